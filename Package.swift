@@ -111,8 +111,8 @@ let package = Package(
             name: "ReleaseService",
             dependencies: [
                 "FileFacts", "PatchCompression", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder",
-                "PatchServer",
-                "ReleaseTree", "ServerRecords", nioCore, nioPosix, systemPackage,
+                "PatchServer", "ReleaseTree", "ServerRecords", lifecycle, nioConcurrency, nioCore, nioPosix,
+                systemPackage,
             ]
         ),
         .target(

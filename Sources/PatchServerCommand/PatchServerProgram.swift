@@ -29,6 +29,7 @@ struct PatchServerProgram: AsyncParsableCommand {
               patchsrv refresh --data /srv/patchline        (every six hours, where no serve does it)
               patchsrv status --data /srv/patchline         (every day, from cron)
               patchsrv export /srv/www --data /srv/patchline        (for a static host)
+              patchsrv packs --data /srv/patchline --channel production        (what updates cost)
               patchsrv gc --data /srv/patchline             (every day, from cron)
               patchsrv backup /backup/patchline --data /srv/patchline
               patchsrv check --data /srv/patchline --repair
@@ -53,7 +54,7 @@ struct PatchServerProgram: AsyncParsableCommand {
             StatusCommand.self, ListCommand.self, DraftCommand.self, ProposalCommand.self, HistoryCommand.self,
             TokenCommand.self, AuditCommand.self,
             BackupCommand.self, RestoreCommand.self,
-            ExportCommand.self, GarbageCommand.self, CheckCommand.self,
+            PacksCommand.self, ExportCommand.self, GarbageCommand.self, CheckCommand.self,
             DoctorCommand.self,
         ]
     )

@@ -228,7 +228,7 @@ struct BasePackTests {
         whole: Int,
         bytes: Int
     ) {
-        #expect(UpdateCost.otherwise(manifest: 3_000, column: 1_000, objects: objects, whole: whole) == bytes)
+        #expect(UpdateCost.otherwise(manifest: 3_000, column: 1_000, objects: objects, whole: whole).bytes == bytes)
         #expect(UpdateCost(pack: 100, signatures: bytes - 6_101, otherwise: bytes).isWorthIt)
         #expect(!UpdateCost(pack: 100, signatures: bytes - 6_100, otherwise: bytes).isWorthIt)
     }

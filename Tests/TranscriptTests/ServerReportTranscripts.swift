@@ -22,6 +22,7 @@ struct ServerReportTranscripts {
         reports.section("draft show and proposal show", drafts + [proposal])
         reports.section("list", [try listing()])
         reports.section("export", [text(try exported())])
+        reports.section("packs", try packs())
         reports.section("gc", try garbage())
         reports.section("check", [text(try chain().lines), text(tree.lines)])
         reports.section("restore", restored.map { text($0.lines(made: nil)) })
@@ -165,6 +166,27 @@ struct ServerReportTranscripts {
                 ).lines
             )
         }.joined(separator: "\n")
+    }
+
+    private func packs() throws -> [String] {
+        func step(_ pack: Int?, _ method: UpdateStep.Method) -> UpdateStep {
+            UpdateStep(
+                patchID: Sample.patch,
+                version: Sample.version,
+                base: Sample.version,
+                pack: BasePack(manifest: Sample.digest, base: Sample.digest),
+                packBytes: pack,
+                signatureBytes: 512,
+                otherwise: 41_234,
+                method: method
+            )
+        }
+        let steps = [step(1_234, .pack), step(nil, .wholePack), step(nil, .singleObjects)]
+        return [
+            text(try Written.lines { PacksCommand.write(steps, .nothing, Sample.channel, to: $0) }),
+            text(try Written.lines { PacksCommand.write(Array(steps.prefix(1)), change, Sample.channel, to: $0) }),
+            text(try Written.lines { PacksCommand.write([], .nothing, Sample.channel, to: $0) }),
+        ]
     }
 
     private func listing() throws -> String {

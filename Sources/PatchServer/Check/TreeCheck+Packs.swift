@@ -98,35 +98,3 @@ extension TreeCheck {
         return nil
     }
 }
-
-/// The documents of bundles that a tree has, by the digest of their manifests.
-struct BundleDocuments {
-    /// Under each name that it has.
-    private var found: [SHA256Digest: [TreePath.File]] = [:]
-    /// By the folder that its manifest lies in too.
-    private var beside: [Substring: [TreePath.File]] = [:]
-
-    init(_ listing: TreeListing) {
-        for case .target(let path, let digest) in listing.files.keys {
-            if path.isManifest {
-                found[digest, default: []].append(.target(path, digest))
-            } else {
-                beside[Self.folder(path), default: []].append(.target(path, digest))
-            }
-        }
-    }
-
-    func manifests(_ digest: SHA256Digest) -> [TreePath.File] { found[digest] ?? [] }
-
-    /// The signatures of these manifests.
-    func columns(beside manifests: [TreePath.File]) -> [TreePath.File] {
-        manifests.flatMap { file in
-            guard case .target(let path, _) = file else { return [TreePath.File]() }
-            return beside[Self.folder(path)] ?? []
-        }
-    }
-
-    private static func folder(_ path: TargetPath) -> Substring {
-        path.text.prefix(upTo: path.text.lastIndex(of: "/") ?? path.text.startIndex)
-    }
-}

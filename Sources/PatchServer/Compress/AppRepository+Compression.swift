@@ -24,7 +24,7 @@ package struct CompressedForms: Sendable {
     /// Holds them; nil for none.
     private let folder: FilePath?
 
-    fileprivate init(made: [Form], folder: FilePath?) {
+    init(made: [Form], folder: FilePath?) {
         (self.made, self.folder) = (made, folder)
     }
 

@@ -55,7 +55,7 @@ struct PackFiles: Sendable {
         let cost = UpdateCost(
             pack: summary.bytes,
             signatures: signatures?.count ?? newColumn.count,
-            otherwise: sizes.otherwise(job, manifest: newBytes.count, column: newColumn.count)
+            otherwise: sizes.otherwise(job, manifest: newBytes.count, column: newColumn.count).bytes
         )
         guard cost.isWorthIt else { return nil }
         var made = [try write(head, path, as: .basePack(job.pack, .pack), to: folder.at("\(number).pack"))]

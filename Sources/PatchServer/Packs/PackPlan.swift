@@ -28,6 +28,11 @@ struct PackPlan: Sendable {
     static let thorough = 64_000_000
     static let most = 400_000_000
 
+    /// Those that somebody asks for, whatever they weigh.
+    init(wanted jobs: [Job]) {
+        (self.jobs, effort) = (jobs, .most)
+    }
+
     /// So that a publisher waits for a minute or two at most, whatever the release weighs.
     init(_ jobs: [Job]) {
         var (kept, bytes) = ([Job](), 0)

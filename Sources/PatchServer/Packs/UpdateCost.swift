@@ -5,6 +5,12 @@ package struct UpdateCost: Equatable, Sendable {
     /// Of fewer objects a device never asks for the whole bundle.
     private static let leastOfWhole = 8
 
+    struct Otherwise: Equatable, Sendable {
+        let bytes: Int
+        /// Whether contents come in the pack of the whole bundle.
+        let isWhole: Bool
+    }
+
     package let pack: Int
     /// What comes beside it: of the signature column, what the base's does not have; or the column.
     package let signatures: Int
@@ -20,9 +26,10 @@ package struct UpdateCost: Equatable, Sendable {
     /// - Parameters:
     ///   - objects: of each object that is missing.
     ///   - whole: of the pack of the whole bundle.
-    static func otherwise(manifest: Int, column: Int, objects: [Int], whole: Int) -> Int {
+    static func otherwise(manifest: Int, column: Int, objects: [Int], whole: Int) -> Otherwise {
         let single = objects.reduce(0) { $0 + $1 + request }
-        let least = objects.count < leastOfWhole ? single : min(single, whole + request)
-        return manifest + column + 2 * request + least
+        let isWhole = objects.count >= leastOfWhole && whole + request < single
+        let contents = isWhole ? whole + request : single
+        return Otherwise(bytes: manifest + column + 2 * request + contents, isWhole: isWhole)
     }
 }

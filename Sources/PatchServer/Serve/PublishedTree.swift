@@ -1,7 +1,7 @@
 package import HTTPFiles
 import NIOHTTP1
 import PatchCompression
-import PatchFormat
+package import PatchFormat
 import PatchStore
 import PatchTrust
 import ReleaseTree
@@ -30,12 +30,16 @@ package struct PublishedTree: FileSource {
     private let known = KnownRoles()
     private let packs: PackCache
     private let express: ExpressAnswers
+    private let onMissing: @Sendable (AppID, BasePack) -> Void
 
-    /// - Parameter tree: the folder that holds one folder an app.
-    package init(_ tree: FilePath) {
+    /// - Parameters:
+    ///   - tree: the folder that holds one folder an app.
+    ///   - onMissing: hears of packs from a base that are not there; it is called where requests are answered.
+    package init(_ tree: FilePath, onMissing: @escaping @Sendable (AppID, BasePack) -> Void = { _, _ in }) {
         self.tree = FolderFiles(root: tree)
         packs = PackCache(tree: tree)
         express = ExpressAnswers(tree: tree)
+        self.onMissing = onMissing
     }
 
     /// Whether the path is one that a tree can have.
@@ -141,7 +145,7 @@ package struct PublishedTree: FileSource {
         guard let path = TreePath(segments: requested.segments) else { return .notFound }
         do throws(FolderFilesError) {
             if let role = knownRole(requested, accepted) { return .bytes(role) }
-            guard let found = try tree.lookUp(requested) else { return Self.missing(path) }
+            guard let found = try tree.lookUp(requested) else { return missing(path) }
             switch path.file {
             case .timestamp: return whole(found, cacheControl: Self.brief)
             case .express: return .notFound
@@ -206,10 +210,14 @@ package struct PublishedTree: FileSource {
         }
     }
 
-    /// A newer root that does not exist is asked for at every refresh, and will exist one day.
-    private static func missing(_ path: TreePath) -> FileAnswer {
-        guard case .root = path.file else { return .notFound }
-        return .refused(.notFound, message: "Not found.", headers: ["Cache-Control": brief])
+    /// A newer root that does not exist is asked for at every refresh, and will exist one day; a pack may be made soon.
+    private func missing(_ path: TreePath) -> FileAnswer {
+        switch path.file {
+        case .root: break
+        case .basePack(let pack, let part): if part == .pack { onMissing(path.app, pack) }
+        case .timestamp, .role, .target, .object, .pack, .compressed: return .notFound
+        }
+        return .refused(.notFound, message: "Not found.", headers: ["Cache-Control": Self.brief])
     }
 }
 

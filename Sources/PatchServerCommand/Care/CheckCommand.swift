@@ -26,13 +26,14 @@ struct CheckCommand: AsyncParsableCommand {
               label        labels.json does not say what a published list says
               stranger     no file of a published tree has such a name; it is never served
               record       a record of the server, or a draft, cannot be read
+              form         a compressed form or a pack that does not give what its name says; devices do without
               audit        an entry of the audit log is not what was written
               leftover     half-written, by what was stopped or is under way; no fault
 
             --repair puts back what another channel, another app, a draft or a folder of --from has with just this digest, the
             first root of trust, labels that a verified list has, and removes what is half-written. A labels.json that is gone
-            it makes again from the tree and the history, and names the releases that neither has. It signs nothing and removes
-            nothing of the tree. patchsrv publish of the current release puts its files back as well.
+            it makes again from the tree and the history, and names the releases that neither has. It signs nothing, and removes
+            nothing of the tree but forms and packs that are wrong. patchsrv publish of the current release puts its files back as well.
 
             EXAMPLES
               patchsrv check --data /srv/patchline

@@ -44,6 +44,7 @@ struct PublishCommand: AsyncParsableCommand {
     @OptionGroup var folder: FolderOptions
     @OptionGroup var passphrase: KeyOptions
     @OptionGroup var notes: NotesOptions
+    @OptionGroup var packs: PackOptions
 
     @Flag(help: "Print what was done as JSON.")
     var json = false
@@ -63,7 +64,7 @@ struct PublishCommand: AsyncParsableCommand {
             let signed = try SignedRelease(folder: source, files: files)
             let repository = try AppRepository(signed.header.app, in: folder.folder)
             let key = try passphrase.key(at: repository.onlineKeyFile)
-            let operations = try folder.operations(key).showingProgress(of: repository.app)
+            let operations = packs.adjust(try folder.operations(key)).showingProgress(of: repository.app)
             let outcome = try await operations.publish(
                 signed,
                 notes: try ReleaseNotes(Fields(notes.json, of: "the command line")),

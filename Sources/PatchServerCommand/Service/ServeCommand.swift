@@ -130,6 +130,8 @@ struct ServeCommand: AsyncParsableCommand {
     )
     var trustedProxy: ProxyAddresses?
 
+    @OptionGroup var packs: PackOptions
+    @OptionGroup var packDemand: PackDemandOptions
     @OptionGroup var tls: TLSOptions
     @OptionGroup var refresh: RefreshOptions
 
@@ -152,17 +154,17 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     private func releaseService(_ keys: RefreshOptions.Keys, _ log: ServerLog) async throws -> (
-        operators: OperatorRoutes.Service, devices: DeviceAnswers
+        operations: ReleaseOperations, operators: OperatorRoutes.Service, devices: DeviceAnswers
     )? {
         guard api == .on else { return nil }
-        let operations = try folder.folder.operations(openKey: keys.open)
+        let operations = packs.adjust(try folder.folder.operations(openKey: keys.open))
         let uploads = Uploads(operations)
         // Devices are served whatever became of these.
         do { try await recover(operations, log) } catch { Self.say(error, .unread, log) }
         do { try await uploads.removeStale() } catch { Self.say(error, .uploads, log) }
         let proxies = trustedProxy?.proxies ?? .none
         return (
-            OperatorRoutes.Service(operations, uploads: uploads, trustedProxies: proxies),
+            operations, OperatorRoutes.Service(operations, uploads: uploads, trustedProxies: proxies),
             DeviceAnswers(operations, trustedProxies: proxies, report: { log.say(.error, printable($0)) })
         )
     }
@@ -201,6 +203,7 @@ struct ServeCommand: AsyncParsableCommand {
         if let stopWithin { configuration.drainTimeout = stopWithin.duration }
         let operatorsConfiguration = try operators.configuration(beside: configuration)
         let service = try await releaseService(keys, log)
+        let demand = packDemand.service(service?.operations, log)
         let scheme = renewal == nil ? "http" : "https"
         let listeners = Listeners(
             operators: { onListening in
@@ -223,7 +226,10 @@ struct ServeCommand: AsyncParsableCommand {
             },
             devices: FileServer(
                 configuration: configuration,
-                source: DeviceFront(PublishedTree(folder.tree), answers: service?.devices),
+                source: DeviceFront(
+                    PublishedTree(folder.tree) { demand?.ask($0, $1) },
+                    answers: service?.devices
+                ),
                 accessLog: log.accessLog,
                 meter: numbers.traffic,
                 errorLog: { log.say(.error, $0) },
@@ -236,7 +242,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
         let timer = refresh.timer(folder, keys, counting: numbers.refreshes, log: log)
         // Stopped from the last to the first.
-        let services: [(any Service)?] = [listeners, timer, renewal, hangups]
+        let services: [(any Service)?] = [listeners, demand, timer, renewal, hangups]
         let serving = try Self.shareFolder(folder, log)
         try await run(services.compactMap(\.self), stoppingWithin: configuration.drainTimeout, log)
         serving?.release()

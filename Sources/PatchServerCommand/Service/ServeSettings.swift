@@ -18,6 +18,10 @@ enum ServeSettings {
         Setting("least-rate", standard: "2kB", rule: leastRateRule) {
             ByteCountArgument(argument: $0).map { leastRate.contains($0.bytes) } ?? false
         },
+        Setting("pack-bases", standard: "3", rule: PackOptions.basesRule) {
+            Int($0).map(PackOptions.bases.contains) ?? false
+        },
+        Setting("pack-room", standard: "1GB", rule: ByteCountArgument.rule) { ByteCountArgument(argument: $0) != nil },
         Setting("access-log"),
         Setting("log-format", standard: "text", rule: "must be text or json") { LogFormat(rawValue: $0) != nil },
         Setting("ready-within", standard: "7d", rule: timeRule) { DurationArgument(argument: $0) != nil },

@@ -28,6 +28,8 @@ package struct ReleaseOperations: Sendable {
     let turn = SerialQueue()
     /// Gets the progress of work on many files.
     package var progress: TreeProgress = { _, _ in { _ in } }
+    /// From how many earlier versions of a bundle a publish makes packs.
+    package var packBases = 3
 
     /// - Parameter openKey: opens an online key from its bytes and path; nil when it is encrypted and no passphrase was
     ///   given.
@@ -54,6 +56,7 @@ package struct ReleaseOperations: Sendable {
     package func repository(_ app: AppID) throws(ServerError) -> AppRepository {
         var repository = try AppRepository(app, in: folder, files: files, allowsTestingKeys: allowsTestingKeys)
         repository.progress = progress
+        repository.packBases = packBases
         return repository
     }
 

@@ -1,0 +1,77 @@
+import PatchFormat
+import PatchStore
+import ReleaseTree
+
+/// Reads which packs there are to make.
+final class PackJobs {
+    private struct Contents {
+        let sizes: [SHA256Digest: Int]
+        let whole: Int
+    }
+
+    private let sources: VersionSources
+    private let storage: any TreeStorage
+    /// By manifest; nil for one that is not whole.
+    private var known: [SHA256Digest: Contents?] = [:]
+
+    init(_ sources: VersionSources, _ storage: any TreeStorage) {
+        (self.sources, self.storage) = (sources, storage)
+    }
+
+    func jobs(_ bases: PackBases, count: Int) -> [PackPlan.Job] {
+        // What was published with its packs is not looked at again.
+        if bases.isListed, bases.candidates.contains(where: { stands(bases.new, from: $0) }) { return [] }
+        var (jobs, rank) = ([PackPlan.Job](), 0)
+        for base in bases.candidates where rank < count {
+            if stands(bases.new, from: base) {
+                rank += 1
+                continue
+            }
+            guard let job = job(to: bases.new, from: base, rank: rank) else { continue }
+            jobs.append(job)
+            rank += 1
+        }
+        return jobs
+    }
+
+    /// Nil where something of either is not there.
+    func job(to new: BundleVersion, from base: BundleVersion, rank: Int) -> PackPlan.Job? {
+        guard let old = contents(of: base, inTree: true), let made = contents(of: new, inTree: false) else {
+            return nil
+        }
+        return PackPlan.Job(
+            new: new,
+            base: base,
+            rank: rank,
+            missing: made.sizes.filter { old.sizes[$0.key] == nil },
+            whole: made.whole
+        )
+    }
+
+    private func stands(_ new: BundleVersion, from base: BundleVersion) -> Bool {
+        let pack = BasePack(manifest: new.digest, base: base.digest)
+        return (try? storage.status(of: .basePack(pack, .pack))) ?? nil != nil
+    }
+
+    /// Nil where the manifest or an object of it is not there.
+    private func contents(of version: BundleVersion, inTree: Bool) -> Contents? {
+        if let known = known[version.digest] { return known }
+        let contents = read(version)
+        let isWhole =
+            !inTree
+            || contents?.sizes.keys.allSatisfy { digest in
+                (try? storage.status(of: .object(digest))) ?? nil != nil
+            } ?? false
+        known[version.digest] = .some(isWhole ? contents : nil)
+        return isWhole ? contents : nil
+    }
+
+    private func read(_ version: BundleVersion) -> Contents? {
+        guard let bytes = try? sources.document(version.manifest),
+            let rows = try? PackContents(ofManifest: BytesInMemory(bytes), named: version.digest.hex)
+        else { return nil }
+        var sizes: [SHA256Digest: Int] = [:]
+        for (row, object) in rows.objects.enumerated() { sizes[object] = rows.pack.bytes(of: row..<row + 1).count }
+        return Contents(sizes: sizes, whole: rows.pack.offsets.last ?? 0)
+    }
+}

@@ -1,0 +1,160 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchServer
+import PatchStore
+import ReleaseService
+import ReleaseTree
+import Terminal
+
+/// `patchsrv packs`: what updates cost, and packs that make them small.
+struct PacksCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "packs",
+        abstract: "Says what an update from each earlier version costs, and makes packs for it.",
+        discussion: """
+            A pack brings a device from one version of a bundle to another in one request, with a fraction of the bytes. A publish
+            makes those from the last versions (--pack-bases); this command makes others, for a version that apps ship, or that
+            many devices still have. Its manifest and files must be in the tree: patchsrv gc keeps as many releases as it is told.
+            A pack that would have no fewer bytes than an update without one is not kept.
+
+            The table has a row for each bundle that the channel lists and each version in the tree that it listed: the bytes
+            of the pack, of the signatures beside it, and of the update without a pack, as estimated from the compressed forms and
+            3 kB a request; and what comes out smallest: the pack, the pack of the whole bundle, or single objects.
+
+            EXAMPLES
+              patchsrv packs --data /srv/patchline --channel production
+              patchsrv packs --data /srv/patchline --channel production --from 1.4.0
+              patchsrv packs --data /srv/patchline --channel production --all --json
+            """
+                + exitCodes(
+                    [
+                        .done: "shown, or made and shown",
+                        .refused: "there is no such channel, or no such version to start from in the tree",
+                        .busy: "another process holds the data folder (--from, --all)",
+                    ],
+                    usual: .disk
+                )
+    )
+
+    @OptionGroup var place: LocalChannelOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Make packs from this version, or from that of this manifest (SHA-256), to what is listed.",
+            valueName: "version"
+        )
+    )
+    var from: PackBaseArgument?
+
+    @Flag(help: "Make packs from every version in the tree that the channel listed.")
+    var all = false
+
+    func validate() throws {
+        guard from == nil || !all else { throw ValidationError("--from and --all are given; one of them is enough") }
+    }
+
+    func run() async throws {
+        try await reporting(json: place.json) {
+            let repository = try place.repository
+            let (channel, app) = (place.channel, repository.app)
+            let wanted = from?.wanted ?? .all
+            if let from, try repository.updates(of: channel, wanted).isEmpty {
+                throw Failure(
+                    "the tree has no version \(from.text) from which devices go on to what \(channel) lists",
+                    hint: "patchsrv packs --channel \(channel) shows those that it has",
+                    exitCode: .refused
+                )
+            }
+            var change = TreeChange.nothing
+            if all || from != nil {
+                change = try await place.folder.operations().showingProgress(of: app)
+                    .makePacks(of: channel, in: app, wanted)
+            }
+            let steps = try repository.updates(of: channel, wanted)
+            place.show(Self.json(steps, change, app, channel)) { Self.write(steps, change, channel, to: $0) }
+        }
+    }
+
+    static func json(_ steps: [UpdateStep], _ change: TreeChange, _ app: AppID, _ channel: ChannelName) -> JSON {
+        .fields([
+            ("app", .text(app.text)), ("channel", .text(channel.text)), ("updates", .array(steps.map(\.json))),
+            ("filesWritten", .integer(change.files)), ("bytesWritten", .integer(change.bytes)),
+        ])
+    }
+
+    static func write(_ steps: [UpdateStep], _ change: TreeChange, _ channel: ChannelName, to console: Console) {
+        if change.files > 0 {
+            console.line("wrote \(Words.count(change.files, "file")), \(ByteText(change.bytes))")
+        }
+        guard !steps.isEmpty else {
+            return console.line("no update to \(channel) starts at a version that is in the tree")
+        }
+        var table = Table([
+            "patch", "from", "to", Table.Column("pack", .right), Table.Column("signatures", .right),
+            Table.Column("without", .right), "method",
+        ])
+        for step in steps {
+            table.add([
+                "\(step.patchID)", "\(step.base)", "\(step.version)",
+                Table.Cell(step.packBytes.map { "\(ByteText($0))" } ?? "-"), "\(ByteText(step.signatureBytes))",
+                "\(ByteText(step.otherwise))", "\(step.method.words)",
+            ])
+        }
+        table.write(to: console)
+    }
+}
+
+extension UpdateStep.Method {
+    fileprivate var words: String {
+        switch self {
+        case .pack: "pack"
+        case .wholePack: "whole bundle"
+        case .singleObjects: "single files"
+        }
+    }
+}
+
+/// `1.4.0`, or the SHA-256 of a manifest.
+struct PackBaseArgument: ExpressibleByArgument {
+    let text: String
+    let wanted: WantedPacks
+
+    init?(argument: String) {
+        text = argument
+        if let digest = SHA256Digest(hex: argument) {
+            wanted = .manifest(digest)
+        } else if let version = VersionLabel(argument) {
+            wanted = .version(version)
+        } else {
+            return nil
+        }
+    }
+}
+
+/// Which packs a publish makes.
+struct PackOptions: ParsableArguments {
+    static let bases = 0...20
+    static let basesRule = "must be from 0 to 20"
+
+    @Option(
+        help: ArgumentHelp(
+            "From how many earlier versions of a bundle a publish makes packs; 0 for none (default: 3).",
+            valueName: "count"
+        )
+    )
+    var packBases: Int?
+
+    func validate() throws {
+        guard packBases.map(Self.bases.contains) ?? true else {
+            throw ValidationError("--pack-bases \(Self.basesRule)")
+        }
+    }
+
+    /// With what is asked for.
+    func adjust(_ operations: ReleaseOperations) -> ReleaseOperations {
+        var operations = operations
+        if let packBases { operations.packBases = packBases }
+        return operations
+    }
+}

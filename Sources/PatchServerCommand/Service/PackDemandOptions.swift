@@ -1,0 +1,30 @@
+import ArgumentParser
+import CommandSupport
+import PatchServer
+import ReleaseService
+import Terminal
+
+/// Packs that a running server makes because devices ask for them.
+struct PackDemandOptions: ParsableArguments {
+    private static let standard = 1_000_000_000
+
+    @Option(
+        help: ArgumentHelp(
+            "Bytes that an app's packs may have together while packs are made because devices ask for them; 0B for none "
+                + "(default: 1GB).",
+            valueName: "bytes"
+        )
+    )
+    var packRoom: ByteCountArgument?
+
+    /// Nil where none are made.
+    func service(_ operations: ReleaseOperations?, _ log: ServerLog) -> PackDemand? {
+        let room = packRoom?.bytes ?? Self.standard
+        guard let operations, room > 0 else { return nil }
+        return PackDemand(operations, room: room) { app, _, result in
+            guard case .failure(let error) = result else { return }
+            let why = Failure(of: error)?.message ?? "\(error)"
+            log.say(.warning, printable("no pack was made for a device: \(why)"), app: app)
+        }
+    }
+}
