@@ -145,8 +145,8 @@ let package = Package(
         .target(
             name: "PatchSync",
             dependencies: [
-                "FileFacts", "PatchChoice", "PatchCompression", "PatchFetch", "PatchFormat", "PatchTrust", "PatchStore",
-                "ReleaseFolder",
+                "FileFacts", "PatchChoice", "PatchCompression", "PatchDelta", "PatchFetch", "PatchFormat", "PatchTrust",
+                "PatchStore", "ReleaseFolder",
                 nioConcurrency, systemPackage,
             ]
         ),
@@ -216,7 +216,7 @@ let package = Package(
         .target(
             name: "DeviceTesting",
             dependencies: [
-                "PatchCompression", "PatchFetch",
+                "PatchCompression", "PatchDelta", "PatchFetch",
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "PatchTesting",
                 nioConcurrency,
                 systemPackage,
@@ -290,10 +290,8 @@ let package = Package(
             name: "PatchSyncTests",
             dependencies: [
                 "FileFacts", "PatchFetch",
-                "PatchCompression", "PatchSync", "PatchChoice", "DeviceTesting", "PatchTesting", "PatchFormat",
-                "PatchTrust",
-                "PatchStore",
-                "ReleaseFolder", nioConcurrency, systemPackage,
+                "PatchCompression", "PatchDelta", "PatchSync", "PatchChoice", "DeviceTesting", "PatchTesting",
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", nioConcurrency, systemPackage,
             ]
         ),
         .testTarget(
@@ -343,7 +341,7 @@ let package = Package(
             dependencies: [
                 "FileFacts", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy", "AssetServer",
                 "CommandSupport", "HTTPFiles",
-                "HTTPPeers", "PatchChoice", "PatchCompression", "PatchFetch", "PatchFormat", "Patchline",
+                "HTTPPeers", "PatchChoice", "PatchCompression", "PatchDelta", "PatchFetch", "PatchFormat", "Patchline",
                 "PatchRelease",
                 "PatchServer",
                 "ReleaseTree",
