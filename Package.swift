@@ -148,8 +148,8 @@ let package = Package(
         .target(
             name: "PatchSync",
             dependencies: [
-                "FileFacts", "PatchChoice", "PatchCompression", "PatchFetch", "PatchFormat", "PatchTrust", "PatchStore",
-                "ReleaseFolder",
+                "FileFacts", "PatchChoice", "PatchCompression", "PatchDelta", "PatchFetch", "PatchFormat", "PatchTrust",
+                "PatchStore", "ReleaseFolder",
                 nioConcurrency, systemPackage,
             ]
         ),
@@ -219,7 +219,7 @@ let package = Package(
         .target(
             name: "DeviceTesting",
             dependencies: [
-                "PatchCompression", "PatchFetch",
+                "PatchCompression", "PatchDelta", "PatchFetch",
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "PatchTesting",
                 nioConcurrency,
                 systemPackage,
@@ -315,10 +315,8 @@ let package = Package(
             name: "PatchSyncTests",
             dependencies: [
                 "FileFacts", "PatchFetch",
-                "PatchCompression", "PatchSync", "PatchChoice", "DeviceTesting", "PatchTesting", "PatchFormat",
-                "PatchTrust",
-                "PatchStore",
-                "ReleaseFolder", nioConcurrency, systemPackage,
+                "PatchCompression", "PatchDelta", "PatchSync", "PatchChoice", "DeviceTesting", "PatchTesting",
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", nioConcurrency, systemPackage,
             ]
         ),
         .testTarget(
@@ -375,7 +373,7 @@ let package = Package(
             dependencies: [
                 "FileFacts", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy", "AssetServer",
                 "CommandSupport", "HTTPFiles",
-                "HTTPPeers", "PatchChoice", "PatchCompression", "PatchFetch", "PatchFormat", "Patchline",
+                "HTTPPeers", "PatchChoice", "PatchCompression", "PatchDelta", "PatchFetch", "PatchFormat", "Patchline",
                 "PatchRelease",
                 "PatchServer",
                 "ReleaseTree",

@@ -4,7 +4,7 @@ package import PatchFormat
 package struct PackManifest: Sendable {
     let names: PackNames
     /// By row.
-    let fingerprints: [Fingerprint]
+    package let fingerprints: [Fingerprint]
     private let rows: [AssetPath: Int]
 
     /// - Parameter source: a manifest that was verified, or that is about to be signed.

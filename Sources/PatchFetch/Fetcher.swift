@@ -37,7 +37,7 @@ package struct FetchRequest: Equatable, Sendable {
     package let limit: Int
     /// For the whole request.
     package let deadline: Duration
-    /// Only with `expected`.
+    /// With `expected`, or of a file that has a size nobody signed.
     package var resume: Resume?
     /// Whether it is asked for as it is, and in no compressed form.
     package var isPlain = false

@@ -45,7 +45,7 @@ enum HTTPAnswer: Equatable {
             let field = headers.first(name: "content-range") ?? ""
             guard let range = ContentRange(field), range.first == resume.offset, range.last == range.total - 1,
                 coding == resume.coding,
-                coding == nil ? range.total == request.expected?.size ?? request.limit : range.total <= request.limit
+                coding == nil ? request.mayHave(range.total) : range.total <= request.limit
             else { throw .wrongRange(path, field: field) }
             let head = headers.fetchedHead(offset: resume.offset, of: request, coding)
             self = .body(head, length: range.total - resume.offset)
@@ -90,6 +90,9 @@ enum HTTPAnswer: Equatable {
 }
 
 extension FetchRequest {
+    /// Whether the whole file, as it is, may have so many bytes.
+    fileprivate func mayHave(_ total: Int) -> Bool { expected.map { total == $0.size } ?? (total <= limit) }
+
     /// - Parameter coding: of what has too many bytes.
     func tooLarge(as coding: CompressionFormat?) -> FetchError {
         coding.map { .badForm(path, .notSmaller($0, limit: limit)) } ?? .tooLarge(path, limit: limit)

@@ -20,7 +20,7 @@ extension SyncError {
         case .fetch(.tls(.noAuthority)): .malformed
         case .fetch(let error): error.isNetwork ? .network : .refused
         case .trust(.malformed), .format, .rootNamesNoApp, .unreadable: .malformed
-        case .trust, .object: .refused
+        case .trust, .object, .pack: .refused
         case .file, .noStore, .storeExists: .disk
         case .embedded(_, .format): .malformed
         case .embedded(_, .trust), .otherAppBuild: .refused
@@ -69,7 +69,7 @@ extension SyncError {
         case .trust(.testingKey):
             "the keys of Keys/Testing are for tests only; make your own with `patchsign init`. What is installed keeps "
                 + "running."
-        case .trust, .object, .fetch: "nothing was installed; what is installed keeps running."
+        case .trust, .object, .pack, .fetch: "nothing was installed; what is installed keeps running."
         case .noStore: "make one: patchsync init --store DIR --root root.json --server URL"
         case .storeExists: "choose another folder; a store is made once."
         case .lock(.held): "another patchsync works on this store; wait for it, or stop it."

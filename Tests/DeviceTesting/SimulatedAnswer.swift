@@ -41,6 +41,8 @@ struct SimulatedAnswer {
         case .busy(let seconds): throw .busy(path, code: 503, retryAfter: seconds)
         case .timesOut: throw .timedOut(path)
         case .stalls: throw .stalled(path)
+        case .refused(let error): throw error
+        case .webPage: answer = Array("<!doctype html>".utf8)
         case .connection: throw .connection(path, reason: "unplugged")
         case .endless: isEndless = true
         case .shortened(let count): answer = Array(answer.prefix(count))
@@ -53,11 +55,12 @@ struct SimulatedAnswer {
         if found == nil, fault == nil { throw .notFound(path) }
         let validator = found.flatMap(validator).flatMap { name(of: coding, $0) }
         let offset = request.resume.map { $0.validator == validator ? $0.offset : 0 } ?? 0
+        let isWebPage = if case .webPage = fault { true } else { false }
         let tooLarge = coding.map { FetchError.badForm(path, .notSmaller($0, limit: request.limit)) }
         if !isEndless, end == nil, answer.count > request.limit {
             throw tooLarge ?? .tooLarge(path, limit: request.limit)
         }
-        try await take(.head(FetchedHead(offset: offset, validator: validator, coding: coding)))
+        try await take(.head(FetchedHead(offset: offset, validator: validator, isWebPage: isWebPage, coding: coding)))
         let body = end.map { answer.prefix(offset + $0) } ?? answer[...]
         do throws(FetchError) {
             try await send(body.dropFirst(offset), isEndless: isEndless, limit: request.limit - offset, take)

@@ -31,6 +31,10 @@ package final class SimulatedRepository: Fetcher, Sendable {
         /// One bit, in the byte at this part of the whole: 0 for the first, 0.5 for the middle.
         case bitFlipped(at: Double)
         case replaced([UInt8])
+        /// The server, or whoever stands in between, answers what the real fetcher makes this of.
+        case refused(FetchError)
+        /// A web page, of a host that answers every name with one.
+        case webPage
         /// The same of its compressed form alone; the file itself is right.
         indirect case ofForm(Fault)
     }

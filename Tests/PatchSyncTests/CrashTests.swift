@@ -24,6 +24,8 @@ struct CrashTests {
         case updateSync
         /// An update with many new files.
         case packedSync
+        /// An update by a pack from what runs.
+        case deltaSync
         /// The switch to the update, its confirmation, and the clean-up of what is not kept.
         case switchAndConfirm
         /// A launch that finds the update waiting, and its failed trial.
@@ -42,13 +44,14 @@ struct CrashTests {
                 return
             }
             world.repository.publish(self == .packedSync ? SampleApp.Small.secondPacked : SampleApp.Small.second)
-            if self != .updateSync, self != .packedSync { try await world.device.sync() }
+            if self == .deltaSync { world.repository.edit { $0.publishPacks(of: "web") } }
+            if self != .updateSync, self != .packedSync, self != .deltaSync { try await world.device.sync() }
         }
 
         /// What the server has of everything.
         private var form: CompressionFormat? {
             switch self {
-            case .packedSync: .zstandard
+            case .packedSync, .deltaSync: .zstandard
             case .updateSync, .healing: .gzip
             case .firstSync, .switchAndConfirm, .launchAndRollBack: nil
             }
@@ -56,7 +59,7 @@ struct CrashTests {
 
         func run(_ device: SimulatedDevice) async throws {
             switch self {
-            case .firstSync, .updateSync, .packedSync, .healing: try await device.sync()
+            case .firstSync, .updateSync, .packedSync, .deltaSync, .healing: try await device.sync()
             case .switchAndConfirm:
                 guard case .tryOut(_, let token) = try await device.device.switchToPending() else { return }
                 _ = try await device.device.confirm(token)
@@ -70,7 +73,7 @@ struct CrashTests {
         var outcomes: Set<String?> {
             switch self {
             case .firstSync: [nil]
-            case .updateSync, .packedSync, .healing: [CrashTests.first]
+            case .updateSync, .packedSync, .deltaSync, .healing: [CrashTests.first]
             case .switchAndConfirm, .launchAndRollBack: [CrashTests.first, CrashTests.second]
             }
         }

@@ -223,7 +223,8 @@ struct EntryTests {
             // A role names a column by its SHA-256 alone.
             let field = isManifest ? "md5" : "sha256"
             #expect(error == .trust(.entry(EntryFault(entry: document, rule: .differs(field)))))
-        case .connection, .replaced, .busy, .stalls, .hangs, .announcesMore, .ofForm: Issue.record("not in the table")
+        case .connection, .replaced, .busy, .stalls, .hangs, .announcesMore, .refused, .webPage, .ofForm:
+            Issue.record("not in the table")
         }
         try await expectAfterRestart("banner 1, fix-cart-total 2, web 1.0.0", in: world, location: #_sourceLocation)
     }

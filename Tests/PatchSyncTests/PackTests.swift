@@ -40,10 +40,11 @@ extension World {
         return URLLayout.fullPack(of: digest)
     }
 
-    /// What was asked for but documents, in order.
+    /// What was asked for but documents, in order; of a pack from a base: `delta`.
     fileprivate func transfers() throws -> [String] {
         let pack = try pack()
         return repository.takeRequests().compactMap { request in
+            if request.contains("/from-") { return "delta" }
             if request.hasPrefix(pack) { return "pack\(request.dropFirst(pack.count))" }
             return request.hasPrefix("objects/") || request.hasPrefix("packs/") ? request : nil
         }
@@ -108,13 +109,15 @@ struct PackTests {
         world.repository.publish([bundle("2", changed)])
         let report = try await world.device.sync()
         #expect(report.isComplete && report.filesReceived == 15)
-        #expect(try world.transfers() == ["pack"])
+        #expect(try world.transfers() == ["delta", "pack"])
         try await world.device.launchAndConfirm()
         try world.expectWhole("web 2")
         let few = changed.enumerated().map { $0 < 3 ? text($0, 3) : $1 }
         world.repository.publish([bundle("3", few)])
         #expect(try await world.device.sync().isComplete)
-        #expect(Set(try world.transfers()) == Set((0..<3).map { object(text($0, 3)) } + [object("<p>3</p>")]))
+        #expect(
+            Set(try world.transfers()) == Set((0..<3).map { object(text($0, 3)) } + [object("<p>3</p>"), "delta"])
+        )
         try await world.device.launchAndConfirm()
         try world.expectWhole("web 3")
     }
@@ -285,7 +288,7 @@ struct PackTests {
         world.repository.publish([.bundle("web", "2", files(0..<12))])
         let report = try await world.device.sync()
         #expect(report.isComplete && report.mirrors == [])
-        #expect(try world.transfers() == ["pack"])
+        #expect(try world.transfers() == ["delta", "pack"])
         // It comes in pieces of a twentieth.
         let documents = world.repository.tree.files.filter { $0.key.contains("/web/2/") }
         let piece = world.repository[try world.pack()].count / 20

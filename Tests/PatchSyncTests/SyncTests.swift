@@ -48,7 +48,7 @@ struct World {
         return world
     }
 
-    private init(copying other: World) throws {
+    init(copying other: World) throws {
         clock = ManualClock(other.clock.now())
         repository = other.repository.copy(clock: clock)
         disk = other.disk.reopened()
@@ -75,14 +75,18 @@ struct World {
     var store: DeviceStore { device.store }
     var machine: SelectionMachine { get throws { try device.device.state().machine } }
 
-    /// The states that every patch went through since the last look: `web: Add UnInstall`.
-    func takeStates() -> [String: [String]] {
-        var states: [String: [String]] = [:]
-        let taken = events.withLockedValue { events in
+    /// What was told since the last look.
+    func takeEvents() -> [SyncEvent] {
+        events.withLockedValue { events in
             defer { events = [] }
             return events
         }
-        for case .state(let id, _, let state, _) in taken { states[id.text, default: []].append(state.name) }
+    }
+
+    /// The states that every patch went through since the last look: `web: Add UnInstall`.
+    func takeStates() -> [String: [String]] {
+        var states: [String: [String]] = [:]
+        for case .state(let id, _, let state, _) in takeEvents() { states[id.text, default: []].append(state.name) }
         return states
     }
 

@@ -1,4 +1,5 @@
 import PatchCompression
+import PatchDelta
 import PatchFetch
 import APIProxy
 import HTTPFiles
@@ -20,7 +21,7 @@ extension SyncError: Sampled {
             .storeExists("device"), .rootNamesNoApp, .nothingPending, .nothingToRollBackTo, .nothingInstalled,
             .waitsForLaunch, .blacklisted(Sample.label, until: Sample.time),
             .otherAppBuild(given: Sample.named("412"), embedded: Sample.named("411")), .trialRunning,
-            .unreadable(Sample.format),
+            .unreadable(Sample.format), .pack("\(Sample.label) pack from 1.0.0", .signatures(.column)),
         ]
         let nested: [[SyncError]] = [
             FetchError.samples.map { .fetch($0) }, TrustError.samples.map { .trust($0) },
@@ -35,7 +36,8 @@ extension SyncError: Sampled {
 
     var isSampled: Bool {
         switch self {
-        case .fetch, .trust, .format, .file, .lock, .object, .noStore, .storeExists, .rootNamesNoApp, .nothingPending,
+        case .fetch, .trust, .format, .file, .lock, .object, .pack, .noStore, .storeExists, .rootNamesNoApp,
+            .nothingPending,
             .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .blacklisted, .incompatible, .embedded,
             .otherAppBuild, .trialRunning, .unreadable:
             true

@@ -245,7 +245,7 @@ package struct DeviceStore: Sendable {
         } catch { throw .file(error) }
     }
 
-    func wrapped<Result>(_ body: () throws(FileError) -> Result) throws(SyncError) -> Result {
+    func wrapped<Result: ~Copyable>(_ body: () throws(FileError) -> Result) throws(SyncError) -> Result {
         do throws(FileError) { return try body() } catch { throw .file(error) }
     }
 }

@@ -1,3 +1,4 @@
+import PatchChoice
 package import PatchFormat
 package import PatchStore
 import PatchTrust
@@ -9,8 +10,8 @@ package import SystemPackage
 /// Read once, when the value is made. Nothing here is ever written, copied or fetched.
 package struct EmbeddedFiles: Sendable {
     package let folder: FilePath
-    /// Of the bundles that the app ships: by them their assets are found.
-    let manifests: Set<SHA256Digest>
+    /// That the app ships: by their manifests their assets are found.
+    let bundles: [InstalledPatch]
     /// Below ``folder``.
     private let paths: [SHA256Digest: String]
 
@@ -22,8 +23,12 @@ package struct EmbeddedFiles: Sendable {
         }
         self.paths = paths
         folder = embedded.path
-        manifests = Set(embedded.document.patches.filter { $0.entry.kind == .bundle }.map(\.entry.fingerprint.sha256))
+        bundles = embedded.document.patches.filter { $0.entry.kind == .bundle }.map { patch in
+            InstalledPatch(patch.entry, column: patch.column)
+        }
     }
+
+    var manifests: Set<SHA256Digest> { Set(bundles.map(\.fingerprint.sha256)) }
 
     package func file(_ digest: SHA256Digest) -> FilePath? {
         paths[digest].map(folder.appending)

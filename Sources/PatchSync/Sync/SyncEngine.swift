@@ -81,6 +81,7 @@ package struct SyncEngine: Sendable {
                     filesReceived: traffic.files,
                     bytesReceived: traffic.bytes,
                     bytesTransferred: sources.takeTransferred(),
+                    packs: outcome.packs,
                     healed: outcome.healed,
                     staging: staging,
                     activates: plan.activates,

@@ -1,4 +1,5 @@
 package import PatchChoice
+package import PatchDelta
 package import PatchFetch
 package import PatchFormat
 package import PatchStore
@@ -17,6 +18,8 @@ package enum SyncError: Error, Equatable, Sendable {
     case lock(StoreLockError)
     /// An object's bytes are not those of its entry.
     case object(entry: String, field: String)
+    /// A pack from a base does not make what it is named after.
+    case pack(String, PackError)
     /// The folder is no store.
     case noStore(FilePath)
     case storeExists(FilePath)
@@ -63,6 +66,7 @@ extension SyncError: CustomStringConvertible {
         case .file(let error): error.description
         case .lock(let error): error.description
         case .object(let entry, let field): "\(entry): \(field) of the bytes is not the one its entry says"
+        case .pack(let pack, let error): "\(pack): \(error)"
         case .noStore(let path): "\(path) is no Patchline store"
         case .storeExists(let path): "\(path) is a store already"
         case .rootNamesNoApp: "the root of trust names no app (x-patchline-app)"

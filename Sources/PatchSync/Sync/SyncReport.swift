@@ -17,6 +17,10 @@ package enum SyncEvent: Equatable, Sendable {
     case fileDone(String)
     /// A server's compressed form of this file was wrong: the file itself is asked for.
     case askedPlain(String, because: SyncError)
+    /// A bundle came by a pack from a version that was here.
+    case byPack(PackUse)
+    /// A pack for this bundle did not come, or was not right: the bundle comes as it does without one.
+    case packRefused(Label, because: SyncError)
     case failed(PatchFailure)
     /// The network failed; the next try comes after this time, or as soon as the network changes.
     case waiting(Duration, because: SyncError)
@@ -38,6 +42,21 @@ package struct PatchFailure: Error, Equatable, Sendable {
     }
 }
 
+/// What a pack from a base saved.
+package struct PackUse: Equatable, Sendable {
+    package let label: Label
+    /// The version that it was applied to.
+    package let base: VersionLabel
+    /// Of the pack and of the signatures beside it.
+    package let bytes: Int
+    /// What would have travelled without it, about.
+    package let estimate: Int
+
+    package init(label: Label, base: VersionLabel, bytes: Int, estimate: Int) {
+        (self.label, self.base, self.bytes, self.estimate) = (label, base, bytes, estimate)
+    }
+}
+
 /// The outcome of a sync.
 package struct SyncReport: Equatable, Sendable {
     package let roleVersion: Int
@@ -50,6 +69,8 @@ package struct SyncReport: Equatable, Sendable {
     package let bytesReceived: Int
     /// Of these and of what was given up, as they travelled.
     package var bytesTransferred = 0
+    /// Bundles that came by a pack from a version that was here.
+    package var packs: [PackUse] = []
     /// Patches whose files were healed.
     package let healed: [Label]
     package let staging: SelectionMachine.Staging

@@ -11,40 +11,45 @@ extension Download {
     /// Every signature of a listed one is checked. One that is installed and not listed any more, or by another channel,
     /// was checked then: it is the same by its digest. Both documents become objects first and are read from there: neither
     /// is ever held as a whole.
-    mutating func manifest(of wanted: SyncPlan.Wanted) async throws(SyncError) -> AssetManifest {
+    ///
+    /// - Returns: also the pack that brought them, of which the contents are still to be taken.
+    mutating func manifest(of wanted: SyncPlan.Wanted) async throws(SyncError) -> (AssetManifest, OpenPack?) {
         let patch = wanted.patch
         guard let entry = listed(patch), let column = patch.column else {
             guard !wanted.isNew else {
                 throw .trust(.noTarget(role: list.list.channel.text, target: "\(patch.label) manifest.sigs"))
             }
-            return try await installedManifest(of: patch)
+            return (try await installedManifest(of: patch), nil)
         }
-        var new: [SHA256Digest] = []
+        let hasManifest = try isIntact(patch.fingerprint, unrecorded: true)
+        let hasColumn = try isIntact(column, expected: nil, unrecorded: true)
+        var pack = wanted.isNew ? try await openPack(for: wanted, hasManifest: hasManifest) : nil
         do throws(SyncError) {
-            if try await receiveManifest(of: patch) { new.append(patch.fingerprint.sha256) }
-            if try await receiveColumn(column, of: patch) { new.append(column) }
-            return try await verified(entry, column).manifest
+            if !hasManifest, pack == nil { try await receiveManifest(of: patch) }
+            if !hasColumn, try await !makeColumn(column, of: patch, by: &pack) {
+                try await receiveColumn(column, of: patch)
+            }
+            return (try await verified(entry, column).manifest, pack)
         } catch {
             // What is refused leaves nothing behind; what was there already may be what runs.
-            if case .trust = error { for digest in new { try? store.objects.remove(digest) } }
+            if case .trust = error {
+                if !hasManifest { try? store.objects.remove(patch.fingerprint.sha256) }
+                if !hasColumn { try? store.objects.remove(column) }
+                if let pack { try? store.objects.remove(pack.pack) }
+            }
             throw error
         }
     }
 
-    /// - Returns: whether it was not there.
-    private mutating func receiveManifest(of patch: InstalledPatch) async throws(SyncError) -> Bool {
-        guard try !isIntact(patch.fingerprint, unrecorded: true) else { return false }
+    private mutating func receiveManifest(of patch: InstalledPatch) async throws(SyncError) {
         let expected = ExpectedFile(patch.fingerprint)
         try await receive(ObjectRequest(expected, path: patch.url, entry: "\(patch.label) manifest"))
-        return true
     }
 
-    /// - Returns: whether it was not there.
     private mutating func receiveColumn(
         _ column: SHA256Digest,
         of patch: InstalledPatch
-    ) async throws(SyncError) -> Bool {
-        guard try !isIntact(column, expected: nil, unrecorded: true) else { return false }
+    ) async throws(SyncError) {
         let target = TargetPath.signatureColumn(
             channel: list.list.channel,
             patchID: patch.patchID,
@@ -57,7 +62,6 @@ extension Download {
         guard size <= Limits.signatureColumn else { throw .fetch(.tooLarge(path, limit: Limits.signatureColumn)) }
         let expected = ExpectedFile(size: size, sha256: column)
         try await receive(ObjectRequest(expected, path: path, entry: "\(patch.label) manifest.sigs"))
-        return true
     }
 
     private mutating func receive(_ request: ObjectRequest) async throws(SyncError) {
@@ -99,7 +103,7 @@ extension Download {
     }
 
     private mutating func installedManifest(of patch: InstalledPatch) async throws(SyncError) -> AssetManifest {
-        _ = try await receiveManifest(of: patch)
+        if try !isIntact(patch.fingerprint, unrecorded: true) { try await receiveManifest(of: patch) }
         let bytes = try store.wrapped { () throws(FileError) in
             try store.bytes(of: patch.fingerprint.sha256, limit: Limits.manifest)
         }

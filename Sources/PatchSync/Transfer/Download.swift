@@ -17,6 +17,8 @@ struct Download {
         /// Bundles that turned out to be made for another native part.
         var unfit = UnfitVersions()
         var transfers = TransferOutcome()
+        /// Bundles that came by a pack from a version that was here.
+        var packs: [PackUse] = []
         /// Why the server did not answer this sync's question.
         var unanswered: SyncError?
 
@@ -142,13 +144,14 @@ struct Download {
             return PatchDownload(wanted: wanted, content: .script(isMissing: try !isIntact(patch.fingerprint)))
         case .bundle:
             let before = outcome.filesReceived
-            let manifest = try await manifest(of: wanted)
+            let (manifest, pack) = try await manifest(of: wanted)
             if outcome.filesReceived > before { outcome.transfers.move(patch) }
             try gate(manifest, wanted, isOnDisk: false)
             var missing: [Int32] = []
             for (row, asset) in manifest.assets.enumerated() where try !isIntact(asset.fingerprint) {
                 missing.append(Int32(row))
             }
+            if let pack { missing = try take(missing, of: manifest, from: pack, for: wanted) }
             return PatchDownload(wanted: wanted, content: .bundle(manifest, missing: missing))
         }
     }

@@ -29,7 +29,7 @@ extension SyncError {
     var endsSync: Bool {
         switch self {
         case .file, .lock, .fetch(.cancelled), .fetch(.connection), .fetch(.tls), .fetch(.syncDeadline): true
-        case .fetch, .trust, .format, .object, .noStore, .storeExists, .rootNamesNoApp,
+        case .fetch, .trust, .format, .object, .pack, .noStore, .storeExists, .rootNamesNoApp,
             .nothingPending, .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .blacklisted, .incompatible,
             .embedded, .otherAppBuild, .trialRunning, .unreadable:
             false

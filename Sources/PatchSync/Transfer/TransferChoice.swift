@@ -18,8 +18,22 @@ enum TransferChoice: Equatable, Sendable {
     ///   - packBytes: of all of the bundle's rows.
     init(missing count: Int, bytes: Int, of packBytes: Int) {
         // In hundredths of a byte.
-        let single = bytes * 27 + count * 3_000 * 100
-        let pack = packBytes * 27
+        let single = bytes * Self.percent + count * 3_000 * 100
+        let pack = packBytes * Self.percent
         self = count >= Self.leastOfPack && pack > 0 && pack < single ? .wholePack : .singleObjects
+    }
+
+    /// What is left of a file.
+    private static let percent = 27
+
+    /// What travels of a bundle that does not come by a pack from a base, about: its manifest, its signatures, which do not
+    /// shrink, and what is missing.
+    static func estimate(_ missing: (count: Int, bytes: Int), of bundle: Int, manifest: Int, column: Int) -> Int {
+        let objects =
+            switch TransferChoice(missing: missing.count, bytes: missing.bytes, of: bundle) {
+            case .wholePack: bundle
+            case .singleObjects: missing.bytes
+            }
+        return (manifest + objects) * percent / 100 + column
     }
 }

@@ -52,7 +52,7 @@ extension SyncError {
         switch self {
         case .fetch(.cancelled), .fetch(.notTaken): nil
         case .fetch(let error): error.isNetwork ? .network : .content
-        case .trust, .format, .object: .content
+        case .trust, .format, .object, .pack: .content
         case .file, .lock, .noStore, .storeExists, .rootNamesNoApp, .nothingPending,
             .nothingToRollBackTo, .nothingInstalled, .incompatible, .blacklisted, .waitsForLaunch, .embedded,
             .otherAppBuild, .trialRunning, .unreadable:

@@ -42,6 +42,25 @@ extension OutputSchema {
               "description": "The bytes of these files that came over the line, mostly compressed, and of those \#
         that were given up."
             },
+            "packs": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "required": ["patchId", "version", "from", "bytes", "estimate"],
+                "properties": {
+                  "patchId": {"type": "string"},
+                  "version": {"type": "string"},
+                  "from": {"type": "string", "description": "The version that was here."},
+                  "bytes": {"type": "integer", "minimum": 0, "description": "Of the pack."},
+                  "estimate": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "description": "About what would have travelled without it."
+                  }
+                }
+              },
+              "description": "Bundles that came by a pack from a version that was here."
+            },
             "patches": {
               "type": "array",
               "items": {

@@ -28,6 +28,7 @@ extension SyncReport {
             ("activates", staging == .staged ? .text(activates.rawValue) : nil),
             ("files", .integer(filesReceived)), ("bytes", .integer(bytesReceived)),
             ("transferred", .integer(bytesTransferred)),
+            ("packs", packs.isEmpty ? nil : .array(packs.map(\.json))),
             (
                 "patches",
                 .array(
@@ -138,6 +139,19 @@ extension SyncReport {
 extension SyncReport {
     fileprivate var parametersError: SyncError? {
         if case .kept(let error) = parameters { error } else { nil }
+    }
+}
+
+extension PackUse {
+    var words: String {
+        "\(label) by a pack from \(base): \(ByteText(bytes)) instead of about \(ByteText(estimate))"
+    }
+
+    fileprivate var json: JSON {
+        .fields([
+            ("patchId", .text(label.patchID.text)), ("version", .text(label.version.text)), ("from", .text(base.text)),
+            ("bytes", .integer(bytes)), ("estimate", .integer(estimate)),
+        ])
     }
 }
 

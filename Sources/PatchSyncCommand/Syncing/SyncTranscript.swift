@@ -76,6 +76,9 @@ final class SyncTranscript: Sendable {
             case .newerList(let version): say("release \(version) is out: going on with it", &state)
             case .received(let bytes): state.progress?.advance(by: bytes)
             case .fileDone, .askedPlain: break
+            case .byPack(let use): console?.line(use.words)
+            case .packRefused(let label, let error):
+                console?.line("\(label) comes without a pack: \(printable(error.description))")
             case .failed(let failure):
                 state.progress?.abandon()
                 state.progress = nil

@@ -64,7 +64,7 @@ extension PatchlineError.Code {
         case .fetch(.tls(.noAuthority)): self = .invalid
         case .fetch(let error): self = error.isNetwork ? .network : .refused
         case .trust(.malformed), .format, .rootNamesNoApp, .unreadable, .embedded(_, .format): self = .malformed
-        case .trust, .object, .blacklisted, .incompatible, .embedded(_, .trust), .otherAppBuild: self = .refused
+        case .trust, .object, .pack, .blacklisted, .incompatible, .embedded(_, .trust), .otherAppBuild: self = .refused
         case .noStore: self = .noStore
         case .file, .storeExists, .lock(.file), .embedded(_, .file), .embedded(_, .missing): self = .disk
         case .lock(.held): self = .busy

@@ -1,0 +1,101 @@
+import FileFacts
+package import PatchFormat
+import SystemPackage
+
+/// A pack from a base on its way in: `INCOMING/<manifest sha256>.from-<base sha256>.pack.part` while it comes, without `.part`
+/// once all of it is here.
+///
+/// What the server calls it stands in `….pack.tag`, and is written before its first byte, so that a later process goes on at
+/// the byte; a pack without a strong name is not gone on with. Nothing here is ever durable: whatever the pack makes is
+/// compared with what was signed.
+package struct PackReceiver: ~Copyable {
+    /// How many bytes are here.
+    package private(set) var received = 0
+    /// The server's strong name for them.
+    package private(set) var validator: String?
+
+    private let pack: BasePack
+    private let store: ObjectStore
+    private var writer: (any FileWriter)?
+
+    /// Goes on with what is here; whatever cannot be gone on with is removed with the first byte of another answer.
+    fileprivate init(_ pack: BasePack, limit: Int, in store: ObjectStore) throws(FileError) {
+        (self.pack, self.store) = (pack, store)
+        guard let status = try store.files.status(of: store.part(of: pack)), status.kind == .file,
+            status.linkCount == 1, 1...limit ~= status.identity.size,
+            let tag = try? store.files.read(store.tag(of: pack), limit: Limits.validator),
+            case let name = String(decoding: tag, as: UTF8.self), name.isValidator
+        else { return }
+        let writer = try store.files.append(to: store.part(of: pack))
+        (received, validator, self.writer) = (writer.offset, name, writer)
+    }
+
+    /// How many bytes no later request asks for.
+    package var lasting: Int { validator == nil ? 0 : received }
+
+    /// An answer begins, with the bytes from `offset` on: ``received``, or 0 to start again.
+    package mutating func begin(at offset: Int, validator: String?) throws(FileError) {
+        precondition(offset == received || offset == 0)
+        if offset > 0 { return }
+        try store.remove(pack)
+        received = 0
+        self.validator = validator.flatMap { $0.isValidator ? $0 : nil }
+        if let name = self.validator {
+            try store.files.create(store.tag(of: pack), permissions: .privateFile).append(Array(name.utf8))
+        }
+        writer = try store.files.create(store.part(of: pack), permissions: .privateFile)
+    }
+
+    package mutating func append(_ bytes: [UInt8]) throws(FileError) {
+        try writer?.append(bytes)
+        received += bytes.count
+    }
+
+    /// All of it is here.
+    package consuming func finish() throws(FileError) {
+        try writer?.close()
+        try store.files.rename(store.part(of: pack), to: store.place(of: pack))
+        try store.files.removeIfPresent(store.tag(of: pack))
+    }
+}
+
+extension ObjectStore {
+    /// Of a pack of at most `limit` bytes.
+    package func receive(_ pack: BasePack, limit: Int) throws(FileError) -> PackReceiver {
+        try PackReceiver(pack, limit: limit, in: self)
+    }
+
+    /// How many bytes a pack has of which all is here; nil for any other.
+    package func size(of pack: BasePack) throws(FileError) -> Int? {
+        guard let status = try files.status(of: place(of: pack)), status.kind == .file else { return nil }
+        return status.identity.size
+    }
+
+    package func open(_ pack: BasePack, limit: Int) throws(FileError) -> any FileReader {
+        try files.open(place(of: pack), limit: limit)
+    }
+
+    /// Removes what is here of a pack.
+    package func remove(_ pack: BasePack) throws(FileError) {
+        // A part without its tag is not gone on with; a tag without its part is not read.
+        try files.removeIfPresent(tag(of: pack))
+        try files.removeIfPresent(part(of: pack))
+        try files.removeIfPresent(place(of: pack))
+    }
+
+    fileprivate func place(of pack: BasePack) -> FilePath {
+        incoming.at("\(pack.manifest).\(pack.name(of: .pack))")
+    }
+
+    fileprivate func part(of pack: BasePack) -> FilePath {
+        incoming.at("\(pack.manifest).\(pack.name(of: .pack)).part")
+    }
+
+    fileprivate func tag(of pack: BasePack) -> FilePath {
+        incoming.at("\(pack.manifest).\(pack.name(of: .pack)).tag")
+    }
+}
+
+extension String {
+    fileprivate var isValidator: Bool { !isEmpty && utf8.allSatisfy { (0x20...0x7E).contains($0) } }
+}

@@ -1,0 +1,191 @@
+import PatchDelta
+import PatchFetch
+import PatchFormat
+import PatchStore
+
+/// The way of a pack from a base into its file: server after server, try after try, each going on where the last one stopped.
+///
+/// It is read to its end there before anything that comes of it is kept.
+struct PackDelivery {
+    enum Outcome {
+        /// All of it is here, and makes this manifest, which is the signed one.
+        case manifest([UInt8])
+        /// No server has it.
+        case nowhere
+        /// It did not come, or is not what it is named after.
+        case refused(SyncError)
+        /// Nothing else can come either.
+        case ended(SyncError)
+    }
+
+    let pack: BasePack
+    /// In words, for errors.
+    let name: String
+    private let base: BaseVersion
+    private let store: DeviceStore
+    private let transfers: Transfers
+    /// Servers that have none, or a wrong one.
+    private var passedOver: Set<String> = []
+    /// The last thing that was wrong with one.
+    private var fault: SyncError?
+    /// Bytes that no later try asks for.
+    private var progress = 0
+
+    init(_ pack: BasePack, from base: BaseVersion, named name: String, into store: DeviceStore, by transfers: Transfers)
+    {
+        (self.pack, self.base, self.name, self.store, self.transfers) = (pack, base, name, store, transfers)
+    }
+
+    private var path: String { URLLayout.pack(pack, .pack) }
+
+    mutating func run() async -> Outcome {
+        do throws(SyncError) {
+            if let manifest = try kept() { return .manifest(manifest) }
+            return try await receive()
+        } catch .file(.noSpace(let operation, let path)) {
+            // Its file goes, and there is room for what comes without it.
+            discard()
+            return .refused(.file(.noSpace(operation, path)))
+        } catch {
+            return .ended(error)
+        }
+    }
+
+    /// Of a pack that came before, and was not used to its end.
+    private func kept() throws(SyncError) -> [UInt8]? {
+        guard try store.wrapped({ () throws(FileError) in try store.objects.size(of: pack) }) != nil else { return nil }
+        do throws(SyncError) { return try manifest() } catch .pack {
+            // A power cut may have damaged it.
+            discard()
+            return nil
+        }
+    }
+
+    /// - Throws: what has nothing to do with any server.
+    private mutating func receive() async throws(SyncError) -> Outcome {
+        var attempts = Attempts(transfers.deadlines)
+        var spent: [String: Duration] = [:]
+        while true {
+            let before = progress
+            var errors: [SyncError] = []
+            for source in transfers.sources.inOrder where !passedOver.contains(source.name) {
+                let left =
+                    transfers.deadlines.object(of: base.limits.pack) - spent[source.name, default: .zero]
+                let begin = transfers.timing.clock()
+                do throws(SyncError) {
+                    return .manifest(try await deliver(from: source, within: left))
+                } catch {
+                    if error.isOwn { throw error }
+                    if case .pack(_, let why) = error, !why.isLie { return refused(error) }
+                    spent[source.name, default: .zero] += transfers.timing.clock() - begin
+                    if isWorthRetrying(error, of: source) { errors.append(error) }
+                }
+            }
+            let next = attempts.failed(
+                errors.compactMap(\.fetchError),
+                progress: progress > before,
+                random: transfers.timing.random()
+            )
+            guard case .again(let wait) = next, let error = errors.last else {
+                return (errors.last ?? fault).map(refused) ?? .nowhere
+            }
+            if let end = await transfers.pause(wait, because: error) { throw end }
+        }
+    }
+
+    /// What came of it stays only where a later try can go on with it.
+    private func refused(_ error: SyncError) -> Outcome {
+        if error.fetchError?.isNetwork != true { discard() }
+        return .refused(error)
+    }
+
+    private func discard() {
+        try? store.objects.remove(pack)
+    }
+
+    private mutating func isWorthRetrying(_ error: SyncError, of source: Source) -> Bool {
+        switch error {
+        // Of a file that is not there some hosts send their page: no captive portal is waited for.
+        case .fetch(.notFound), .fetch(.webPage): break
+        case .fetch(let fetch) where fetch.isWorthRetrying:
+            transfers.sources.putLast(source)
+            return true
+        case .fetch: fault = error
+        default:
+            fault = error
+            transfers.sources.note(MirrorFault(server: source.name, wrong: .lied(error)))
+        }
+        passedOver.insert(source.name)
+        return false
+    }
+
+    /// One try with one server; one more from the first byte where what was here before did not fit.
+    private mutating func deliver(from source: Source, within time: Duration) async throws(SyncError) -> [UInt8] {
+        if Task.isCancelled { throw .fetch(.cancelled) }
+        let hadPart = try await fetch(from: source, within: time)
+        do throws(SyncError) { return try manifest() } catch {
+            guard case .pack(_, let why) = error, why.isLie else { throw error }
+            discard()
+            guard hadPart else { throw error }
+        }
+        _ = try await fetch(from: source, within: time)
+        do throws(SyncError) { return try manifest() } catch {
+            if case .pack = error { discard() }
+            throw error
+        }
+    }
+
+    /// Reads all of it, and keeps nothing that comes of it.
+    private func manifest() throws(SyncError) -> [UInt8] {
+        guard let bytes = try base.read(pack, named: name, { _ throws(SyncError) in true }) else {
+            throw .pack(name, .incomplete)
+        }
+        return bytes
+    }
+
+    /// - Returns: whether it went on with something.
+    private mutating func fetch(from source: Source, within time: Duration) async throws(SyncError) -> Bool {
+        let limit = base.limits.pack
+        var receiver = try store.wrapped { () throws(FileError) in try store.objects.receive(pack, limit: limit) }
+        progress = max(progress, receiver.lasting)
+        var request = FetchRequest(path, limit: limit, deadline: time)
+        request.isPlain = true
+        request.resume = receiver.validator.map { .init(offset: receiver.received, validator: $0) }
+        let hadPart = try await fetch(request, from: source, into: &receiver)
+        do throws(FileError) { try receiver.finish() } catch { throw .file(error) }
+        return hadPart
+    }
+
+    private mutating func fetch(
+        _ request: FetchRequest,
+        from source: Source,
+        into receiver: inout PackReceiver
+    ) async throws(SyncError) -> Bool {
+        var hadPart = false
+        var failure: FileError?
+        do throws(FetchError) {
+            try await source.fetcher.fetch(request) { part throws(FetchError) in
+                // What is here stays for a server that has a pack.
+                if case .head(let head) = part, head.isWebPage { throw .webPage(request.path) }
+                do throws(FileError) {
+                    switch part {
+                    case .head(let head):
+                        hadPart = head.offset > 0
+                        try receiver.begin(at: head.offset, validator: head.validator)
+                    case .bytes(let chunk):
+                        transfers.sources.count(chunk.count)
+                        try receiver.append(chunk)
+                    }
+                } catch {
+                    failure = error
+                    throw .notTaken(request.path, reason: "\(error)")
+                }
+            }
+        } catch {
+            progress = max(progress, receiver.lasting)
+            if let failure { throw .file(failure) }
+            throw .fetch(error)
+        }
+        return hadPart
+    }
+}

@@ -1,0 +1,65 @@
+import DeviceTesting
+import PatchChoice
+import PatchFormat
+import PatchTrust
+import Testing
+
+@testable import PatchSync
+
+@Suite("How a new bundle comes")
+struct BundleRouteTests {
+    private func bundle(_ version: String, id: String = "web") -> InstalledPatch {
+        let entry = entry(id, version)
+        return InstalledPatch(
+            PatchEntry(
+                patchID: entry.patchID,
+                kind: .bundle,
+                version: entry.version,
+                url: entry.url,
+                fingerprint: entry.fingerprint,
+                signature: entry.signature,
+                salt: entry.salt,
+                rules: .everyone
+            ),
+            column: nil
+        )
+    }
+
+    private func route(
+        _ patch: InstalledPatch,
+        from here: [InstalledPatch],
+        hasManifest: Bool = false,
+        whole: InstalledPatch? = nil
+    ) -> BundleRoute {
+        BundleRoute(to: patch, from: here, hasManifest: hasManifest) { $0 == whole?.fingerprint.sha256 }
+    }
+
+    @Test func `is by a pack from a bundle of its id that is here, three of them at most, each once`() {
+        let versions = (1...5).map { bundle("\($0)") }
+        #expect(route(bundle("9"), from: versions) == .pack(from: Array(versions.prefix(3))))
+        #expect(
+            route(
+                bundle("9"),
+                from: [versions[1], bundle("9"), bundle("1", id: "docs"), installed("web 7"), versions[1]]
+            )
+                == .pack(from: [versions[1]])
+        )
+    }
+
+    @Test func `is by its documents where nothing is here, and for what is no bundle`() {
+        #expect(route(bundle("9"), from: []) == .documents)
+        #expect(route(installed("web 9"), from: [bundle("1")]) == .documents)
+    }
+
+    @Test func `is by a pack beside its manifest only where all of the pack is here`() {
+        let versions = (1...5).map { bundle("\($0)") }
+        #expect(route(bundle("9"), from: versions, hasManifest: true) == .documents)
+        let last = versions[4]
+        #expect(route(bundle("9"), from: versions, hasManifest: true, whole: last) == .pack(from: [last]))
+    }
+
+    @Test func `without a pack costs 27 % of its files and of its manifest, and all of its signatures`() {
+        #expect(TransferChoice.estimate((2, 100_000), of: 1_000_000, manifest: 10_000, column: 512) == 30_212)
+        #expect(TransferChoice.estimate((600, 900_000), of: 1_000_000, manifest: 10_000, column: 512) == 273_212)
+    }
+}
