@@ -279,9 +279,10 @@ let package = Package(
         .testTarget(
             name: "ReleaseServiceTests",
             dependencies: [
-                "PatchCompression", "PatchFormat", "PatchServer", "PatchStore", "PatchTesting", "PatchTrust",
-                "ReleaseFolder",
-                "ReleaseService", "ReleaseTree", "ServerRecords", "ServerTesting", nioConcurrency, nioCore, nioPosix,
+                "HTTPFiles", "PatchCompression", "PatchFormat", "PatchServer", "PatchStore", "PatchTesting",
+                "PatchTrust",
+                "ReleaseFolder", "ReleaseService", "ReleaseTree", "ServerRecords", "ServerTesting", nioConcurrency,
+                nioCore, nioHTTP1, nioPosix,
                 systemPackage,
             ],
             exclude: ["express.py"]

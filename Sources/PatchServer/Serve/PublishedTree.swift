@@ -215,7 +215,7 @@ package struct PublishedTree: FileSource {
         switch path.file {
         case .root: break
         case .basePack(let pack, let part): if part == .pack { onMissing(path.app, pack) }
-        case .timestamp, .role, .target, .object, .pack, .compressed: return .notFound
+        case .timestamp, .express, .role, .target, .object, .pack, .compressed: return .notFound
         }
         return .refused(.notFound, message: "Not found.", headers: ["Cache-Control": Self.brief])
     }

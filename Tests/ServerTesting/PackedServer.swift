@@ -1,18 +1,17 @@
-import PatchFormat
-import PatchServer
+package import PatchFormat
+package import PatchServer
 import PatchStore
-import PatchTesting
+package import PatchTesting
 import PatchTrust
-import ReleaseFolder
+package import ReleaseFolder
 import ReleaseTree
-import ServerTesting
 
 /// A server whose releases have packs from earlier versions.
-enum PackedServer {
-    static let code = (0..<60).map { "export const value\($0) = \($0 * 7);\n" }.joined()
+package enum PackedServer {
+    package static let code = (0..<60).map { "export const value\($0) = \($0 * 7);\n" }.joined()
 
     /// A version of which one line is new, and a file's name.
-    static func contents(_ number: Int, script: String = "1") -> ReleaseFactory.Contents {
+    package static func contents(_ number: Int, script: String = "1") -> ReleaseFactory.Contents {
         ReleaseFactory.Contents(
             scripts: ["fix-cart-total": (script, "cart.total = \(script);")],
             web: (
@@ -25,7 +24,7 @@ enum PackedServer {
         )
     }
 
-    static func make(versions: Int, on files: FaultyFiles = FaultyFiles()) async throws -> TestingServer {
+    package static func make(versions: Int, on files: FaultyFiles = FaultyFiles()) async throws -> TestingServer {
         let server = try TestingServer(files: files)
         for number in 1...versions { try await server.publishPacked(contents(number)) }
         return server
@@ -34,7 +33,7 @@ enum PackedServer {
 
 extension TestingServer {
     @discardableResult
-    func publishPacked(
+    package func publishPacked(
         _ contents: ReleaseFactory.Contents,
         _ adjust: (inout AppRepository) -> Void = { _ in }
     ) async throws -> CompressedForms {
@@ -43,7 +42,7 @@ extension TestingServer {
 
     /// What the service does: it makes forms and packs before the lock, then it publishes.
     @discardableResult
-    func publishPacked(
+    package func publishPacked(
         _ release: SignedRelease,
         _ adjust: (inout AppRepository) -> Void = { _ in }
     ) async throws -> CompressedForms {
@@ -63,18 +62,18 @@ extension TestingServer {
     }
 
     /// The manifests of versions 1, 2 …, as far as they are in the tree.
-    func bundleManifests() throws -> [SHA256Digest] {
+    package func bundleManifests() throws -> [SHA256Digest] {
         try treeFiles().filter { $0.hasSuffix(".manifest.json") }
             .sorted { $0.dropLast(78) < $1.dropLast(78) }
             .compactMap { $0.split(separator: "/").last.flatMap { SHA256Digest(hex: String($0.prefix(64))) } }
     }
 
-    func packs() throws -> Set<String> {
+    package func packs() throws -> Set<String> {
         try treeFiles().filter { $0.hasSuffix(".pack") || $0.hasSuffix(".sigs") && $0.hasPrefix("packs/") }
     }
 
     /// The names of the packs and signatures from some versions to another, by number.
-    func packNames(to new: Int, from bases: [Int]) throws -> Set<String> {
+    package func packNames(to new: Int, from bases: [Int]) throws -> Set<String> {
         let known = try bundleManifests()
         return Set(
             bases.flatMap { base in
@@ -85,11 +84,11 @@ extension TestingServer {
         )
     }
 
-    func treeBytes(_ name: String) throws -> [UInt8] {
+    package func treeBytes(_ name: String) throws -> [UInt8] {
         try files.read(treePath(name), limit: Limits.object)
     }
 
-    func bundleDocument(_ number: Int, _ ending: String) throws -> [UInt8] {
+    package func bundleDocument(_ number: Int, _ ending: String) throws -> [UInt8] {
         guard let name = try treeFiles().first(where: { $0.contains("/1.0.\(number)/") && $0.hasSuffix(ending) }) else {
             return []
         }
