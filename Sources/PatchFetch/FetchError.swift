@@ -83,6 +83,8 @@ extension FetchError: CustomStringConvertible {
     /// Whether the server sent or announced bytes that nobody signed, or answered as no server may.
     package var isLie: Bool {
         switch self {
+        // Some compress whatever they send, also what grows by it: no byte of it is wrong.
+        case .badForm(_, .notSmaller): false
         case .tooLarge, .answer, .wrongRange, .encoded, .badForm, .contradictingTag: true
         case .notFound, .status, .busy, .redirected, .short, .timedOut, .stalled, .connection, .tls, .webPage,
             .notTaken,

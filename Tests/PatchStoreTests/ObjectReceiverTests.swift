@@ -1,5 +1,6 @@
 import PatchFormat
 import PatchStore
+import PatchTesting
 import SystemPackage
 import Testing
 
@@ -158,6 +159,21 @@ struct ObjectReceiverTests {
             #expect(!nameless.isKept && nameless.size == 70_000)
         }
         #expect(try folder.files.list(folder("part")) == [])
+    }
+
+    @Test func `leaves the room of its compressed form to the object where the disk is full`() throws {
+        let files = FaultyFiles()
+        let store = ObjectStore(root: "/objects", incoming: "/part", files: files)
+        try store.prepare()
+        let expected = ExpectedFile(size: 200_000, sha256: Sample.large.digest)
+        // Before anything of it is kept, and while it is.
+        for room in [10_000, 100_000] {
+            files.limitFreeSpace(to: room)
+            var form = store.beginForm(.gzip, validator: "\"v1\"", of: expected)
+            for _ in 0..<5 { try form.append([UInt8](repeating: 7, count: 30_000)) }
+            #expect(try !form.isKept && form.size == 150_000 && files.list("/part") == [])
+            files.limitFreeSpace(to: nil)
+        }
     }
 
     @Test(arguments: TestDisk.allCases)

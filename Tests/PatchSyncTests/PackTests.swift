@@ -197,6 +197,19 @@ struct PackTests {
         #expect(try world.parts == [])
     }
 
+    @Test func `in a form that is larger than itself is passed over, and its server is not named`() async throws {
+        let world = try World([bundle("1", texts)])
+        world.repository.compress { $0.hasPrefix("packs/") ? .gzip : nil }
+        let grown = Array(noise(world.repository[try world.pack()].count + 1).utf8)
+        world.repository.fail(try world.pack(), with: .ofForm(.replaced(grown)))
+        let report = try await world.device.sync()
+        #expect(report.isComplete && report.mirrors == [])
+        let transfers = try world.transfers()
+        #expect(transfers.first == "pack" && transfers.count == 22)
+        try await world.device.launchAndConfirm()
+        try world.expectWhole("web 1")
+    }
+
     @Test func `with nine wrong objects is given up, and no more of it is read`() async throws {
         let texts = (0..<100).map { noise(20_000, seed: UInt64($0)) }
         let world = try World([bundle("1", texts)])

@@ -26,6 +26,8 @@ extension RandomLife {
         let before = try world.machine.state.running
         guard let report = try? await world.device.sync() else { return false }
         count("synced")
+        if !report.packs.isEmpty { count("by pack") }
+        if report.mirrors.contains(where: \.isWrongPack) { count("wrong pack") }
         if isFresh { try expectParameters(after: report) }
         guard report.staging == .staged, case .pending(_, let next) = try world.machine.state else { return true }
         count("staged")
@@ -164,4 +166,8 @@ extension RandomLife {
         count("followed")
         return .followed
     }
+}
+
+extension MirrorFault {
+    fileprivate var isWrongPack: Bool { if case .lied(.pack) = wrong { true } else { false } }
 }

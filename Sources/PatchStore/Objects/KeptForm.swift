@@ -13,8 +13,8 @@ package struct KeptForm {
     package static let worthKeeping = 65_536
 
     package let format: CompressionFormat
-    /// The server's strong name for the form; nil where it has none, and nothing is kept.
-    package let validator: String?
+    /// The server's strong name for the form; nil where it has none, or the disk no room: nothing is kept then.
+    package private(set) var validator: String?
     /// How many bytes came.
     package private(set) var size = 0
     /// Whether a later request can go on with them.
@@ -34,9 +34,18 @@ package struct KeptForm {
     }
 
     /// Takes the next bytes of the form.
+    ///
+    /// On a full disk what is kept goes: the object itself needs the room.
     package mutating func append(_ bytes: [UInt8]) throws(StoreError) {
         size += bytes.count
         guard let validator else { return }
+        do throws(StoreError) { try keep(bytes, named: validator) } catch .file(.noSpace) {
+            (writer, self.validator, early) = (nil, nil, [])
+            try store.removeForms(of: digest)
+        }
+    }
+
+    private mutating func keep(_ bytes: [UInt8], named validator: String) throws(StoreError) {
         do throws(FileError) {
             if let writer { return try writer.append(bytes) }
             early += bytes
