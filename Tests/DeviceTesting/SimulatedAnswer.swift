@@ -52,6 +52,7 @@ struct SimulatedAnswer {
         }
         if found == nil, fault == nil { throw .notFound(path) }
         let validator = found.flatMap(validator).flatMap { name(of: coding, $0) }
+        if let tag = request.unless, tag == validator { return try await take(.head(FetchedHead(isUnchanged: true))) }
         let offset = request.resume.map { $0.validator == validator ? $0.offset : 0 } ?? 0
         let tooLarge = coding.map { FetchError.badForm(path, .notSmaller($0, limit: request.limit)) }
         if !isEndless, end == nil, answer.count > request.limit {

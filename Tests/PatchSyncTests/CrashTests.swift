@@ -22,6 +22,8 @@ struct CrashTests {
         /// Into an empty store.
         case firstSync
         case updateSync
+        /// The same with all metadata in one answer.
+        case expressSync
         /// An update with many new files.
         case packedSync
         /// The switch to the update, its confirmation, and the clean-up of what is not kept.
@@ -42,14 +44,14 @@ struct CrashTests {
                 return
             }
             world.repository.publish(self == .packedSync ? SampleApp.Small.secondPacked : SampleApp.Small.second)
-            if self != .updateSync, self != .packedSync { try await world.device.sync() }
+            if ![.updateSync, .expressSync, .packedSync].contains(self) { try await world.device.sync() }
         }
 
         /// What the server has of everything.
         private var form: CompressionFormat? {
             switch self {
             case .packedSync: .zstandard
-            case .updateSync, .healing: .gzip
+            case .updateSync, .expressSync, .healing: .gzip
             case .firstSync, .switchAndConfirm, .launchAndRollBack: nil
             }
         }
@@ -57,6 +59,10 @@ struct CrashTests {
         func run(_ device: SimulatedDevice) async throws {
             switch self {
             case .firstSync, .updateSync, .packedSync, .healing: try await device.sync()
+            case .expressSync:
+                var device = device
+                device.express = true
+                try await device.sync()
             case .switchAndConfirm:
                 guard case .tryOut(_, let token) = try await device.device.switchToPending() else { return }
                 _ = try await device.device.confirm(token)
@@ -70,7 +76,7 @@ struct CrashTests {
         var outcomes: Set<String?> {
             switch self {
             case .firstSync: [nil]
-            case .updateSync, .packedSync, .healing: [CrashTests.first]
+            case .updateSync, .expressSync, .packedSync, .healing: [CrashTests.first]
             case .switchAndConfirm, .launchAndRollBack: [CrashTests.first, CrashTests.second]
             }
         }

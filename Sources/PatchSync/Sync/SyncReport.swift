@@ -17,6 +17,8 @@ package enum SyncEvent: Equatable, Sendable {
     case fileDone(String)
     /// A server's compressed form of this file was wrong: the file itself is asked for.
     case askedPlain(String, because: SyncError)
+    /// What this server had for a refresh in one answer was of no use: its files are asked for one by one.
+    case expressIgnored(server: String, because: SyncError)
     case failed(PatchFailure)
     /// The network failed; the next try comes after this time, or as soon as the network changes.
     case waiting(Duration, because: SyncError)

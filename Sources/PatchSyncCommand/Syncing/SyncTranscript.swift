@@ -75,7 +75,7 @@ final class SyncTranscript: Sendable {
             case .networkChanged: say("the network changed: trying again", &state)
             case .newerList(let version): say("release \(version) is out: going on with it", &state)
             case .received(let bytes): state.progress?.advance(by: bytes)
-            case .fileDone, .askedPlain: break
+            case .fileDone, .askedPlain, .expressIgnored: break
             case .failed(let failure):
                 state.progress?.abandon()
                 state.progress = nil

@@ -170,7 +170,7 @@ final class ProgressTeller: Sendable {
         case .newerList(let release): tell(.newerRelease(release))
         case .failed(let failure):
             tell(.failed(.init(failure.patchID, failure.version), because: failure.error.description))
-        case .refused, .state, .fileDone, .askedPlain, .networkChanged: break
+        case .refused, .state, .fileDone, .askedPlain, .expressIgnored, .networkChanged: break
         }
     }
 }
