@@ -6,6 +6,17 @@ package struct Document: Equatable, Sendable {
     package let bytes: [UInt8]
     /// The compressed form that it came in.
     package let coding: CompressionFormat?
+    /// It came before, in another answer.
+    package var isPrefilled = false
+}
+
+/// A document, and what its server calls it.
+package struct NamedDocument: Equatable, Sendable {
+    package let document: Document
+    /// To be sent as ``FetchRequest/unless``.
+    package let validator: String?
+    /// There is no document: the one that was named still holds.
+    package let isUnchanged: Bool
 }
 
 extension Fetcher {
@@ -13,6 +24,11 @@ extension Fetcher {
     ///
     /// Where its compressed form does not give it, it is asked for once more as it is.
     package func document(_ request: FetchRequest) async throws(FetchError) -> Document {
+        try await named(request).document
+    }
+
+    /// The same, or nothing where ``FetchRequest/unless`` still holds.
+    package func named(_ request: FetchRequest) async throws(FetchError) -> NamedDocument {
         do throws(FetchError) {
             return try await decoded(request)
         } catch .badForm {
@@ -20,7 +36,7 @@ extension Fetcher {
         }
     }
 
-    private func decoded(_ request: FetchRequest) async throws(FetchError) -> Document {
+    private func decoded(_ request: FetchRequest) async throws(FetchError) -> NamedDocument {
         var bytes: [UInt8] = []
         var head = FetchedHead()
         do throws(FetchError) {
@@ -35,13 +51,23 @@ extension Fetcher {
             guard let coding = head.coding else { throw .short(path) }
             throw .badForm(path, .incomplete(coding))
         }
-        guard let coding = head.coding else { return Document(bytes: bytes, coding: nil) }
+        guard let coding = head.coding else {
+            return NamedDocument(
+                document: Document(bytes: bytes, coding: nil, isPrefilled: head.isPrefilled),
+                validator: head.validator,
+                isUnchanged: head.isUnchanged
+            )
+        }
         let plain: [UInt8]
         do throws(CompressionError) {
             plain = try coding.decompressed(bytes, limit: request.limit)
         } catch { throw .badForm(request.path, error) }
         if head.isWebPage, plain.first == UInt8(ascii: "<") { throw .webPage(request.path) }
-        return Document(bytes: plain, coding: coding)
+        return NamedDocument(
+            document: Document(bytes: plain, coding: coding),
+            validator: head.validator,
+            isUnchanged: false
+        )
     }
 
     /// The answer to a question.

@@ -37,6 +37,10 @@ package struct FetchRequest: Equatable, Sendable {
     package let limit: Int
     /// For the whole request.
     package let deadline: Duration
+    /// Behind the path, without its `?`.
+    package var query: String?
+    /// A validator of what is here, verbatim: where it still holds, nothing else comes.
+    package var unless: String?
     /// With `expected`, or of a file that has a size nobody signed.
     package var resume: Resume?
     /// Whether it is asked for as it is, and in no compressed form.
@@ -95,13 +99,20 @@ package struct FetchedHead: Equatable, Sendable {
     package let isWebPage: Bool
     /// The compressed form that the bytes are of: whoever takes them decodes them, within bounds.
     package let coding: CompressionFormat?
+    /// No bytes follow: ``FetchRequest/unless`` still holds.
+    package let isUnchanged: Bool
+    /// They came before, in another answer: see ``PrefilledFetcher``.
+    package let isPrefilled: Bool
 
     package init(
         offset: Int = 0,
         validator: String? = nil,
         isWebPage: Bool = false,
-        coding: CompressionFormat? = nil
+        coding: CompressionFormat? = nil,
+        isUnchanged: Bool = false,
+        isPrefilled: Bool = false
     ) {
+        (self.isUnchanged, self.isPrefilled) = (isUnchanged, isPrefilled)
         self.offset = offset
         self.validator = validator
         self.isWebPage = isWebPage

@@ -50,7 +50,7 @@ package struct HTTPFetcher: Fetcher {
 
         func url(_ request: FetchRequest) -> String {
             let (server, rest) = split(request)
-            return "\(server)/\(rest)"
+            return "\(server)/\(rest)" + (request.query.map { "?\($0)" } ?? "")
         }
 
         func server(of request: FetchRequest) -> ServerURL { split(request).0 }
@@ -68,7 +68,9 @@ package struct HTTPFetcher: Fetcher {
         _ request: FetchRequest,
         take: (_ part: FetchedPart) async throws(FetchError) -> Void
     ) async throws(FetchError) {
-        _ = try await fetch(request, unless: nil, take: take)
+        guard try await fetch(request, unless: request.unless, take: take) else {
+            return try await take(.head(FetchedHead(isUnchanged: true)))
+        }
     }
 
     /// Patchline's servers tag a file with its SHA-256; with another's tag the bytes just travel.

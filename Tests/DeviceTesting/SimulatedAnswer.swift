@@ -54,6 +54,7 @@ struct SimulatedAnswer {
         }
         if found == nil, fault == nil { throw .notFound(path) }
         let validator = found.flatMap(validator).flatMap { name(of: coding, $0) }
+        if let tag = request.unless, tag == validator { return try await take(.head(FetchedHead(isUnchanged: true))) }
         let offset = request.resume.map { $0.validator == validator ? $0.offset : 0 } ?? 0
         let isWebPage = if case .webPage = fault { true } else { false }
         let tooLarge = coding.map { FetchError.badForm(path, .notSmaller($0, limit: request.limit)) }

@@ -25,6 +25,8 @@ package struct SimulatedDevice: Sendable {
     package let clock: ManualClock
     package var device: Device
     package var retryNow = false
+    /// Off, so that tests tell the requests of the ordinary way.
+    package var express = false
     /// A test that is about neither asks once and waits for nothing.
     package var deadlines = {
         var deadlines = Deadlines()
@@ -133,6 +135,7 @@ package struct SimulatedDevice: Sendable {
         engine.deadlines = deadlines
         engine.timing = timing
         engine.retryNow = retryNow
+        engine.express = express
         engine.report = report
         engine.atCommitPoint = device.atCommitPoint
         return engine

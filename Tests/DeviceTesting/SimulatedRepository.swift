@@ -244,9 +244,9 @@ package final class SimulatedRepository: Fetcher, Sendable {
                 request: request,
                 found: request.question.map { question in
                     (try? DeviceQuestion(question)).flatMap { state.onQuestion?($0) }
-                } ?? state.tree.files[path],
+                } ?? state.tree.files[path] ?? state.tree.express(request),
                 fault: state.faults[path],
-                validator: state.validator,
+                validator: state.tree.expressTag(request).map { tag in { _ in tag } } ?? state.validator,
                 coding: form
             )
             return (answer, state.onRequest)

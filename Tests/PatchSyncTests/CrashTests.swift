@@ -22,6 +22,8 @@ struct CrashTests {
         /// Into an empty store.
         case firstSync
         case updateSync
+        /// The same with all metadata in one answer.
+        case expressSync
         /// An update with many new files.
         case packedSync
         /// An update by a pack from what runs.
@@ -45,14 +47,14 @@ struct CrashTests {
             }
             world.repository.publish(self == .packedSync ? SampleApp.Small.secondPacked : SampleApp.Small.second)
             if self == .deltaSync { world.repository.edit { $0.publishPacks(of: "web") } }
-            if self != .updateSync, self != .packedSync, self != .deltaSync { try await world.device.sync() }
+            if ![.updateSync, .expressSync, .packedSync, .deltaSync].contains(self) { try await world.device.sync() }
         }
 
         /// What the server has of everything.
         private var form: CompressionFormat? {
             switch self {
             case .packedSync, .deltaSync: .zstandard
-            case .updateSync, .healing: .gzip
+            case .updateSync, .expressSync, .healing: .gzip
             case .firstSync, .switchAndConfirm, .launchAndRollBack: nil
             }
         }
@@ -60,6 +62,10 @@ struct CrashTests {
         func run(_ device: SimulatedDevice) async throws {
             switch self {
             case .firstSync, .updateSync, .packedSync, .deltaSync, .healing: try await device.sync()
+            case .expressSync:
+                var device = device
+                device.express = true
+                try await device.sync()
             case .switchAndConfirm:
                 guard case .tryOut(_, let token) = try await device.device.switchToPending() else { return }
                 _ = try await device.device.confirm(token)
@@ -73,7 +79,7 @@ struct CrashTests {
         var outcomes: Set<String?> {
             switch self {
             case .firstSync: [nil]
-            case .updateSync, .packedSync, .deltaSync, .healing: [CrashTests.first]
+            case .updateSync, .expressSync, .packedSync, .deltaSync, .healing: [CrashTests.first]
             case .switchAndConfirm, .launchAndRollBack: [CrashTests.first, CrashTests.second]
             }
         }

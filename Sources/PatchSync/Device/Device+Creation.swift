@@ -100,6 +100,7 @@ extension DeviceConfiguration {
         compare("native part", platform?.words, wanted.platform?.words)
         compare("keep", "\(keep)", "\(wanted.keep)")
         compare("answers", "\(answers)", "\(wanted.answers)")
+        compare("express", "\(express)", "\(wanted.express)")
         compare("own host", "\(host != nil)", "\(wanted.host != nil)")
         compare("embedded", embedded?.string, wanted.embedded?.string)
         compare("mirrors", access.mirrors.words, wanted.access.mirrors.words)

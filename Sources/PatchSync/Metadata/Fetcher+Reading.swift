@@ -5,7 +5,7 @@ extension Fetcher {
     /// What `read` makes of a document.
     ///
     /// Where it refuses what came of a compressed form, it gets the file itself: beside a file that was replaced an older form
-    /// may lie.
+    /// may lie; and so it does where it refuses what came with other files.
     func document<Value>(
         _ request: FetchRequest,
         reading read: (_ bytes: [UInt8]) throws(SyncError) -> Value
@@ -14,7 +14,7 @@ extension Fetcher {
         do throws(SyncError) {
             return try read(document.bytes)
         } catch {
-            guard document.coding != nil else { throw error }
+            guard document.coding != nil || document.isPrefilled else { throw error }
             return try read(try await fetched(request.plain).bytes)
         }
     }

@@ -26,6 +26,8 @@ package struct DeviceConfiguration: Equatable, Sendable {
     package var keep = SelectionMachine.defaultKeep
     /// Whether the server is asked what was chosen for this user; who uses the device is then told by its hash.
     package var answers = false
+    /// Whether a server is asked for all metadata in one answer first.
+    package var express = true
     /// The folder that the app ships; absolute.
     package var embedded: FilePath?
     /// The build of the app that the selections were made for.
@@ -104,6 +106,7 @@ package struct DeviceConfiguration: Equatable, Sendable {
             self.platform = platform
         }
         answers = try fields.bool("answers", default: false)
+        express = try fields.bool("express", default: true)
         if fields.has("keep") { keep = try fields.integer("keep", in: SelectionMachine.keepRange) }
     }
 
@@ -117,7 +120,7 @@ package struct DeviceConfiguration: Equatable, Sendable {
             ("user", user.map { .text($0.text) }), ("data", data.isEmpty ? nil : dataJSON),
             ("platform", platform?.json),
             ("keep", keep == SelectionMachine.defaultKeep ? nil : .integer(keep)),
-            ("answers", answers ? .bool(true) : nil),
+            ("answers", answers ? .bool(true) : nil), ("express", express ? nil : .bool(false)),
         ]
         let shipped: [(String, JSON?)] = [
             ("embedded", embedded.map { .text($0.string) }), ("appBuild", appBuild.map { .text($0.text) }),

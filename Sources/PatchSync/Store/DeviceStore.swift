@@ -113,6 +113,17 @@ package struct DeviceStore: Sendable {
         }
     }
 
+    /// What is none can be made again.
+    func expressRecord(of channel: ChannelName) -> ExpressRecord {
+        let bytes = try? optional(directory(of: channel).at("express.json"), limit: Limits.stateFile)
+        return bytes.flatMap { try? ExpressRecord($0) } ?? ExpressRecord()
+    }
+
+    /// Only saves requests: a sync without it is as good.
+    func save(_ record: ExpressRecord, of channel: ChannelName) {
+        try? save(record.json.fileBytes, as: "express.json", of: channel)
+    }
+
     func savePatchList(_ bytes: [UInt8], of channel: ChannelName) throws(SyncError) {
         try save(bytes, as: "patchlist.json", of: channel)
     }
@@ -127,7 +138,7 @@ package struct DeviceStore: Sendable {
     /// Removes other channels' folders, this channel's list and dial, and partial downloads.
     func forget(allBut channel: ChannelName) throws(SyncError) {
         try wrapped { () throws(FileError) in
-            for name in ["patchlist.json", "dial.json"] {
+            for name in ["patchlist.json", "dial.json", "express.json"] {
                 try files.removeIfPresent(directory(of: channel).at(name))
             }
             try forgetPreviousState(of: channel)

@@ -25,6 +25,8 @@ package struct FactChanges: Sendable {
     package var keep = Change<Int>.keep
     /// Whether the server is asked what was chosen for this user.
     package var answers = Change<Bool>.keep
+    /// Whether a server is asked for all metadata in one answer first.
+    package var express = Change<Bool>.keep
     /// Whether pages are served on a host of the app's own; a name that is there stays, for storage belongs to it.
     package var host = Change<HostLabel>.keep
 
@@ -46,5 +48,8 @@ package struct FactChanges: Sendable {
         var asks: Bool? = configuration.answers
         answers.apply(to: &asks)
         configuration.answers = asks ?? false
+        var express: Bool? = configuration.express
+        self.express.apply(to: &express)
+        configuration.express = express ?? true
     }
 }

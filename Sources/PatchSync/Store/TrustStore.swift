@@ -25,6 +25,12 @@ package struct TrustStore: Sendable {
         } catch { throw .file(error) }
     }
 
+    func has(_ role: String) throws(SyncError) -> Bool {
+        do throws(FileError) { return try files.status(of: folder.at(Self.fileName(role))) != nil } catch {
+            throw .file(error)
+        }
+    }
+
     func save(_ bytes: [UInt8], as role: String) throws(SyncError) {
         do throws(FileError) {
             try files.replace(Self.fileName(role), in: folder, with: bytes)

@@ -41,6 +41,8 @@ final class Sources: Sendable {
     private struct State {
         var order: [Source]
         var faults: [MirrorFault] = []
+        /// Names of those whose files are asked for one by one.
+        var withoutExpress: Set<String> = []
         /// Bytes of files that came from any of them, as they travelled.
         var transferred = 0
     }
@@ -59,6 +61,13 @@ final class Sources: Sendable {
             guard let index = state.order.firstIndex(where: { $0.name == source.name }) else { return }
             state.order.append(state.order.remove(at: index))
         }
+    }
+
+    func hasExpress(_ source: Source) -> Bool { state.withLockedValue { !$0.withoutExpress.contains(source.name) } }
+
+    /// For as long as the engine lives.
+    func giveUpExpress(of source: Source) {
+        state.withLockedValue { _ = $0.withoutExpress.insert(source.name) }
     }
 
     /// Each fault once.

@@ -62,11 +62,40 @@ extension SyncEngine {
         return nil
     }
 
+    /// Whatever comes of an express answer but a state that is not behind: the ordinary way has the last word.
     private func offer(from source: Source, at time: ReferenceTime) async throws(SyncError) -> ChannelOffer {
+        var express = try await express(from: source, at: time.value)
+        var offer: ChannelOffer?
+        if let prefilled = express.fetcher {
+            do throws(SyncError) {
+                offer = try await self.offer(by: prefilled, at: time, refusingOlder: true)
+            } catch {
+                if error.isOwn || error.fetchError?.isNetwork == true { throw error }
+                sources.giveUpExpress(of: source)
+                report(.expressIgnored(server: source.name, because: error))
+                express.record = nil
+            }
+        }
+        let found: ChannelOffer
+        if let offer { found = offer } else { found = try await self.offer(by: source.fetcher, at: time) }
+        if let record = express.record, record != store.expressRecord(of: configuration.channel) {
+            store.save(record, of: configuration.channel)
+        }
+        return found
+    }
+
+    private func offer(
+        by fetcher: any Fetcher,
+        at time: ReferenceTime,
+        refusingOlder: Bool = false
+    ) async throws(SyncError) -> ChannelOffer {
         let channel = configuration.channel
-        var refresh = MetadataRefresh(of: store, fetcher: source.fetcher, deadlines: deadlines)
+        var refresh = MetadataRefresh(of: store, fetcher: fetcher, deadlines: deadlines)
         refresh.atCommitPoint = atCommitPoint
         let refreshed = try await refresh.refresh(channel: channel, at: time)
+        if refusingOlder, let stale = refreshed.staleMirror {
+            throw .trust(.rolledBack(role: "timestamp", offered: stale.offered, trusted: stale.known))
+        }
         var repository = refreshed.repository
         guard let role = repository.role(channel.text) else {
             preconditionFailure("refreshed without its role")
@@ -74,7 +103,7 @@ extension SyncEngine {
         let path = TargetPath.patchList(channel)
         let file: TargetFile
         do throws(TrustError) { file = try repository.target(path, of: channel.text) } catch { throw .trust(error) }
-        let list = try await verifiedList(path, file, role, source.fetcher)
+        let list = try await verifiedList(path, file, role, fetcher)
         report(.verified(roleVersion: list.roleVersion, entries: list.entries.count))
         for refused in list.refused { report(.refused(refused)) }
         return ChannelOffer(

@@ -20,6 +20,8 @@ package struct SyncEngine: Sendable {
     package var atCommitPoint: @Sendable (CommitPoint) -> Void = { _ in }
     /// A person asked to retry versions that wait after their first failed trial.
     package var retryNow = false
+    /// Whether a server is asked for all metadata in one answer first.
+    package var express: Bool
 
     package init(
         store: DeviceStore,
@@ -40,6 +42,7 @@ package struct SyncEngine: Sendable {
     ) {
         self.store = store
         self.configuration = configuration
+        express = configuration.express
         self.sources = Sources(sources)
         self.now = now
     }

@@ -21,6 +21,8 @@ package enum SyncEvent: Equatable, Sendable {
     case byPack(PackUse)
     /// A pack for this bundle did not come, or was not right: the bundle comes as it does without one.
     case packRefused(Label, because: SyncError)
+    /// What this server had for a refresh in one answer was of no use: its files are asked for one by one.
+    case expressIgnored(server: String, because: SyncError)
     case failed(PatchFailure)
     /// The network failed; the next try comes after this time, or as soon as the network changes.
     case waiting(Duration, because: SyncError)

@@ -67,6 +67,12 @@ struct FactOptions: ParsableArguments {
 
     @Flag(
         inversion: .prefixedNo,
+        help: "Ask the server for all metadata in one answer first, which it may not have. Default: yes."
+    )
+    var express: Bool?
+
+    @Flag(
+        inversion: .prefixedNo,
         help: ArgumentHelp(
             "Serve pages on a host of the app's own, NAME.localhost, whose cookies reach no other port of this machine. "
                 + "Stores are made so; --no-own-host, for web views that resolve no such name, serves them on 127.0.0.1. "
@@ -95,6 +101,7 @@ struct FactOptions: ParsableArguments {
             changes.keep = .set(keep)
         }
         if let answers { changes.answers = .set(answers) }
+        if let express { changes.express = .set(express) }
         if let ownHost { changes.host = ownHost ? .set(.make()) : .forget }
         return changes
     }

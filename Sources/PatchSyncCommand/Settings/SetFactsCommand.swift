@@ -146,6 +146,7 @@ extension DeviceConfiguration {
             out.line("pages: on a host of their own\(later)")
         }
         if answers { out.line("the server is asked what it chose for this user") }
+        if !express { out.line("metadata: asked for file by file") }
         if let embedded { out.line("what the app ships: \(embedded)") }
         for mirror in access.mirrors { out.line("mirror: \(mirror)") }
         for pin in access.pins { out.line("pinned key: \(pin)") }

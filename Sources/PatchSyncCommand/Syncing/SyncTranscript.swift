@@ -75,7 +75,7 @@ final class SyncTranscript: Sendable {
             case .networkChanged: say("the network changed: trying again", &state)
             case .newerList(let version): say("release \(version) is out: going on with it", &state)
             case .received(let bytes): state.progress?.advance(by: bytes)
-            case .fileDone, .askedPlain: break
+            case .fileDone, .askedPlain, .expressIgnored: break
             case .byPack(let use): console?.line(use.words)
             case .packRefused(let label, let error):
                 console?.line("\(label) comes without a pack: \(printable(error.description))")
