@@ -236,7 +236,8 @@ let package = Package(
         .target(
             name: "ServerTesting",
             dependencies: [
-                "FileFacts", "PatchFormat", "PatchServer", "PatchStore", "PatchTesting", "PatchTrust", "ReleaseFolder",
+                "FileFacts", "HTTPFiles", "PatchFormat", "PatchServer", "PatchStore", "PatchTesting", "PatchTrust",
+                "ReleaseFolder",
                 "ReleaseTree", nioConcurrency, systemPackage,
             ],
             path: "Tests/ServerTesting"
