@@ -401,16 +401,17 @@ let package = Package(
 if Context.environment["PATCHLINE_FUZZ"] != nil {
     package.products = []
     package.dependencies = []
-    package.targets = package.targets.filter { ["COpenSSL", "PatchFormat", "PatchTrust"].contains($0.name) }
+    let tested = ["COpenSSL", "CZlib", "CZstd", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust"]
+    package.targets = package.targets.filter { tested.contains($0.name) }
     package.targets += [
         .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
         .target(name: "Fuzzing", dependencies: ["CFuzzer"], path: "Tests/Fuzz/Fuzzing"),
     ]
-    for name in ["FuzzJSON", "FuzzMetadata", "FuzzList", "FuzzManifest", "FuzzColumn", "FuzzPEM"] {
+    for name in ["FuzzJSON", "FuzzMetadata", "FuzzList", "FuzzManifest", "FuzzColumn", "FuzzPEM", "FuzzPack"] {
         package.targets.append(
             .executableTarget(
                 name: name,
-                dependencies: ["Fuzzing", "PatchFormat", "PatchTrust"],
+                dependencies: ["Fuzzing", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust"],
                 path: "Tests/Fuzz/\(name)"
             )
         )

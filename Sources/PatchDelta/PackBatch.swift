@@ -50,6 +50,11 @@ struct PackBatch {
         size + member.content.count <= PackLimits.held && prefixSize + added(by: member) <= PackLimits.held
     }
 
+    /// Whether a row that has room here has a reference that another has.
+    func holdsReference(of row: PackPlan.Row) -> Bool {
+        row.reference.map(references.contains) == true && size + row.fingerprint.size <= PackLimits.held
+    }
+
     /// Bytes that its reference adds to the prefix.
     private func added(by member: Member) -> Int {
         guard let row = member.row.reference, !references.contains(row) else { return 0 }

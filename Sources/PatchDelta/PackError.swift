@@ -37,7 +37,7 @@ package enum PackError: Error, Equatable, Sendable {
     case signatures(SignatureRule)
 
     package enum HeadRule: String, Equatable, Sendable, CaseIterable {
-        case size = "does not name its size, or has more than 64,000,000 bytes"
+        case size = "does not name its size, or has more bytes than its manifest may"
         case number = "has a number that is cut off, too long, or too large"
         case header = "holds no header of a manifest"
         case rowCount = "has more than 100,000 rows"

@@ -3,8 +3,8 @@ import PatchFormat
 
 extension PackHead {
     /// Refuses a head by what its frame says of itself first.
-    static func check(beginning: [UInt8]) throws(PackError) -> Int {
-        guard let frame = ZstandardFrame(beginning), frame.contentSize <= PackLimits.head else { throw .head(.size) }
+    static func check(beginning: [UInt8], limit: Int = PackLimits.head) throws(PackError) -> Int {
+        guard let frame = ZstandardFrame(beginning), frame.contentSize <= limit else { throw .head(.size) }
         return frame.contentSize
     }
 

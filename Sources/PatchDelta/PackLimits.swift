@@ -15,4 +15,9 @@ package enum PackLimits {
     static let token = 4
     /// Different old name parts; each takes some hundred bytes in memory.
     static let tokens = 100_000
+
+    /// Of all that is read of the base and made: what a maker keeps to, and a reader allows at least.
+    ///
+    /// Both know the base's contents before anything of a pack is there.
+    package static func work(base contents: Int) -> Int { 4 * max(held, contents) }
 }

@@ -21,28 +21,34 @@ package struct PackMaker {
     private let new: PackManifest
     private let objects: PackObjects
     private let effort: Effort
+    private let work: Int
 
-    /// - Parameter manifest: the digest of the new manifest as it was signed.
+    /// - Parameters:
+    ///   - manifest: the digest of the new manifest as it was signed.
+    ///   - work: bytes that a reader may read and make; nil for ``PackLimits/work(base:)``.
     /// - Throws: `otherForm` for a manifest that a reader would write with other bytes.
     package init(
         base: PackManifest,
         new: PackManifest,
         manifest: SHA256Digest,
         objects: PackObjects,
-        effort: Effort = .most
+        effort: Effort = .most,
+        work: Int? = nil
     ) throws(PackError) {
         guard SHA256Digest(of: new.bytes) == manifest else { throw .otherForm }
         (self.base, self.new, self.objects, self.effort) = (base, new, objects, effort)
+        self.work = work ?? PackLimits.work(base: base.fingerprints.reduce(0) { $0 + $1.size })
     }
 
     /// Makes the pack: its head, which stands before the groups, is complete last.
     ///
     /// - Parameter take: is given the groups' bytes, which follow the head, as they are made.
+    /// - Throws: `tooMuch` where no pack of these two versions is one that a reader takes.
     package func make(_ take: @escaping ([UInt8]) -> Void) throws(PackError) -> (head: [UInt8], summary: PackSummary) {
         let plan = try PackPlan(base: base, new: new, objects: objects)
         let tokens = TokenSearch(plan.tokens)
         let contents = plan.rows.reduce(0) { $0 + ($1.isSame ? 0 : $1.fingerprint.size) }
-        let work = PackWork.most(base: base, new: new)
+        guard contents <= work else { throw .tooMuch(contents, limit: work) }
         var making = Making(effort: effort, work: work, contents: contents, take: take)
         for row in plan.rows {
             if row.isSame {
@@ -54,8 +60,8 @@ package struct PackMaker {
                 making.groups.append(PackHead.Group(rows: 1, length: length, isPlain: true))
                 making.take(row.fingerprint.size, contents: row.fingerprint.size)
             } else {
-                let member = try member(row, tokens, work: making.left)
-                if member.isMade {
+                let member = try member(row, tokens, work: making.left(for: row))
+                if member.isMade, member.read <= making.left {
                     making.exceptions.append(Self.exception(row, .substituted))
                     making.take(member.read + member.content.count, contents: member.content.count)
                     continue
@@ -74,6 +80,8 @@ package struct PackMaker {
             groups: making.groups
         )
         let bytes = try head.bytes(base: base, level: effort.level)
+        // A row says less in it than in the manifest.
+        assert(head.text(base: base).count <= new.bytes.count)
         return (bytes, PackSummary(head, headBytes: bytes.count))
     }
 
@@ -149,8 +157,10 @@ package struct PackMaker {
             free = work - contents
         }
 
-        /// What the reference of the next row may take.
         var left: Int { free - reserved }
+
+        /// What the reference of the next row may take: one that the batch has takes nothing.
+        func left(for row: PackPlan.Row) -> Int { batch.holdsReference(of: row) ? .max : left }
 
         /// - Parameters:
         ///   - work: what a reader reads and makes for a row.
@@ -160,7 +170,9 @@ package struct PackMaker {
         }
 
         mutating func append(_ member: PackBatch.Member) {
-            reserved += member.reference.map { $0.count + member.read } ?? 0
+            if let made = member.reference, !batch.holdsReference(of: member.row) {
+                reserved += made.count + member.read
+            }
             batch.append(member)
         }
 

@@ -31,6 +31,7 @@ package struct PackReader: ~Copyable {
 
     private let base: PackManifest
     private let manifest: SHA256Digest
+    private let size: Int
     private let objects: PackObjects
     private let limits: Bounds
     private var state = State.magic
@@ -47,7 +48,7 @@ package struct PackReader: ~Copyable {
         package let pack: Int
         /// Of what is read of the base, each time that it is, and of all that is made: contents and prefixes.
         ///
-        /// A ``PackMaker`` keeps to four times what both versions hold.
+        /// A ``PackMaker`` keeps to ``PackLimits/work(base:)``.
         package let contents: Int
 
         package init(pack: Int, contents: Int) {
@@ -57,9 +58,17 @@ package struct PackReader: ~Copyable {
 
     /// - Parameters:
     ///   - manifest: the signed digest of the new manifest.
+    ///   - size: its signed size. The head of a pack is never more, and costs a reader some hundred times its bytes.
     ///   - objects: the contents of the base.
-    package init(base: PackManifest, manifest: SHA256Digest, objects: PackObjects, limits: Bounds) {
+    package init(
+        base: PackManifest,
+        manifest: SHA256Digest,
+        size: Int = Limits.manifest,
+        objects: PackObjects,
+        limits: Bounds
+    ) {
         (self.base, self.manifest, self.objects, self.limits) = (base, manifest, objects, limits)
+        self.size = min(size, PackLimits.head)
     }
 
     /// Takes the next bytes of the pack; ask ``next()`` until it has nothing more to give before the next ones.
@@ -81,7 +90,7 @@ package struct PackReader: ~Copyable {
                 state = .head(length: length)
             case .head(let length):
                 guard let beginning = input.first(min(length, ZstandardFrame.headerBytes)) else { return nil }
-                _ = try PackHead.check(beginning: beginning)
+                _ = try PackHead.check(beginning: beginning, limit: size)
                 guard let frame = input.take(length) else { return nil }
                 let head = try PackHead(frame: frame, base: base)
                 application = try PackApplication(head, base: base, objects: objects, limit: limits.contents)

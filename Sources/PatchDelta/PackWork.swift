@@ -15,11 +15,6 @@ struct PackWork: Equatable, Sendable {
         total += bytes
         guard total <= limit else { throw .tooMuch(total, limit: limit) }
     }
-
-    /// What a maker keeps to: all that the base and the new version hold, four times.
-    static func most(base: PackManifest, new: PackManifest) -> Int {
-        4 * (base.fingerprints + new.fingerprints).reduce(0) { $0 + $1.size }
-    }
 }
 
 extension PackHead {

@@ -86,11 +86,7 @@ struct HostilePackTests {
     func `is refused or makes what was asked for, whatever its head says`(_ change: UInt8) throws {
         let pack = try Self.update.pack().bytes
         let base = try PackManifest(try Self.update.base.manifest())
-        var input = PackInput()
-        input.append(pack)
-        let length = try input.beginning(1 << 20) ?? 0
-        let frame = input.take(length) ?? []
-        let groups = input.take(input.count) ?? []
+        let (frame, groups) = try head(of: pack)
         let size = try #require(ZstandardFrame(frame)?.contentSize)
         let text = try ZstandardPatch.content(of: frame, prefix: base.names.text, size: size)
         var taken: [Int] = []
@@ -123,6 +119,34 @@ struct HostilePackTests {
                 limits: .init(pack: 1 << 40, contents: 1)
             )
         }
+    }
+
+    @Test func `is refused where its head is larger than the manifest that it says it makes`() throws {
+        let (pack, update) = (try Self.update.pack().bytes, Self.update)
+        let (base, new) = (try PackManifest(try update.base.manifest()), try update.new.manifest())
+        let text = try PackHead(frame: try head(of: pack).frame, base: base).text(base: base).count
+        for (size, error) in [(new.count, nil), (text, nil), (text - 1, PackError.head(.size))] {
+            var reader = PackReader(
+                base: base,
+                manifest: SHA256Digest(of: new),
+                size: size,
+                objects: Update.objects(update.base.objects),
+                limits: .init(pack: 1 << 20, contents: 1 << 30)
+            )
+            // Eighteen bytes of it say so.
+            reader.feed(error == nil ? pack : Array(pack.prefix(24)))
+            do throws(PackError) {
+                while try reader.next() != nil {}
+                #expect(try reader.finish() == new)
+            } catch let found { #expect(found == error) }
+        }
+    }
+
+    private func head(of pack: [UInt8]) throws -> (frame: [UInt8], groups: [UInt8]) {
+        var input = PackInput()
+        input.append(pack)
+        let length = try input.beginning(1 << 20) ?? 0
+        return (input.take(length) ?? [], input.take(input.count) ?? [])
     }
 
     @Test func `is refused on another base`() throws {
@@ -271,7 +295,7 @@ struct HostilePackTests {
         let path = try? AssetPath("a.js")
         #expect(path.map { "\(PackError.rowTooLarge($0, limit: 4))" } == "a.js becomes more than 4 bytes")
         let rules = [
-            "does not name its size, or has more than 64,000,000 bytes",
+            "does not name its size, or has more bytes than its manifest may",
             "has a number that is cut off, too long, or too large", "holds no header of a manifest",
             "has more than 100,000 rows", "has a row that is not a path, or a path and other members",
             "has rows that are not in order", "has more exceptional rows than rows", "names a row that is not there",

@@ -6,38 +6,33 @@ import Testing
 
 @Suite("What a pack's maker keeps to")
 struct PackBoundTests {
-    /// So many files in 199 folders each, whose names are all other ones in another version.
-    private func deep(_ count: Int, _ marks: [Character]) -> SampleBundle {
-        var files: [String: [UInt8]] = [:]
-        for row in 0..<count {
+    /// So many files in 199 folders each, all of whose names are other ones by their first letters.
+    private func deep(_ count: Int, _ letters: String) throws -> PackManifest {
+        let files = (0..<count).map { row in
             let segments = (0..<200).map { segment in
                 let number = String(46_656 + row * 200 + segment, radix: 36)
-                return String(marks[number.first == "1" ? 0 : number.first == "2" ? 1 : 2]) + number.dropFirst()
+                let letter = letters.dropFirst((number.first?.hexDigitValue ?? 1) - 1).first ?? "0"
+                return String(letter) + number.dropFirst()
             }
-            files[segments.joined(separator: "/")] = Array("content \(row)".utf8)
+            return (segments.joined(separator: "/"), [UInt8(row & 0xFF), UInt8(row >> 8)])
         }
-        return SampleBundle(files)
+        return try PackManifest(try SampleBundle(Dictionary(uniqueKeysWithValues: files)).manifest())
     }
 
     @Test func `is as many tokens as a reader holds, which refuses one more`() throws {
-        let update = Update(base: deep(501, ["1", "2", "3"]), new: deep(501, ["x", "y", "z"]))
-        let (pack, summary) = try update.pack(effort: .quick)
-        #expect(summary.same == 501)
-        _ = try update.applied(pack)
-
-        let (base, new) = (
-            try PackManifest(try update.base.manifest()), try PackManifest(try update.new.manifest())
-        )
-        for (givers, error) in [(500, nil), (501, PackError.head(.tokens))] {
+        let (base, new) = (try deep(501, "123"), try deep(501, "xyz"))
+        let plan = try PackPlan(base: base, new: new, objects: Update.objects([:]))
+        #expect(plan.tokens.count == 100_000)
+        #expect(plan.rows.count { $0.givesTokens } == 500)
+        func head(_ givers: Int) -> PackHead {
             let rows = (0..<501).map { row in
                 PackHead.ExceptionalRow(row: row, kind: .same, reference: row, givesTokens: row < givers, size: 0)
             }
-            let head = try PackHead(names: new.names, exceptions: rows, groups: []).bytes(base: base, level: 1)
-            if let error {
-                #expect(throws: error) { try update.applied(head) }
-            } else {
-                _ = try update.applied(head)
-            }
+            return PackHead(names: new.names, exceptions: rows, groups: [])
+        }
+        _ = try PackApplication(head(500), base: base, objects: Update.objects([:]), limit: 0)
+        #expect(throws: PackError.head(.tokens)) {
+            try PackApplication(head(501), base: base, objects: Update.objects([:]), limit: 0)
         }
     }
 
@@ -51,20 +46,42 @@ struct PackBoundTests {
     }()
 
     @Test(arguments: PackMaker.Effort.allCases)
-    func `is four times what both versions hold, for a reader to read and make`(_ effort: PackMaker.Effort) throws {
-        let update = Self.parts
-        let (pack, summary) = try update.pack(effort: effort)
-        #expect(summary.patched + summary.plain == 41)
-        let (base, new) = (
-            try PackManifest(try update.base.manifest()), try PackManifest(try update.new.manifest())
-        )
-        let most = PackWork.most(base: base, new: new)
-        #expect(most == 4 * (20_000 + 20_001 + 40 * 5_001))
-        let found = try update.applied(pack, limits: .init(pack: pack.count, contents: most))
-        #expect(found.manifest == new.bytes)
+    func `is as much as a reader may read and make, which refuses more`(_ effort: PackMaker.Effort) throws {
+        let (update, contents) = (Self.parts, 20_001 + 40 * 5_001)
+        let manifest = try update.new.manifest()
+        // All contents, then as much as one group with one prefix needs, a little more, and as it is without a limit.
+        for work in [contents, contents + 40_000, 400_000, nil] {
+            let (pack, summary) = try update.pack(effort: effort, work: work)
+            #expect(summary.patched == (work == contents ? 0 : 41) && summary.patched + summary.plain == 41)
+            let limits = PackReader.Bounds(pack: pack.count, contents: work ?? PackLimits.work(base: 20_000))
+            #expect(try update.applied(pack, limits: limits).manifest == manifest)
+        }
+        #expect(throws: PackError.tooMuch(contents, limit: contents - 1)) {
+            try update.pack(effort: effort, work: contents - 1)
+        }
     }
 
-    /// A reference of which tokens make more than may be: those rows do without one.
+    @Test func `has rows that are smaller alone together where they would read too much`() throws {
+        var numbers = SampleNumbers(6)
+        let whole = Array(numbers.script(lines: 200).utf8)
+        // What they do not share is of other letters, for which zstd makes one table in one block.
+        let (one, two) = (numbers.text(9_000, of: "0123456789"), numbers.text(9_000, of: "abcdefghij"))
+        let files = ["one.js": whole + Array(one.utf8), "two.js": whole + Array(two.utf8)]
+        let update = Update(base: SampleBundle(["one.js": whole]), new: SampleBundle(files, version: "2.0.0"))
+        let together = 2 * (whole.count + 9_000) + 2 * whole.count
+        for (work, groups) in [(together, 1), (together + 2 * whole.count - 1, 1), (together + 2 * whole.count, 2)] {
+            let (pack, summary) = try update.pack(work: work)
+            #expect(summary.groups == groups && summary.patched == 2)
+            let limits = PackReader.Bounds(pack: pack.count, contents: work)
+            #expect(try update.applied(pack, limits: limits).manifest == (try update.new.manifest()))
+        }
+    }
+
+    @Test func `is four times the base, and of a small one four times what is held`() {
+        #expect(PackLimits.work(base: 100_000_000) == 400_000_000)
+        #expect(PackLimits.work(base: 0) == 67_108_864)
+    }
+
     @Test func `makes rows without a reference where tokens would make too much of it`() throws {
         let (short, long) = ("aaaa", String(repeating: "b", count: 200))
         let text = Array(repeating: Array("\(short) ".utf8), count: 4_000).flatMap { $0 }
@@ -74,14 +91,11 @@ struct PackBoundTests {
             files["\(number).txt"] = text + [UInt8(number), 0]
         }
         let update = Update(base: SampleBundle(old), new: SampleBundle(files, version: "2.0.0"))
-        let (base, new) = (
-            try PackManifest(try update.base.manifest()), try PackManifest(try update.new.manifest())
-        )
-        let (pack, summary) = try update.pack(effort: .quick)
-        // Each reference becomes 800 kB, and 1.4 MB may be read and made.
+        let (pack, summary) = try update.pack(effort: .quick, work: 1_200_000)
+        // Each content has 20 kB, and each reference becomes 804 kB.
         #expect(summary.same == 1 && summary.patched == 1 && summary.plain == 8)
-        let limits = PackReader.Bounds(pack: 1 << 20, contents: PackWork.most(base: base, new: new))
-        #expect(try update.applied(pack, limits: limits).manifest == new.bytes)
+        let limits = PackReader.Bounds(pack: 1 << 20, contents: 1_200_000)
+        #expect(try update.applied(pack, limits: limits).manifest == (try update.new.manifest()))
     }
 
     @Test func `is little memory for a content that is too large to be held`() throws {

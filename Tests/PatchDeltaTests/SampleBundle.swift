@@ -62,7 +62,7 @@ struct Update {
     let new: SampleBundle
 
     /// The pack, and what it is made of.
-    func pack(effort: PackMaker.Effort = .most) throws -> (bytes: [UInt8], summary: PackSummary) {
+    func pack(effort: PackMaker.Effort = .most, work: Int? = nil) throws -> (bytes: [UInt8], summary: PackSummary) {
         let manifest = try new.manifest()
         let objects = base.objects.merging(new.objects) { first, _ in first }
         let maker = try PackMaker(
@@ -70,7 +70,8 @@ struct Update {
             new: try PackManifest(manifest),
             manifest: SHA256Digest(of: manifest),
             objects: Self.objects(objects),
-            effort: effort
+            effort: effort,
+            work: work
         )
         var groups: [UInt8] = []
         let (head, summary) = try maker.make { groups += $0 }

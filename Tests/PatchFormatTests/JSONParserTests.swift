@@ -89,6 +89,14 @@ struct JSONObjectTests {
         #expect(object["b"] == .integer(20))
     }
 
+    /// Each looked for among all others would take minutes.
+    @Test func `grows by single members without a look at all others`() {
+        var object = JSONObject()
+        for number in 0..<50_000 { object[String(number)] = .integer(number) }
+        for number in stride(from: 0, to: 50_000, by: 5_000) { #expect(object[String(number)] == .integer(number)) }
+        #expect(object.members.count == 50_000 && object["50000"] == nil)
+    }
+
     @Test func `leaves members without a value out`() {
         #expect(JSON.fields([("a", nil), ("b", .null)]) == .object(JSONObject([("b", .null)])))
     }

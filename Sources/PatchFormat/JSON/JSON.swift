@@ -57,6 +57,7 @@ package struct JSONObject: Sendable {
             case (nil, let value?):
                 places?[key] = Int32(members.count)
                 members.append(Member(key: key, value: value))
+                if places == nil { places = Self.places(of: members) }
             case (nil, nil): break
             }
         }

@@ -27,7 +27,7 @@ package struct FullPack: Sendable {
 }
 
 /// A pack and which objects it is made of, in its order: what a server needs of a manifest to send it.
-package struct PackContents: Sendable {
+package struct FullPackContents: Sendable {
     package let pack: FullPack
     package let objects: [SHA256Digest]
 
@@ -35,7 +35,7 @@ package struct PackContents: Sendable {
     ///
     /// - Parameter source: bounded by its maker; all of it is asked for.
     package init(ofManifest source: some ByteSource, named document: String) throws(FormatError) {
-        let rows = PackRows(of: document)
+        let rows = FullPackRows(of: document)
         let json = try JSON.document(from: source, named: document, rows: JSONRows(of: "assets") { rows.take($0) })
         try Fields(json, of: document).constant("format", AssetManifest.format)
         if let broken = rows.broken { throw broken }
@@ -44,7 +44,7 @@ package struct PackContents: Sendable {
     }
 }
 
-private final class PackRows {
+private final class FullPackRows {
     private let document: String
     private(set) var offsets = [0]
     private(set) var objects: [SHA256Digest] = []

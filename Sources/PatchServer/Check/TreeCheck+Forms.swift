@@ -51,7 +51,7 @@ extension TreeCheck {
         }
         guard let file = listing.files.keys.first(where: isIt) else { return nil }
         guard let reader = try repository.storage.open(file, limit: Limits.manifest),
-            let contents = try? PackContents(ofManifest: FileBytes(reader), named: manifest.hex)
+            let contents = try? FullPackContents(ofManifest: FileBytes(reader), named: manifest.hex)
         else { return nil }
         var digester = Digester()
         for object in contents.objects {

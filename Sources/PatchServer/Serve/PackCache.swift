@@ -31,7 +31,7 @@ actor PackCache {
     private let files = DiskFiles()
     private var manifests: [AppID: Manifests] = [:]
     /// The most recently requested one is last.
-    private var known: [(manifest: SHA256Digest, contents: PackContents)] = []
+    private var known: [(manifest: SHA256Digest, contents: FullPackContents)] = []
     /// The latest few; a dropped one is read when it is requested.
     private let expected = AsyncStream.makeStream(of: Name.self, bufferingPolicy: .bufferingNewest(16))
 
@@ -54,7 +54,7 @@ actor PackCache {
     }
 
     /// Nil when the app has published no such manifest, or its file is none.
-    func contents(of pack: Name) -> PackContents? {
+    func contents(of pack: Name) -> FullPackContents? {
         guard let file = place(of: pack) else { return nil }
         if let index = known.firstIndex(where: { $0.manifest == pack.manifest }) {
             known.append(known.remove(at: index))
@@ -101,10 +101,10 @@ actor PackCache {
         return paths
     }
 
-    private func read(_ file: FilePath, _ digest: SHA256Digest) throws -> PackContents? {
+    private func read(_ file: FilePath, _ digest: SHA256Digest) throws -> FullPackContents? {
         guard try files.fingerprint(of: file, limit: Limits.manifest).sha256 == digest else { return nil }
         let bytes = FileBytes(try files.open(file, limit: Limits.manifest))
-        let contents = try PackContents(ofManifest: bytes, named: digest.hex)
+        let contents = try FullPackContents(ofManifest: bytes, named: digest.hex)
         return bytes.failure == nil ? contents : nil
     }
 }

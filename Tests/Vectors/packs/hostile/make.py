@@ -219,6 +219,9 @@ def main() -> None:
     (out / "from-base.pack").write_bytes(PACK)
     for name, _, bytes_ in CASES:
         (out / f"{name}.pack").write_bytes(bytes_)
+    # For the fuzzer, which frames a head's text itself: the right pack, and one of a plain row in the empty base.
+    for place, (head, frames) in enumerate([(HEAD, PATCH + FRESH), (text(["a"], [row(0, PLAIN, size=4)], GROUPS[1:]), FRESH)]):
+        (out / f"text-{place}.seed").write_bytes(bytes([128 + 2 * place]) + len(head).to_bytes(2, "big") + head + frames)
 
 
 main()
