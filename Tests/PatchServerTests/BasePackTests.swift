@@ -83,6 +83,13 @@ struct BasePackTests {
         #expect(try server.packs() == server.packNames(to: 2, from: [1]))
         try await server.publishPacked(PackedServer.contents(2, script: "3"), count)
         #expect(work.withLockedValue { $0 } == [1])
+        // From fewer versions than it could be: what was published with its packs is not looked at again.
+        try await server.publishPacked(PackedServer.contents(3)) { $0.packBases = 1 }
+        try await server.publishPacked(PackedServer.contents(3, script: "4"), count)
+        #expect(
+            try work.withLockedValue { $0 } == [1]
+                && server.packs().isDisjoint(with: server.packNames(to: 3, from: [1]))
+        )
     }
 
     @Test func `lead from no version of which something is gone or damaged, and hold up no release`() async throws {
@@ -248,6 +255,8 @@ struct BasePackTests {
         #expect(newest.candidates == [web[3], web[2], web[1], web[0]] && !newest.isListed)
         let kept = PackBases(of: web[3], in: [other, web[4], web[3]], after: before)
         #expect(kept.candidates == [web[2], web[1], web[0]] && kept.isListed)
+        let again = PackBases(of: web[3], in: [web[4], web[3]], after: [[web[4], web[3]], [web[2]]])
+        #expect(again.candidates == [web[2]] && again.isListed)
         #expect(PackBases(of: other, in: [other], after: before).candidates == [])
     }
 
