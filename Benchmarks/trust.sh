@@ -65,6 +65,8 @@ serve_pid=$!
 wait_for "$serve_pid" "$work/count.log" '[0-9]'
 quietly patchsync init --store "$work/device" --root "$work/keys/root.json" --server "http://127.0.0.1:$(cat "$work/count.log")"
 quietly patchsync sync --store "$work/device"
+quietly patchsync init --store "$work/plain" --root "$work/keys/root.json" --server "http://127.0.0.1:$(cat "$work/count.log")" --no-express
+quietly patchsync sync --store "$work/plain"
 for round in $(seq "$rounds"); do
     measure verify patchsync verify --store "$work/device" --entries
     measure judge "$python" "$judge" "$work/server/tree/$app" "$work/keys/root.json"
@@ -78,14 +80,18 @@ ok "signed in $(wall sign), verified in $(wall verify); openssl speed: $sign_rat
 
 title "What a poll moves"
 poll() { # poll NAME
+    poll_of device "$1"
+    poll_of plain "$1, file by file"
+}
+poll_of() { # poll_of DEVICE NAME
     local lines before after
     lines=$(log_lines)
     before=$(cat "$work/counted" 2>/dev/null || echo "0 0 0")
-    quietly patchsync sync --store "$work/device"
+    quietly patchsync sync --store "$work/$1"
     log_is_complete
     after=$(cat "$work/counted")
     while [ "$after" = "$before" ]; do sleep 0.05; after=$(cat "$work/counted"); done
-    printf '| %s | %d | %s | %s |\n' "$1" "$(($(log_lines) - lines))" \
+    printf '| %s | %d | %s | %s |\n' "$2" "$(($(log_lines) - lines))" \
         "$(thousands "$(awk -v a="$before" '{ split(a, b); print $2 - b[2] }' <<<"$after")")" \
         "$(thousands "$(awk -v a="$before" '{ split(a, b); print $3 - b[3] }' <<<"$after")")" >>"$work/polls"
     tail -n 1 "$work/polls"

@@ -3,6 +3,7 @@ import NIOConcurrencyHelpers
 import PatchFetch
 import PatchFormat
 import PatchTesting
+import PatchTrust
 import Testing
 
 @testable import PatchSync
@@ -70,6 +71,7 @@ struct BoundsTests {
         )
         engine.deadlines = world.device.deadlines
         engine.timing = world.device.timing
+        engine.express = world.device.express
         return try await engine.sync()
     }
 
@@ -106,6 +108,21 @@ struct BoundsTests {
         #expect(server.known.withLockedValue(\.self) == [URLLayout.timestamp: known])
         #expect(server.requests.map(\.deadline) == [.seconds(11), .seconds(11)])
         #expect(server.requests.map(\.limit) == [Limits.root, Limits.timestamp])
+    }
+
+    @Test func `is all metadata in one answer, within bounds, by what is here and what it was called`() async throws {
+        var world = try World([.script("tip", "1", "tip;")])
+        (world.device.express, world.device.deadlines.document) = (true, .seconds(11))
+        try await world.device.sync()
+        let server = NotingServer(world.repository)
+        #expect(try await sync(world, server).isComplete)
+        let list = try #require(try world.store.patchList(of: SimulatedRepository.production))
+        let request = try #require(server.requests.first)
+        #expect(server.requests.count == 1 && server.known.withLockedValue(\.isEmpty))
+        #expect((request.limit, request.deadline) == (Limits.express, .seconds(11)))
+        let digest = SHA256Digest(of: list).hex.prefix(16)
+        #expect(request.query == "have=1.root,2.snapshot,1.targets,1.production,\(digest)")
+        #expect(request.unless == "\"2.1\"")
     }
 
     @Test func `is answered a question within bounds too`() async throws {

@@ -4,18 +4,31 @@ import Testing
 /// What a device asks again and again, and what comes down for it, headers counted.
 @Suite("A poll")
 struct PollTests {
-    @Test func `with nothing new asks twice, and 1,200 bytes come down at most`() async throws {
+    @Test func `with nothing new asks once, and 400 bytes come down at most; file by file twice, and 1,200 bytes`()
+        async throws
+    {
         try await World.with { world in
             let log = world.path("access.log")
             try await serving(world.shop.site1, ["--access-log", log.string]) { url in
                 let device = try await world.settledDevice(server: url)
                 try await device.sync().done()
-                let lines = try read(log).split(separator: "\n").count
-                try await device.sync().done()
-                let requests = try await eventually("two lines more") {
-                    let new = try read(log).split(separator: "\n").dropFirst(lines)
-                    return new.count >= 2 ? new.map(String.init) : nil
+                func lines() throws -> [String] { try read(log).split(separator: "\n").map(String.init) }
+                func requests(_ count: Int) async throws -> [String] {
+                    let before = try lines().count
+                    try await device.sync().done()
+                    return try await eventually("\(count) lines more") {
+                        let new = try lines().dropFirst(before)
+                        return new.count >= count ? Array(new) : nil
+                    }
                 }
+                let once = try await requests(1)
+                #expect(once.count == 1, "\(once)")
+                let express = #/"GET (/com.example.pipeline/metadata/express/production\?have=[^ ]*)" 304 0 /#
+                let target = try #require(once.first?.firstMatch(of: express)?.1, "\(once)")
+                #expect(try await received(url + String(target), "Accept-Encoding: zstd, gzip") <= 400)
+
+                try await device("set", "--no-express").done()
+                let requests = try await requests(2)
                 #expect(requests.count == 2, "\(requests)")
                 #expect(requests[0].contains(#""GET /com.example.pipeline/metadata/2.root.json" 404 "#), "\(requests)")
                 #expect(
@@ -27,7 +40,25 @@ struct PollTests {
         }
     }
 
-    /// Bytes of the same two answers, head and body.
+    /// Bytes of the answer that nothing is new, head and body.
+    private func received(_ target: String, _ field: String) async throws -> Int {
+        let tag = try await run(
+            .system("curl"),
+            ["-sS", "-o", "/dev/null", "-H", field, "-w", "%header{etag}", target]
+        ).done()
+        let answer = try await run(
+            .system("curl"),
+            [
+                "-sS", "-o", "/dev/null", "-H", field, "-H", "If-None-Match: \(tag.output)", "-w",
+                "%{http_code} %{size_header} %{size_download}", target,
+            ]
+        ).done()
+        let numbers = answer.output.split(separator: " ").compactMap { Int($0) }
+        #expect(numbers.first == 304, "\(answer)")
+        return numbers.dropFirst().reduce(0, +)
+    }
+
+    /// Bytes of the two answers, head and body.
     private func received(from url: String) async throws -> Int {
         let app = "\(url)/\(Workshop.app)/metadata"
         let tag = try await run(
