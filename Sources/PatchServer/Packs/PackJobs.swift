@@ -68,7 +68,7 @@ final class PackJobs {
 
     private func read(_ version: BundleVersion) -> Contents? {
         guard let bytes = try? sources.document(version.manifest),
-            let rows = try? PackContents(ofManifest: BytesInMemory(bytes), named: version.digest.hex)
+            let rows = try? FullPackContents(ofManifest: BytesInMemory(bytes), named: version.digest.hex)
         else { return nil }
         var sizes: [SHA256Digest: Int] = [:]
         for (row, object) in rows.objects.enumerated() { sizes[object] = rows.pack.bytes(of: row..<row + 1).count }

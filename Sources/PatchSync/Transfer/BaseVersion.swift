@@ -11,17 +11,21 @@ struct BaseVersion {
     let patch: InstalledPatch
     let manifest: PackManifest
     let limits: PackReader.Bounds
+    /// Of the manifest that packs from it are to make, as it is signed.
+    private let size: Int
     private let store: DeviceStore
 
     /// Nil unless all of it is as it was verified.
-    init?(_ patch: InstalledPatch, in store: DeviceStore, _ check: inout IntegrityCheck) {
+    ///
+    /// - Parameter new: the version that packs from it are to make.
+    init?(_ patch: InstalledPatch, to new: InstalledPatch, in store: DeviceStore, _ check: inout IntegrityCheck) {
         let digest = patch.fingerprint.sha256
         guard (try? check.faults(of: patch))?.isEmpty == true,
             let bytes = try? store.bytes(of: digest, limit: Limits.manifest)
         else { return nil }
         let digested = DigestedBytes(bytes)
         guard let manifest = try? PackManifest(digested), digested.finish().sha256 == digest else { return nil }
-        (self.patch, self.manifest, self.store) = (patch, manifest, store)
+        (self.patch, self.manifest, self.store, size) = (patch, manifest, store, new.fingerprint.size)
         let column = patch.column.flatMap { try? store.files.identity(of: try store.place(of: $0).path)?.size }
         let contents = manifest.fingerprints.reduce(0) { $0 + $1.size }
         limits = PackReader.Bounds(fromBaseOf: contents + patch.fingerprint.size + (column ?? 0))
@@ -55,7 +59,13 @@ struct BaseVersion {
         _ take: (PackResult) throws(SyncError) -> Bool
     ) throws(SyncError) -> [UInt8]? {
         let file = try store.wrapped { () throws(FileError) in try store.objects.open(pack, limit: limits.pack) }
-        var reader = PackReader(base: manifest, manifest: pack.manifest, objects: objects, limits: limits)
+        var reader = PackReader(
+            base: manifest,
+            manifest: pack.manifest,
+            size: size,
+            objects: objects,
+            limits: limits
+        )
         while let piece = try store.wrapped({ () throws(FileError) in try file.next() }) {
             if Task.isCancelled { throw .fetch(.cancelled) }
             reader.feed(piece)

@@ -32,7 +32,7 @@ extension Download {
         }
         guard case .pack(let bases) = route else { return nil }
         for candidate in bases {
-            guard let base = BaseVersion(candidate, in: store, &check) else { continue }
+            guard let base = BaseVersion(candidate, to: patch, in: store, &check) else { continue }
             let pack = BasePack(manifest: patch.fingerprint.sha256, base: candidate.fingerprint.sha256)
             let name = "\(patch.label) pack from \(candidate.version)"
             var delivery = PackDelivery(pack, from: base, named: name, into: store, by: transfers)
