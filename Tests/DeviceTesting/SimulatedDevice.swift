@@ -93,11 +93,13 @@ package struct SimulatedDevice: Sendable {
 
     /// The same store on another state of its disk, opened by a new process.
     package func reopened(on files: any FileOperations) throws(SyncError) -> SimulatedDevice {
-        try SimulatedDevice(
+        var device = try SimulatedDevice(
             opening: DeviceStore(root: store.root, files: files, isShared: false, admitting: .all),
             of: repository,
             clock: clock
         )
+        device.express = express
+        return device
     }
 
     package static func embedded(_ path: FilePath, on files: any FileOperations) throws(SyncError) -> EmbeddedFolder {
@@ -120,7 +122,9 @@ package struct SimulatedDevice: Sendable {
             appBuild: appBuild.flatMap { AppBuild($0) },
             random: { [UInt8](repeating: 9, count: 16) }
         )
-        return (try SimulatedDevice(opening: store, of: repository, clock: clock), opening)
+        var device = try SimulatedDevice(opening: store, of: repository, clock: clock)
+        device.express = express
+        return (device, opening)
     }
 
     package var engine: SyncEngine {
