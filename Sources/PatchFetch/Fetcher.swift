@@ -103,6 +103,8 @@ package struct FetchedHead: Equatable, Sendable {
     package let isUnchanged: Bool
     /// They came before, in another answer: see ``PrefilledFetcher``.
     package let isPrefilled: Bool
+    /// How many bytes follow, as they travel; nil where the server does not say.
+    package internal(set) var length: Int?
 
     package init(
         offset: Int = 0,
@@ -110,12 +112,14 @@ package struct FetchedHead: Equatable, Sendable {
         isWebPage: Bool = false,
         coding: CompressionFormat? = nil,
         isUnchanged: Bool = false,
-        isPrefilled: Bool = false
+        isPrefilled: Bool = false,
+        length: Int? = nil
     ) {
         (self.isUnchanged, self.isPrefilled) = (isUnchanged, isPrefilled)
         self.offset = offset
         self.validator = validator
         self.isWebPage = isWebPage
         self.coding = coding
+        self.length = length
     }
 }

@@ -128,7 +128,8 @@ package struct HTTPFetcher: Fetcher {
             var whole = request
             whole.resume = nil
             return try await get(whole, unless: tag, take: take)
-        case .body(let head, let length):
+        case .body(var head, let length):
+            head.length = length
             try await take(.head(head))
             var received = head.offset
             for try await buffer in response.body {

@@ -117,7 +117,9 @@ struct CompressedAnswerTests {
                 return parts
             }
         }
-        #expect(parts.first == .head(FetchedHead(validator: "\"v1\(coding.suffix)\"", coding: coding)))
+        #expect(
+            parts.first == .head(FetchedHead(validator: "\"v1\(coding.suffix)\"", coding: coding, length: form.count))
+        )
         let bytes = parts.reduce(into: [UInt8]()) { if case .bytes(let bytes) = $1 { $0 += bytes } }
         #expect(bytes == form)
     }
@@ -139,7 +141,7 @@ struct CompressedAnswerTests {
                 return (parts, server.heads)
             }
         }
-        #expect(request == [.head(FetchedHead(offset: 4, coding: .zstandard)), .bytes(Array("abc".utf8))])
+        #expect(request == [.head(FetchedHead(offset: 4, coding: .zstandard, length: 3)), .bytes(Array("abc".utf8))])
         let head = try #require(heads.first).lowercased()
         #expect(head.contains("\r\nrange: bytes=4-\r\n") && head.contains("\r\nif-range: \"v1.zst\""))
         #expect(head.contains("\r\naccept-encoding: zstd, gzip\r\n"))

@@ -48,6 +48,7 @@ struct ServerLogTranscripts {
                 ServeCommand.unmarked(.readOnly(.create, Sample.path)), overdue(.seconds(10)),
             ]
         )
+        log.list("a pack that a device asks for", [PackDemandOptions.notMade(OperationError.busy)])
         let counters = RefreshCounters()
         counters.add(Sample.app, .signed(Self.roles))
         log.list("metrics once something was signed", [counters.family.text])

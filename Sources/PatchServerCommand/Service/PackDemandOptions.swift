@@ -23,8 +23,11 @@ struct PackDemandOptions: ParsableArguments {
         guard let operations, room > 0 else { return nil }
         return PackDemand(operations, room: room) { app, _, result in
             guard case .failure(let error) = result else { return }
-            let why = Failure(of: error)?.message ?? "\(error)"
-            log.say(.warning, printable("no pack was made for a device: \(why)"), app: app)
+            log.say(.warning, Self.notMade(error), app: app)
         }
+    }
+
+    static func notMade(_ error: any Error) -> String {
+        printable("no pack was made for a device: \(Failure(of: error)?.message ?? "\(error)")")
     }
 }

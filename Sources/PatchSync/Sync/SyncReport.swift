@@ -17,6 +17,8 @@ package enum SyncEvent: Equatable, Sendable {
     case fileDone(String)
     /// A server's compressed form of this file was wrong: the file itself is asked for.
     case askedPlain(String, because: SyncError)
+    /// A pack for this bundle begins to come, or goes on: so many of its bytes are left.
+    case packBegan(Label, bytes: Int)
     /// A bundle came by a pack from a version that was here.
     case byPack(PackUse)
     /// A pack for this bundle did not come, or was not right: the bundle comes as it does without one.

@@ -35,7 +35,7 @@ extension Download {
             guard let base = BaseVersion(candidate, to: patch, in: store, &check) else { continue }
             let pack = BasePack(manifest: patch.fingerprint.sha256, base: candidate.fingerprint.sha256)
             let name = "\(patch.label) pack from \(candidate.version)"
-            var delivery = PackDelivery(pack, from: base, named: name, into: store, by: transfers)
+            var delivery = PackDelivery(pack, from: base, named: name, of: patch.label, into: store, by: transfers)
             switch await delivery.run() {
             case .manifest(let bytes):
                 let size = (try? store.objects.size(of: pack)) ?? 0

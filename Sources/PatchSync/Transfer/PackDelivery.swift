@@ -21,6 +21,7 @@ struct PackDelivery {
     let pack: BasePack
     /// In words, for errors.
     let name: String
+    private let label: Label
     private let base: BaseVersion
     private let store: DeviceStore
     private let transfers: Transfers
@@ -31,9 +32,16 @@ struct PackDelivery {
     /// Bytes that no later try asks for.
     private var progress = 0
 
-    init(_ pack: BasePack, from base: BaseVersion, named name: String, into store: DeviceStore, by transfers: Transfers)
-    {
+    init(
+        _ pack: BasePack,
+        from base: BaseVersion,
+        named name: String,
+        of label: Label,
+        into store: DeviceStore,
+        by transfers: Transfers
+    ) {
         (self.pack, self.base, self.name, self.store, self.transfers) = (pack, base, name, store, transfers)
+        self.label = label
     }
 
     private var path: String { URLLayout.pack(pack, .pack) }
@@ -161,7 +169,7 @@ struct PackDelivery {
         from source: Source,
         into receiver: inout PackReceiver
     ) async throws(SyncError) -> Bool {
-        var hadPart = false
+        var (hadPart, isShown) = (false, false)
         var failure: FileError?
         do throws(FetchError) {
             try await source.fetcher.fetch(request) { part throws(FetchError) in
@@ -172,9 +180,12 @@ struct PackDelivery {
                     case .head(let head):
                         hadPart = head.offset > 0
                         try receiver.begin(at: head.offset, validator: head.validator)
+                        isShown = head.length != nil
+                        if let length = head.length { transfers.report(.packBegan(label, bytes: length)) }
                     case .bytes(let chunk):
                         transfers.sources.count(chunk.count)
                         try receiver.append(chunk)
+                        if isShown { transfers.report(.received(bytes: chunk.count)) }
                     }
                 } catch {
                     failure = error

@@ -76,8 +76,16 @@ final class SyncTranscript: Sendable {
             case .newerList(let version): say("release \(version) is out: going on with it", &state)
             case .received(let bytes): state.progress?.advance(by: bytes)
             case .fileDone, .askedPlain, .expressIgnored: break
-            case .byPack(let use): console?.line(use.words)
+            case .packBegan(let label, let bytes):
+                guard let console else { return }
+                state.progress = ProgressReport("downloading \(label)", total: bytes, unit: .bytes, on: console)
+            case .byPack(let use):
+                state.progress?.finish()
+                state.progress = nil
+                console?.line(use.words)
             case .packRefused(let label, let error):
+                state.progress?.abandon()
+                state.progress = nil
                 console?.line("\(label) comes without a pack: \(printable(error.description))")
             case .failed(let failure):
                 state.progress?.abandon()

@@ -173,7 +173,9 @@ final class ProgressTeller: Sendable {
         case .newerList(let release): tell(.newerRelease(release))
         case .failed(let failure):
             tell(.failed(.init(failure.patchID, failure.version), because: failure.error.description))
-        case .refused, .state, .fileDone, .askedPlain, .byPack, .packRefused, .expressIgnored, .networkChanged: break
+        case .refused, .state, .fileDone, .askedPlain, .packBegan, .byPack, .packRefused, .expressIgnored,
+            .networkChanged:
+            break
         }
     }
 }

@@ -10,7 +10,7 @@ package struct SyncProgress: Equatable, Sendable {
     /// The new percentage, if this event changes it.
     package mutating func take(_ event: SyncEvent) -> Int? {
         switch event {
-        case .downloading(_, let bytes):
+        case .downloading(_, let bytes), .packBegan(_, let bytes):
             // What was chosen anew travels besides what came already.
             total = received + bytes
         case .received(let bytes): received += bytes
