@@ -25,7 +25,10 @@ struct LongWorkTests {
                 ("patchsign", ["verify", release, "--keys", keys], ["Verifying"]),
                 (
                     "patchsrv", ["publish", release, "--data", site.string],
-                    ["Verifying the release for \(app)", "Compressing for \(app)", "Writing to \(app)"]
+                    [
+                        "Verifying the release for \(app)", "Compressing for \(app)", "Packing \(app)",
+                        "Writing to \(app)",
+                    ]
                 ),
                 ("patchsrv", ["check", "--data", site.string], ["Checking \(app)"]),
                 (

@@ -26,7 +26,9 @@ struct StaticHostTests {
                 }
                 try await device.expectWhole(2)
                 let requests = await host.text
-                #expect(requests.components("/objects/") == 7 + 4, "only what changed travels: \(requests)")
+                // A script, and the bundle's new files in a pack from the version before.
+                #expect(requests.components("/objects/") == 7 + 1, "only what changed travels: \(requests)")
+                #expect(requests.components("/from-") == 2, "the pack, and the signatures beside it: \(requests)")
             }
             #expect(host.1.wasTerminated, "\(host.1)")
         }

@@ -51,7 +51,7 @@ struct StoreDigest: Equatable, CustomStringConvertible {
         digest.files = files.filter { path, _ in
             !path.hasPrefix("./trust/") && path != "./channels/production/dial.json"
                 && !path.hasPrefix("./channels/production/state.")
-                && !path.hasPrefix("./channels/production/selections/")
+                && !path.hasPrefix("./channels/production/selections/") && path != "./channels/production/express.json"
         }
         return digest
     }

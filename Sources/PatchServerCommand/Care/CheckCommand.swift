@@ -121,7 +121,7 @@ extension TreeReport {
         let unreferenced =
             counts.unreferenced > 0 ? "; \(Words.count(counts.unreferenced, "file")) that nothing refers to" : ""
         let forms = counts.forms > 0 ? "\(Words.count(counts.forms, "compressed form")), " : ""
-        let packs = counts.packs > 0 ? "\(Words.count(counts.packs, "file of packs", "files of packs")), " : ""
+        let packs = counts.packs > 0 ? "\(Words.count(counts.packs, "pack file")), " : ""
         let summary =
             "\(app): \(Words.count(counts.roles, "role")), \(Words.count(counts.targets, "target")), "
             + "\(Words.count(counts.objects, "object")), \(forms)\(packs)\(Words.count(counts.signatures, "signature")), "
