@@ -78,6 +78,8 @@ struct EntryTests {
                 FILE=$(echo \(flip.file)); at=$((\(flip.offset))); chmod u+w $FILE
                 # Devices take a compressed form first, which is whole.
                 rm -f $FILE.zst $FILE.gz
+                # So is what comes by a pack from the version before.
+                find packs -name 'from-*' -delete
                 byte=$(od -An -tu1 -j $at -N 1 $FILE)
                 printf "\\\\x$(printf %02x $((byte ^ 1)))" | dd of=$FILE bs=1 seek=$at conv=notrunc status=none
                 """

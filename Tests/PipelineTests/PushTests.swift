@@ -1,5 +1,4 @@
 import Foundation
-import PatchTesting
 import Subprocess
 import SystemPackage
 import Testing
@@ -33,10 +32,7 @@ struct PushTests {
             let token = try await world.token(for: site)
             let other = try await world.token(for: whole, as: "other.token")
             try await copy(world.shop.source(2), to: world.path("source"))
-            // Which does not shrink on its way.
-            var chance = SeededGenerator(state: 1)
-            let large = Data((0..<3_200_000).map { _ in UInt8.random(in: .min ... .max, using: &chance) })
-            try large.write(to: URL(filePath: world.path("source/web/app/large.js").string))
+            try writeLarge(to: world.path("source/web/app/large.js"))
             try write("", to: world.path("source/web/app/empty.js"))
             try await world.release(world.path("source"), to: "large", previous: world.shop.release(1)).done()
             let fresh = try await serving(whole) { _, url in

@@ -49,7 +49,7 @@ struct ReverseProxyTests {
                 ]
             ).done()
             try await copy(world.shop.source(2), to: world.path("source"))
-            try write(String(repeating: "0123456789abcdef", count: 200_000), to: world.path("source/web/app/large.js"))
+            try writeLarge(to: world.path("source/web/app/large.js"))
             try await world.release(world.path("source"), to: "large", previous: world.shop.release(1)).done()
         }
 

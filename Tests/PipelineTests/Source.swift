@@ -1,4 +1,5 @@
 import FoundationEssentials
+import PatchTesting
 import SystemPackage
 
 /// A small release before it is signed: two scripts and a web bundle.
@@ -53,4 +54,11 @@ func write(_ text: String, to path: FilePath) throws {
 
 func read(_ path: FilePath) throws -> String {
     try String(contentsOfFile: path.string, encoding: .utf8)
+}
+
+/// A file of 3,200,000 bytes that does not shrink on its way.
+func writeLarge(to path: FilePath) throws {
+    var chance = SeededGenerator(state: 1)
+    let large = Data((0..<3_200_000).map { _ in UInt8.random(in: .min ... .max, using: &chance) })
+    try large.write(to: URL(filePath: path.string))
 }
