@@ -275,7 +275,8 @@ let package = Package(
                 "FileFacts", "HTTPFiles", "PatchCompression", "PatchDelta", "PatchFormat", "PatchServer", "PatchStore",
                 "PatchTesting", "PatchTrust", "ReleaseFolder", "ReleaseTree", "ServerTesting", lifecycle, nioCore,
                 nioHTTP1, nioConcurrency, subprocess, systemPackage,
-            ]
+            ],
+            exclude: ["express.py"]
         ),
         .testTarget(
             name: "ReleaseServiceTests",
@@ -285,8 +286,7 @@ let package = Package(
                 "ReleaseFolder", "ReleaseService", "ReleaseTree", "ServerRecords", "ServerTesting", nioConcurrency,
                 nioCore, nioHTTP1, nioPosix,
                 systemPackage,
-            ],
-            exclude: ["express.py"]
+            ]
         ),
         .testTarget(
             name: "ReleaseClientTests",
