@@ -200,12 +200,14 @@ struct PatchlineStoreTests {
                 settings.platform = PatchlineStore.Platform(name: "linux", compatibility: "0abe")
                 settings.keep = 3
                 settings.asksServer = true
+                settings.entrySignatures = .manifest
                 settings.mirrors = ["http://127.0.0.1:9/tree"]
             }
             #expect(try settings == scene.store.settings && settings.data == ["region": "eu"] && settings.keep == 3)
             let configuration = try scene.device.device.store.configuration()
             #expect(configuration.user?.text == "alice" && configuration.answers && configuration.keep == 3)
             #expect(configuration.access.mirrors.map(\.text) == ["http://127.0.0.1:9/tree"])
+            #expect(configuration.entrySignatures == .manifest && settings.entrySignatures == .manifest)
             try await scene.store.configure { $0.platform = nil }
             #expect(try await scene.store.sync().staging == .staged(.atReload))
         }

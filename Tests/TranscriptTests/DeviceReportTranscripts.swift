@@ -26,6 +26,7 @@ struct DeviceReportTranscripts {
             "set",
             [text(try Written.lines { facts.printFacts(servedBy: [server], on: $0) })] + [ownHost(try hosted())]
         )
+        reports.list("set --entry-signatures", EntrySignatures.allCases.compactMap(\.words))
         reports.list("set --unset", [[], ["lang", "tier"]].map { SetFactsCommand.warning(of: key, $0) })
         reports.list("a new build of the app", [StoreOptions.newBuild(web)])
         reports.section(

@@ -101,6 +101,7 @@ extension DeviceConfiguration {
         compare("keep", "\(keep)", "\(wanted.keep)")
         compare("answers", "\(answers)", "\(wanted.answers)")
         compare("express", "\(express)", "\(wanted.express)")
+        compare("entry signatures", entrySignatures.rawValue, wanted.entrySignatures.rawValue)
         compare("own host", "\(host != nil)", "\(wanted.host != nil)")
         compare("embedded", embedded?.string, wanted.embedded?.string)
         compare("mirrors", access.mirrors.words, wanted.access.mirrors.words)

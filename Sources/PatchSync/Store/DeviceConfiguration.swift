@@ -28,6 +28,8 @@ package struct DeviceConfiguration: Equatable, Sendable {
     package var answers = false
     /// Whether a server is asked for all metadata in one answer first.
     package var express = true
+    /// Which signatures stand for a bundle's files.
+    package var entrySignatures = EntrySignatures.required
     /// The folder that the app ships; absolute.
     package var embedded: FilePath?
     /// The build of the app that the selections were made for.
@@ -107,6 +109,12 @@ package struct DeviceConfiguration: Equatable, Sendable {
         }
         answers = try fields.bool("answers", default: false)
         express = try fields.bool("express", default: true)
+        if let text = try fields.optionalString("entrySignatures") {
+            guard let signatures = EntrySignatures(rawValue: text) else {
+                throw fields.broken("entrySignatures", EntrySignatures.rule)
+            }
+            entrySignatures = signatures
+        }
         if fields.has("keep") { keep = try fields.integer("keep", in: SelectionMachine.keepRange) }
     }
 
@@ -121,6 +129,7 @@ package struct DeviceConfiguration: Equatable, Sendable {
             ("platform", platform?.json),
             ("keep", keep == SelectionMachine.defaultKeep ? nil : .integer(keep)),
             ("answers", answers ? .bool(true) : nil), ("express", express ? nil : .bool(false)),
+            ("entrySignatures", entrySignatures == .required ? nil : .text(entrySignatures.rawValue)),
         ]
         let shipped: [(String, JSON?)] = [
             ("embedded", embedded.map { .text($0.string) }), ("appBuild", appBuild.map { .text($0.text) }),

@@ -9,21 +9,38 @@ extension SyncEngine {
     /// Heals files besides those of `plan`: of versions that a newer one will replace, of a trial's way back, and of
     /// patches that share a damaged file with a healed one.
     ///
+    /// Versions that came without the signatures that are required now get them here, where the list still names them.
     /// It stops nothing: a file that does not arrive now is a failure of this sync, and a task of the next.
     /// - Throws: `fetch(.cancelled)` alone.
     func healKept(
         beside plan: SyncPlan,
         list: VerifiedList,
-        state: SelectionState,
+        _ machine: SelectionMachine,
         _ outcome: inout Download.Outcome
     ) async throws(SyncError) {
-        guard plan.changes(state) || !outcome.healed.isEmpty else { return }
-        let damaged = damaged(besides: outcome.ready)
-        guard !damaged.isEmpty else { return }
-        var download = download(of: plan.healing(damaged), list, after: outcome)
+        let isDamageLikely = plan.changes(machine.state) || !outcome.healed.isEmpty
+        let unchecked = unchecked(in: machine.kept, besides: plan, list)
+        let damaged = isDamageLikely ? damaged(besides: outcome.ready.union(unchecked.map(\.content))) : []
+        guard !damaged.isEmpty || !unchecked.isEmpty else { return }
+        var download = download(of: plan.healing(damaged + unchecked), list, after: outcome)
         do throws(SyncError) { outcome = try await download.run() } catch {
             if error == .fetch(.cancelled) { throw error }
             outcome = download.outcome
+        }
+    }
+
+    /// Listed bundles of these selections whose own signatures were never checked.
+    private func unchecked(
+        in selections: [Selection],
+        besides plan: SyncPlan,
+        _ list: VerifiedList
+    ) -> [InstalledPatch] {
+        guard configuration.entrySignatures == .required else { return [] }
+        var seen = Set(plan.wanted.map(\.patch.content))
+        let listed = Set(list.entries.map(\.content))
+        return selections.flatMap(\.patches).filter { patch in
+            guard let column = patch.column, listed.contains(patch.content) else { return false }
+            return seen.insert(patch.content).inserted && !store.hasChecked(column, of: patch.fingerprint.sha256)
         }
     }
 

@@ -177,7 +177,7 @@ package struct SyncEngine: Sendable {
             }
             if outcome.isComplete(for: plan) {
                 defer { traffic.add(outcome) }
-                try await healKept(beside: plan, list: offer.list, state: machine.state, &outcome)
+                try await healKept(beside: plan, list: offer.list, machine, &outcome)
                 return (plan, outcome)
             }
             var download = download(of: plan, offer.list, after: outcome)
@@ -199,7 +199,15 @@ package struct SyncEngine: Sendable {
 
     /// - Parameter outcome: of this sync's earlier downloads.
     func download(of plan: SyncPlan, _ list: VerifiedList, after outcome: Download.Outcome) -> Download {
-        Download(of: plan, list, into: store, by: transfers, after: outcome, atCommitPoint: atCommitPoint)
+        Download(
+            of: plan,
+            list,
+            checking: configuration.entrySignatures,
+            into: store,
+            by: transfers,
+            after: outcome,
+            atCommitPoint: atCommitPoint
+        )
     }
 
     /// Counts a failure for each transfer in progress, because the way to the server broke, unless some of it arrived.
@@ -238,10 +246,11 @@ package struct SyncEngine: Sendable {
             }
             state.machine.withdraw(list.withdrawn)
             // A selection was confirmed, switched or rolled back meanwhile, or failed its trial, or the app is another
-            // build: the next sync chooses again.
+            // build, or other signatures are asked for: the next sync chooses again.
             let now = try store.configuration()
             guard state.machine.state.choiceBase == plan.base, state.machine.blocks == plan.context.blocks,
-                now.channel == configuration.channel, now.isForSameApp(as: configuration)
+                now.channel == configuration.channel, now.isForSameApp(as: configuration),
+                now.entrySignatures == configuration.entrySignatures
             else {
                 return SelectionMachine.Staging.superseded
             }

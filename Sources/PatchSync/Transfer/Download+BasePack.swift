@@ -144,7 +144,7 @@ extension Download {
                 (fingerprints.count, fingerprints.reduce(0) { $0 + $1.size }),
                 of: manifest.assets.reduce(0) { $0 + $1.fingerprint.size },
                 manifest: patch.fingerprint.size,
-                column: patch.column.flatMap { plan.columnSizes[$0] } ?? 0
+                column: signatures == .required ? patch.column.flatMap { plan.columnSizes[$0] } ?? 0 : 0
             )
         )
         for digest in fingerprints.map(\.sha256) where damaged.contains(digest) { try removeDamaged(digest) }

@@ -38,6 +38,7 @@ struct Download {
     let transfers: Transfers
     let plan: SyncPlan
     let list: VerifiedList
+    let signatures: EntrySignatures
     var atCommitPoint: @Sendable (CommitPoint) -> Void
     var check: IntegrityCheck
     /// Digests whose objects have other bytes.
@@ -48,13 +49,14 @@ struct Download {
     init(
         of plan: SyncPlan,
         _ list: VerifiedList,
+        checking signatures: EntrySignatures,
         into store: DeviceStore,
         by transfers: Transfers,
         after outcome: Outcome,
         atCommitPoint: @escaping @Sendable (CommitPoint) -> Void
     ) {
         (self.plan, self.list, self.store, self.transfers) = (plan, list, store, transfers)
-        (self.outcome, self.atCommitPoint) = (outcome, atCommitPoint)
+        (self.outcome, self.atCommitPoint, self.signatures) = (outcome, atCommitPoint, signatures)
         check = IntegrityCheck(store: store, records: store.records())
     }
 
@@ -124,10 +126,11 @@ struct Download {
         }
         let isUnproven = try isUnproven(wanted)
         guard state.work == .download || isUnproven else {
-            if try !check.hasColumn(of: patch), listed(patch) != nil {
-                // Fetches and keeps the signature column, which is missing.
+            if signatures == .required, listed(patch) != nil, try !check.hasCheckedColumn(of: patch) {
+                // Fetches the signature column where it is missing, checks it and keeps it.
+                let isHere = try check.hasColumn(of: patch)
                 _ = try await manifest(of: wanted)
-                outcome.healed.append(patch.label)
+                if !isHere { outcome.healed.append(patch.label) }
             }
             if wanted.isNew, patch.kind == .bundle, let manifest = try check.manifest(of: patch) {
                 try gate(manifest, wanted, isOnDisk: true)

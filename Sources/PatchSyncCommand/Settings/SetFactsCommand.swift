@@ -32,6 +32,7 @@ struct SetFactsCommand: AsyncParsableCommand {
               patchsync set --store /var/lib/app --unset region --user ''
               patchsync set --store /var/lib/app --own-host
               patchsync set --store /var/lib/app --answers
+              patchsync set --store /var/lib/app --entry-signatures manifest
               patchsync set --store /var/lib/app --mirror https://a.example.net --mirror https://b.example.net --ca ''
               patchsync set --store /var/lib/app --embedded /opt/app-2.1/patchline
             """
@@ -122,6 +123,7 @@ extension DeviceConfiguration {
             ("appVersion", appVersion.map { .text($0.text) }), ("user", user.map { .text($0.text) }),
             ("data", dataJSON),
             ("platform", platform?.json), ("keep", .integer(keep)), ("answers", .bool(answers)),
+            ("express", .bool(express)), ("entrySignatures", .text(entrySignatures.rawValue)),
             ("mirrors", .array(access.mirrors.map { .text($0.text) })),
             ("pins", .array(access.pins.map { .text($0.description) })),
             ("ownHost", .bool(host != nil)), ("ca", .bool(access.authorities != nil)),
@@ -147,6 +149,7 @@ extension DeviceConfiguration {
         }
         if answers { out.line("the server is asked what it chose for this user") }
         if !express { out.line("metadata: asked for file by file") }
+        if let words = entrySignatures.words { out.line(words) }
         if let embedded { out.line("what the app ships: \(embedded)") }
         for mirror in access.mirrors { out.line("mirror: \(mirror)") }
         for pin in access.pins { out.line("pinned key: \(pin)") }

@@ -13,6 +13,7 @@ extension OutputSchema {
             "server",
             "phase",
             "ownHost",
+            "entrySignatures",
             "patches",
             "blocks",
             "transfers",
@@ -36,6 +37,11 @@ extension OutputSchema {
             },
             "appBuild": {"type": "string"},
             "ownHost": {"type": "boolean", "description": "Whether pages have a host of the app's own."},
+            "entrySignatures": {
+              "enum": ["required", "manifest"],
+              "description": "required: each entry of a bundle's manifest is checked by its own signature too; \#
+        manifest: that of the list entry alone is."
+            },
             "embedded": {
               "type": "object",
               "description": "What the app ships.",

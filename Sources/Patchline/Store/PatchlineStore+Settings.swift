@@ -22,6 +22,8 @@ extension PatchlineStore {
         public var keep = 1
         /// Whether the server is asked for its choice for ``user``.
         public var asksServer = false
+        /// Which signatures stand for a bundle's files.
+        public var entrySignatures = EntrySignatures.required
         /// Whether pages are served on a host of the app's own, whose cookies reach no other port of the machine.
         public var ownHost = true
         /// Other servers with the same tree, asked after the first, in this order; at most 16.
@@ -34,6 +36,14 @@ extension PatchlineStore {
         public var embedded: String?
 
         public init() {}
+    }
+
+    /// Which signatures stand for a bundle's files, beside those of the release.
+    public enum EntrySignatures: String, Equatable, Sendable {
+        /// That of the list entry, and of the manifest's entries each its own.
+        case required
+        /// That of the list entry alone, which covers the manifest's digests: the others are neither fetched nor checked.
+        case manifest
     }
 
     /// The native part of an app.
@@ -50,6 +60,23 @@ extension PatchlineStore {
     }
 }
 
+extension PatchlineStore.EntrySignatures {
+    fileprivate init(_ signatures: PatchSync.EntrySignatures) {
+        self =
+            switch signatures {
+            case .required: .required
+            case .manifest: .manifest
+            }
+    }
+
+    fileprivate var ofDevice: PatchSync.EntrySignatures {
+        switch self {
+        case .required: .required
+        case .manifest: .manifest
+        }
+    }
+}
+
 extension PatchlineStore.Settings {
     init(_ configuration: DeviceConfiguration) {
         appVersion = configuration.appVersion?.text
@@ -58,6 +85,7 @@ extension PatchlineStore.Settings {
         platform = configuration.platform.map { .init(name: $0.name, compatibility: $0.compatibility) }
         keep = configuration.keep
         asksServer = configuration.answers
+        entrySignatures = .init(configuration.entrySignatures)
         ownHost = configuration.host != nil
         mirrors = configuration.access.mirrors.map(\.text)
         authorities = configuration.access.authorities
@@ -77,6 +105,7 @@ extension PatchlineStore.Settings {
             facts.data = parsed.data.mapValues { .set($0) }
             if keep != Self().keep { facts.keep = .set(keep) }
             if asksServer { facts.answers = .set(true) }
+            if entrySignatures != .required { facts.entrySignatures = .set(entrySignatures.ofDevice) }
             if !ownHost { facts.host = .forget }
             return facts
         }
@@ -102,6 +131,7 @@ extension PatchlineStore.Settings {
         changed.platform = parsed.platform
         changed.keep = keep
         changed.answers = asksServer
+        changed.entrySignatures = entrySignatures.ofDevice
         changed.access = parsed.access
         changed.host = ownHost ? configuration.host ?? .make() : nil
         changed.embedded = parsed.embedded
