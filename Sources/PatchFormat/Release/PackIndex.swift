@@ -39,7 +39,7 @@ package struct PackIndex: Hashable, Sendable {
     /// A pack that leads to the version itself, and how its base can be reached.
     package struct Row: Hashable, Sendable {
         package let pack: Pack
-        /// Of the base's manifest, in bytes.
+        /// Of the base's manifest, in bytes; 0 where whoever wrote it has that no more.
         package let manifest: Int
         package let column: Column?
         /// Packs that lead to the base: the first half of a chain of two.
