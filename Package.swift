@@ -318,8 +318,9 @@ let package = Package(
             dependencies: [
                 "FileFacts", "PatchFetch",
                 "PatchCompression", "PatchDelta", "PatchSync", "PatchChoice", "DeviceTesting", "PatchTesting",
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", nioConcurrency, systemPackage,
-            ]
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", nioConcurrency, subprocess, systemPackage,
+            ],
+            exclude: ["explain.py"]
         ),
         .testTarget(
             name: "PatchFetchTests",

@@ -43,29 +43,54 @@ package struct Explanation: Equatable, Sendable {
     }
 
     package init(list: VerifiedList, plan: SyncPlan) {
-        let decisions = Dictionary(plan.decisions.map { ($0.patchID, $0) }) { first, _ in first }
-        roleVersion = list.roleVersion
-        time = plan.context.device.time
-        versions = list.entries.map { entry in
-            Version(
+        self.init(
+            list.entries,
+            roleVersion: list.roleVersion,
+            decisions: plan.decisions,
+            base: plan.base,
+            under: plan.context,
+            isTrial: plan.isTrial,
+            embeddedStays: plan.keptEmbedded != nil
+        )
+    }
+
+    /// - Parameters:
+    ///   - base: the selection that was the base of every choice.
+    ///   - isTrial: whether a trial runs, so that nothing new is taken before it ends.
+    ///   - embeddedStays: whether the list is no newer than what the app ships.
+    package init(
+        _ entries: [PatchEntry],
+        roleVersion: Int,
+        decisions: [Decision],
+        base: Selection?,
+        under context: EligibilityContext,
+        isTrial: Bool = false,
+        embeddedStays: Bool = false
+    ) {
+        let decisions = Dictionary(decisions.map { ($0.patchID, $0) }) { first, _ in first }
+        self.roleVersion = roleVersion
+        time = context.device.time
+        versions = entries.map { entry in
+            let decision = decisions[entry.patchID]
+            return Version(
                 label: Label(patchID: entry.patchID, version: entry.version),
                 kind: entry.kind,
                 sha256: entry.fingerprint.sha256,
-                judgments: plan.context.judgments(of: entry, over: plan.base?[entry.patchID]),
-                outcome: Outcome(of: entry, decisions[entry.patchID], in: plan)
+                judgments: context.judgments(of: entry, over: base?[entry.patchID]),
+                outcome: Outcome(of: entry, decision, isTrial: isTrial, embeddedStays: embeddedStays)
             )
         }
     }
 }
 
 extension Explanation.Outcome {
-    fileprivate init(of entry: PatchEntry, _ decision: Decision?, in plan: SyncPlan) {
+    fileprivate init(of entry: PatchEntry, _ decision: Decision?, isTrial: Bool, embeddedStays: Bool) {
         let choice = decision?.choice ?? .none
         if choice.content == entry.content {
-            if case .take = choice { self = plan.isTrial ? .afterTrial : .taken } else { self = .installed }
+            if case .take = choice { self = isTrial ? .afterTrial : .taken } else { self = .installed }
         } else if case .take(let next, over: let current) = choice, current?.content == entry.content {
             self = .replaced(by: next.version)
-        } else if plan.keptEmbedded != nil {
+        } else if embeddedStays {
             self = .embeddedStays
         } else if let passed = decision?.passedOver.first(where: { $0.version == entry.version }) {
             self = .passedOver(passed.why)

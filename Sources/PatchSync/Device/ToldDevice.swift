@@ -97,13 +97,13 @@ package struct ToldDevice: Equatable, Sendable {
     }
 
     /// - Throws: `format` for an installed version that is named by its label alone, and that the list does not have.
-    func state(under list: VerifiedList) throws(SyncError) -> DeviceState {
+    func state(under entries: [PatchEntry], roleVersion: Int) throws(SyncError) -> DeviceState {
         var patches: [InstalledPatch] = []
         for installed in installed {
             switch installed {
             case .whole(let patch): patches.append(patch)
             case .listed(let label):
-                let entry = list.entries.first { $0.patchID == label.patchID && $0.version == label.version }
+                let entry = entries.first { $0.patchID == label.patchID && $0.version == label.version }
                 guard let entry else {
                     let rule = "must be listed where only their labels are given; \(label) is not"
                     throw .format(FormatError("facts", field: "installed", rule: rule))
@@ -113,7 +113,7 @@ package struct ToldDevice: Equatable, Sendable {
         }
         var state = history
         if !patches.isEmpty {
-            let selection = Selection(number: 1, roleVersion: list.roleVersion, patches: patches, entryKeys: .none)
+            let selection = Selection(number: 1, roleVersion: roleVersion, patches: patches, entryKeys: .none)
             state.machine = SelectionMachine(state: .settled(selection), blocks: history.machine.blocks)
         }
         return state
