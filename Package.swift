@@ -88,7 +88,8 @@ let package = Package(
         .target(
             name: "PatchRelease",
             dependencies: [
-                "CLinux", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "YAMLReading", systemPackage,
+                "CLinux", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder",
+                "YAMLReading", systemPackage,
             ]
         ),
         .target(
@@ -179,14 +180,14 @@ let package = Package(
         .target(name: "Terminal", dependencies: ["PatchFormat"]),
         .target(
             name: "CommandSupport",
-            dependencies: ["PatchFormat", "PatchTrust", "Terminal", argumentParser, systemPackage]
+            dependencies: ["PatchDelta", "PatchFormat", "PatchTrust", "Terminal", argumentParser, systemPackage]
         ),
 
         .executableTarget(
             name: "PatchSignCommand",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "ReleaseClient", "PatchRelease",
-                "CommandSupport",
+                "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "ReleaseClient",
+                "PatchRelease", "CommandSupport",
                 "Terminal", argumentParser, nioConcurrency,
                 systemPackage,
             ]
@@ -194,8 +195,8 @@ let package = Package(
         .executableTarget(
             name: "PatchServerCommand",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseTree", "HTTPFiles",
-                "HTTPPeers",
+                "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseTree",
+                "HTTPFiles", "HTTPPeers",
                 "ReleaseAPI", "ReleaseClient", "ReleaseService", "ServerRecords", "CommandSupport", "Terminal",
                 argumentParser, lifecycle, unixSignals, logging, nioCore, nioPosix, nioSSL, systemPackage,
             ]
@@ -264,7 +265,8 @@ let package = Package(
         .testTarget(
             name: "PatchReleaseTests",
             dependencies: [
-                "YAMLReading", "PatchRelease", "ReleaseFolder", "PatchTesting", "PatchFormat", "PatchTrust",
+                "YAMLReading", "PatchDelta", "PatchRelease", "ReleaseFolder", "PatchTesting", "PatchFormat",
+                "PatchTrust",
                 "PatchStore", subprocess,
                 systemPackage,
             ]
@@ -281,7 +283,8 @@ let package = Package(
         .testTarget(
             name: "ReleaseServiceTests",
             dependencies: [
-                "HTTPFiles", "PatchCompression", "PatchFormat", "PatchServer", "PatchStore", "PatchTesting",
+                "HTTPFiles", "PatchCompression", "PatchDelta", "PatchFormat", "PatchServer", "PatchStore",
+                "PatchTesting",
                 "PatchTrust",
                 "ReleaseFolder", "ReleaseService", "ReleaseTree", "ServerRecords", "ServerTesting", nioConcurrency,
                 nioCore, nioHTTP1, nioPosix,
