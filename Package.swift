@@ -411,7 +411,9 @@ if Context.environment["PATCHLINE_FUZZ"] != nil {
         .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
         .target(name: "Fuzzing", dependencies: ["CFuzzer"], path: "Tests/Fuzz/Fuzzing"),
     ]
-    for name in ["FuzzJSON", "FuzzMetadata", "FuzzList", "FuzzManifest", "FuzzColumn", "FuzzPEM", "FuzzPack"] {
+    for name in [
+        "FuzzJSON", "FuzzMetadata", "FuzzList", "FuzzManifest", "FuzzColumn", "FuzzPEM", "FuzzPack", "FuzzExpress",
+    ] {
         package.targets.append(
             .executableTarget(
                 name: name,
