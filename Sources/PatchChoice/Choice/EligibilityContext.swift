@@ -14,6 +14,8 @@ package struct EligibilityContext: Sendable {
     package var unfit: UnfitVersions
     /// Versions that did not arrive in this sync.
     package var notReceived: Set<PatchContent> = []
+    /// Versions that wait for another network.
+    package var putOff: [PatchContent: MeteredWait] = [:]
     /// What the server answered.
     package var answers = ServerAnswers()
 
@@ -68,6 +70,7 @@ package struct EligibilityContext: Sendable {
     /// What became of it here before.
     private func failure(of entry: PatchEntry) -> NotEligible? {
         if notReceived.contains(entry.content) { return .notReceived }
+        if let wait = putOff[entry.content] { return .metered(wait) }
         if let platform = device.platform, unfit.contains(entry.content, for: platform) {
             return .incompatible(platform)
         }
