@@ -56,7 +56,8 @@ struct RandomExplanation {
         if oneIn(5) { rules.appVersion = AppVersionRange(one(of: Self.ranges)) }
         if oneIn(5) { rules.condition = one(of: Self.conditions) }
         if oneIn(8) {
-            rules.users = [UserID(one(of: Self.users))].compactMap { $0?.hash(salt: [UInt8](repeating: salt, count: 16)) }
+            let salt = [UInt8](repeating: salt, count: 16)
+            rules.users = [UserID(one(of: Self.users))].compactMap { $0?.hash(salt: salt) }
         }
         if oneIn(6) { rules.dial = .required }
         if oneIn(20) { rules.unknown = ["moonPhase"] }
@@ -128,7 +129,8 @@ struct RandomExplanation {
                 }
             }
             if let platform, oneIn(12) {
-                unfit.add(entry.content, .init(version: entry.version, platform: platform, needs: oneIn(2) ? nil : "cc"))
+                let needs = oneIn(2) ? nil : "cc"
+                unfit.add(entry.content, .init(version: entry.version, platform: platform, needs: needs))
             }
             if oneIn(2) { places.append(.text(entry.placeName(of: deviceID).hex)) }
         }

@@ -31,6 +31,7 @@ struct PatchlineStoreTests {
                 var simulated = simulated
                 simulated.device = device
                 simulated.retryNow = options.retriesFailed
+                if case .metered(let allowance) = options.metering { simulated.allowance = allowance }
                 return try await simulated.forecast()
             }
             store = PatchlineStore(simulated.device, forecasting: forecasting) {
@@ -41,6 +42,7 @@ struct PatchlineStoreTests {
                 simulated.device = device
                 simulated.retryNow = options.retriesFailed
                 simulated.report = report
+                if case .metered(let allowance) = options.metering { simulated.allowance = allowance }
                 return try await simulated.sync()
             }
         }
@@ -125,6 +127,47 @@ struct PatchlineStoreTests {
             #expect(staged.bytes == 0 && staged.patches.map(\.way) == [.nothing, .nothing])
             try await scene.device.launchAndConfirm()
             #expect(try await scene.store.costOfSync().patches == [])
+        }
+    }
+
+    @Test func `leaves for another network what the allowance does not cover, and says so until it comes`() async throws
+    {
+        try await scene { scene in
+            try await scene.install("1")
+            scene.repository.publish([
+                .script("fix", "2", "fix 2;"), .bundle("web", "2", ["index.html": "<p>2</p>"]),
+            ])
+            scene.repository.edit { tree in
+                tree.publishPacks(of: "web")
+                tree.publishPackIndex(of: "web")
+            }
+            let settings = try await scene.store.configure { settings in
+                (settings.isMetered, settings.allowance, settings.bytesPerSecond) = (true, 6, 5_000)
+            }
+            #expect(try scene.store.settings == settings && settings.isMetered && settings.allowance == 6)
+            let cost = try await scene.store.costOfSync()
+            #expect(cost.patches.map(\.version.description) == ["fix 2"] && cost.bytes == 6)
+            let web = try #require(cost.putOff.first)
+            #expect(web.version.description == "web 2" && web.bytes == web.cost && web.left == 0)
+            let told = NIOLockedValueBox<[PatchlineStore.Progress]>([])
+            let result = try await scene.store.sync { news in told.withLockedValue { $0.append(news) } }
+            #expect(result.putOff == [web] && result.isComplete && result.staging == .staged(.anyTime))
+            #expect(told.withLockedValue(\.self).contains(.putOff(web)))
+            let status = try scene.store.status()
+            #expect(status.putOff == [PatchlineStore.Waiting(version: web.version, bytes: web.bytes)])
+            #expect(status.passedOver == [])
+            // What one sync says of itself goes before the setting.
+            var options = PatchlineStore.SyncOptions()
+            options.metering = .metered(allowance: try #require(web.bytes))
+            let next = try await scene.store.sync(options)
+            #expect(next.putOff == [] && next.packs.map(\.version.description) == ["web 2"])
+            let pack = try #require(next.packs.first)
+            #expect(pack.base == "1" && pack.bytes == web.bytes && pack.saved == pack.estimate - pack.bytes)
+            #expect(try scene.store.status().putOff == [])
+            let wrong = await fault { () throws(PatchlineError) in
+                _ = try await scene.store.configure { $0.allowance = -1 }
+            }
+            #expect(wrong?.description.contains("allowance must be from 0 to") == true)
         }
     }
 

@@ -124,6 +124,8 @@ struct DeviceReportTranscripts {
             facts.data = [try #require(ConditionKey("lang")): try #require(ConditionValue("de"))]
             facts.answers = true
             facts.embedded = "/usr/share/app/shipped"
+            facts.network.isMetered = true
+            (facts.network.allowance, facts.network.rate) = (20_000, 500_000)
             return facts
         }
     }
@@ -159,7 +161,10 @@ struct DeviceReportTranscripts {
         let retries: [StatusReport.Retry] = [.waits, .blocked, .free, .onTrial, .notListed]
         let patches = (0..<5).map { Self.patch(Sample.named("1.\($0)")) }
         var machine = machine
-        var unfit = UnfitVersions()
+        var (unfit, putOff) = (UnfitVersions(), PutOffVersions())
+        for (patch, bytes) in zip(patches, [48_000, nil]) {
+            putOff.add(patch.content, .init(version: patch.version, bytes: bytes))
+        }
         for (index, patch) in patches.enumerated() {
             machine.blocks.fail([patch], because: index == 1 ? .person : .timer, at: Sample.time)
             guard index < 2, let platform = Platform(name: "linux", compatibility: "5e5e") else { continue }
@@ -173,6 +178,7 @@ struct DeviceReportTranscripts {
             lastSync: DeviceState.LastSync(at: Sample.before, roleVersion: 7),
             transfers: TransferFailures(),
             unfit: unfit,
+            putOff: putOff,
             decisions: [],
             retries: Dictionary(uniqueKeysWithValues: zip(patches.map(\.content), retries)),
             fault: nil,
@@ -210,13 +216,24 @@ struct DeviceReportTranscripts {
         )
     }
 
+    private var putOff: [PutOffVersion] {
+        [
+            MeteredWait(cost: 48_000, left: 20_000), MeteredWait(cost: 48_000, left: 0, together: [Sample.script]),
+            MeteredWait(cost: nil, left: 20_000),
+        ].map { wait in
+            PutOffVersion(content: Self.now.content, version: Self.now.version, size: .exactly(48_000), wait: wait)
+        }
+    }
+
     private var syncs: [SyncReport] {
+        var metered = sync(.unchanged)
+        metered.putOff = putOff
         let lags = [Sample.before, Sample.time].map {
             StaleMirror(offered: 6, known: 7, signedAt: $0, clock: Sample.time)
         }
         return ActivationTime.allCases.map { sync(.staged, $0) } + lags.map { sync(.unchanged, .atNextLaunch, $0) }
             + [.unstaged, .trialRunning, .superseded, .refused(Sample.format)].map { sync($0) }
-            + [sync(.unchanged, unanswered: .fetch(.stalled("answer")))]
+            + [sync(.unchanged, unanswered: .fetch(.stalled("answer"))), metered]
     }
 
     // MARK: dry run
@@ -284,7 +301,9 @@ struct DeviceReportTranscripts {
             launch.listening(open, urlIn: nil, isSecret: false)
             launch.listening(LocalServer.Address(port: 8_081, token: token), urlIn: "/run/app/url", isSecret: false)
             launch.listening(LocalServer.Address(port: 8_081, token: token), urlIn: nil, isSecret: true)
-            for report in [sync(.staged), sync(.unchanged)] { launch.take(.synced(.success(report))) }
+            var metered = sync(.unchanged)
+            metered.putOff = putOff
+            for report in [sync(.staged), sync(.unchanged), metered] { launch.take(.synced(.success(report))) }
         }
     }
 }

@@ -14,6 +14,8 @@ package struct EligibilityContext: Sendable {
     package var unfit: UnfitVersions
     /// Versions that did not arrive in this sync.
     package var notReceived: Set<PatchContent> = []
+    /// Versions that wait for another network.
+    package var putOff: [PatchContent: MeteredWait] = [:]
     /// What the server answered.
     package var answers = ServerAnswers()
 
@@ -89,6 +91,29 @@ package struct EligibilityContext: Sendable {
             return nil
         default: return nil
         }
+<<<<<<< HEAD
+=======
+        return nil
+    }
+
+    /// What became of it here before.
+    private func failure(of entry: PatchEntry) -> NotEligible? {
+        if notReceived.contains(entry.content) { return .notReceived }
+        if let wait = putOff[entry.content] { return .metered(wait) }
+        if let platform = device.platform, unfit.contains(entry.content, for: platform) {
+            return .incompatible(platform)
+        }
+        switch blocks.status(of: entry.content, at: device.time, retryNow: device.retryNow) {
+        case .free: break
+        case .waiting(let until): return .waiting(until: until)
+        case .blocked(let until): return .blocked(until: until)
+        case .rolledBackByHand(let until): return .rolledBackByHand(until: until)
+        }
+        if !device.retryNow, let wait = transfers.wait(for: entry.content, at: device.time) {
+            return .transferWaiting(failures: wait.failures, until: wait.until)
+        }
+        return nil
+>>>>>>> h2
     }
 
     /// How many it is for: the smaller of the signed ceiling and the dial.

@@ -36,7 +36,8 @@ extension Device {
         let state: DeviceState
         let facts: DeviceFacts
         if let other {
-            (state, facts) = (try other.state(under: list.entries, roleVersion: list.roleVersion), other.facts(at: time))
+            state = try other.state(under: list.entries, roleVersion: list.roleVersion)
+            facts = other.facts(at: time)
         } else {
             state = try self.state()
             facts = DeviceFacts(configuration, deviceID: try store.deviceID(), time: time, retryNow: false)

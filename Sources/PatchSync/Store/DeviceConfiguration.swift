@@ -30,6 +30,7 @@ package struct DeviceConfiguration: Equatable, Sendable {
     package var express = true
     /// Which signatures stand for a bundle's files.
     package var entrySignatures = EntrySignatures.required
+    package var network = NetworkUse()
     /// The folder that the app ships; absolute.
     package var embedded: FilePath?
     /// The build of the app that the selections were made for.
@@ -88,6 +89,7 @@ package struct DeviceConfiguration: Equatable, Sendable {
             }
             entrySignatures = signatures
         }
+        network = try NetworkUse(fields)
         if fields.has("keep") { keep = try fields.integer("keep", in: SelectionMachine.keepRange) }
     }
 
@@ -108,7 +110,7 @@ package struct DeviceConfiguration: Equatable, Sendable {
             ("embedded", embedded.map { .text($0.string) }), ("appBuild", appBuild.map { .text($0.text) }),
             ("embeddedDigest", embeddedDigest.map { .text($0.hex) }),
         ]
-        return .fields(told + access.members + facts + shipped)
+        return .fields(told + access.members + facts + network.members + shipped)
     }
 
     /// Whether versions chosen for the one are right for the other.

@@ -27,14 +27,22 @@ extension SyncEngine {
         var state = try store.state(of: configuration.channel)
         state.machine.shortenBlocks(at: offer.time)
         state.transfers.shorten(at: offer.time)
-        let plan = SyncPlan(
-            list: offer.list,
-            role: offer.role,
-            machine: state.machine,
-            under: try context(state, offer)
-        )
-        let rows = try await rows(of: plan, offer.list, state.machine.state)
-        return SyncForecast(
+        var context = try context(state, offer)
+        var judge = MeteredJudge(allowance: allowance)
+        var plan = SyncPlan(list: offer.list, role: offer.role, machine: state.machine, under: context)
+        var put: [SyncForecast.Row] = []
+        while true {
+            let waiting = try await waiting(in: plan, offer.list, by: &judge)
+            guard !waiting.isEmpty else { break }
+            put += plan.wanted.compactMap { wanted in
+                guard waiting[wanted.patch.content] != nil else { return nil }
+                return judge.costs[wanted.patch.content].map { SyncForecast.Row(wanted, .putOff, $0) }
+            }
+            context.putOff.merge(waiting) { $1 }
+            plan = SyncPlan(list: offer.list, role: offer.role, machine: state.machine, under: context)
+        }
+        let rows = try await rows(of: plan, offer.list, state.machine)
+        var forecast = SyncForecast(
             roleVersion: offer.list.roleVersion,
             decisions: plan.decisions,
             refused: offer.list.refused,
@@ -45,26 +53,31 @@ extension SyncEngine {
             isUnasked: plan.question(for: nil) != nil,
             isTrial: plan.isTrial,
             metadata: count.bytes,
-            rows: rows
+            rows: rows.filter { row in row.task != .keep || !put.contains { $0.patchID == row.patchID } } + put
         )
+        forecast.putOff = judge.putOff
+        return forecast
     }
 
     /// In the order in which a sync brings them; what it heals besides comes last.
     private func rows(
         of plan: SyncPlan,
         _ list: VerifiedList,
-        _ state: SelectionState
+        _ machine: SelectionMachine
     ) async throws(SyncError) -> [SyncForecast.Row] {
-        var appraisal = Appraisal(of: plan, list, in: store, by: transfers)
+        var appraisal = appraisal(of: plan, list)
         var rows: [SyncForecast.Row] = []
         for wanted in plan.wanted {
             let cost = try await appraisal.cost(of: wanted)
             let task: SyncForecast.Task = wanted.isNew ? .take : cost == nil ? .keep : .heal
             rows.append(SyncForecast.Row(wanted, task, cost ?? .nothing))
         }
-        guard plan.changes(state) || rows.contains(where: { $0.task == .heal }) else { return rows }
-        let damaged = damaged(besides: Set(plan.wanted.map(\.patch.content)))
-        for wanted in plan.healing(damaged).wanted {
+        guard allowance == nil else { return rows }
+        let isDamageLikely = plan.changes(machine.state) || rows.contains { $0.task == .heal }
+        let unchecked = unchecked(in: machine.kept, besides: plan, list)
+        let seen = Set((plan.wanted.map(\.patch) + unchecked).map(\.content))
+        let damaged = isDamageLikely ? damaged(besides: seen) : []
+        for wanted in plan.healing(damaged + unchecked).wanted {
             guard let cost = try await appraisal.cost(of: wanted) else { continue }
             rows.append(SyncForecast.Row(wanted, .heal, cost))
         }

@@ -10,6 +10,8 @@ extension SyncEngine {
     /// patches that share a damaged file with a healed one.
     ///
     /// Versions that came without the signatures that are required now get them here, where the list still names them.
+    /// Where bytes cost something, it is left for another network.
+    ///
     /// It stops nothing: a file that does not arrive now is a failure of this sync, and a task of the next.
     /// - Throws: `fetch(.cancelled)` alone.
     func healKept(
@@ -18,6 +20,7 @@ extension SyncEngine {
         _ machine: SelectionMachine,
         _ outcome: inout Download.Outcome
     ) async throws(SyncError) {
+        guard allowance == nil else { return }
         let isDamageLikely = plan.changes(machine.state) || !outcome.healed.isEmpty
         let unchecked = unchecked(in: machine.kept, besides: plan, list)
         let damaged = isDamageLikely ? damaged(besides: outcome.ready.union(unchecked.map(\.content))) : []
@@ -30,7 +33,7 @@ extension SyncEngine {
     }
 
     /// Listed bundles of these selections whose own signatures were never checked.
-    private func unchecked(
+    func unchecked(
         in selections: [Selection],
         besides plan: SyncPlan,
         _ list: VerifiedList

@@ -24,6 +24,8 @@ package struct SyncEngine: Sendable {
     package var express: Bool
     /// Whether other online parameters take effect with the offer that names them.
     var takesParameters = true
+    /// How much may come of what is not mandatory, in bytes; nil where bytes cost nothing.
+    package var allowance: Int?
 
     package init(
         store: DeviceStore,
@@ -45,6 +47,7 @@ package struct SyncEngine: Sendable {
         self.store = store
         self.configuration = configuration
         express = configuration.express
+        allowance = configuration.network.meteredAllowance
         self.sources = Sources(sources)
         self.now = now
     }
@@ -91,6 +94,7 @@ package struct SyncEngine: Sendable {
                     bytesReceived: traffic.bytes,
                     bytesTransferred: sources.takeTransferred(),
                     packs: outcome.packs,
+                    putOff: outcome.putOff,
                     healed: outcome.healed,
                     staging: staging,
                     activates: plan.activates,
@@ -169,8 +173,17 @@ package struct SyncEngine: Sendable {
         let (offer, machine, traffic) = (bringing.offer, bringing.machine, bringing.traffic)
         var context = context
         var outcome = Download.Outcome()
+        var judge = MeteredJudge(allowance: allowance)
         while true {
             let plan = SyncPlan(list: offer.list, role: offer.role, machine: machine, under: context)
+            // No place is taken for what waits; what the server chooses is asked first.
+            let asksFirst = context.answers.wantsChoices && plan.question(for: nil) != nil
+            let waiting = asksFirst ? [:] : try await waiting(in: plan, offer.list, outcome, by: &judge)
+            if !waiting.isEmpty {
+                context.putOff.merge(waiting) { $1 }
+                outcome.putOff = judge.putOff
+                continue
+            }
             if let answers = try await answers(wantedBy: plan, &outcome) {
                 context.answers = answers
                 continue
@@ -238,6 +251,7 @@ package struct SyncEngine: Sendable {
             outcome.transfers.record(in: &state.transfers, at: time)
             let listed = Set(list.entries.map(\.content))
             state.transfers.keep(only: listed)
+            state.putOff = PutOffVersions(outcome.putOff)
             state.unfit.merge(outcome.unfit)
             state.unfit.keep(only: listed, for: configuration.platform)
             if !state.places.isEmpty {

@@ -33,6 +33,8 @@ package struct SyncForecast: Equatable, Sendable {
         /// Files of it are missing or wrong.
         case heal
         case keep
+        /// It is listed, and waits for a network on which bytes cost nothing.
+        case putOff
     }
 
     package let roleVersion: Int
@@ -49,6 +51,8 @@ package struct SyncForecast: Equatable, Sendable {
     /// Bytes of metadata that came for this look.
     package let metadata: Int
     package let rows: [Row]
+    /// Versions that a sync would leave for a network on which bytes cost nothing.
+    package var putOff: [PutOffVersion] = []
 
     package init(
         roleVersion: Int,
@@ -69,9 +73,11 @@ package struct SyncForecast: Equatable, Sendable {
         (self.metadata, self.rows) = (metadata, rows)
     }
 
+    private var coming: [Row] { rows.filter { $0.task != .putOff } }
+
     /// Of all that would come.
-    package var size: WireSize { rows.reduce(.nothing) { $0 + $1.cost.size } }
+    package var size: WireSize { coming.reduce(.nothing) { $0 + $1.cost.size } }
 
     /// Bytes that would stay away because something is here, of the rows that say so.
-    package var saved: Int { rows.compactMap(\.cost.saved).reduce(0, +) }
+    package var saved: Int { coming.compactMap(\.cost.saved).reduce(0, +) }
 }

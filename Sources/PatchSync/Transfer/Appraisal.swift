@@ -17,13 +17,21 @@ struct Appraisal {
     let transfers: Transfers
     let plan: SyncPlan
     let list: VerifiedList
+    private let signatures: EntrySignatures
     private var check: IntegrityCheck
     /// Objects that are in the price of a patch before.
     private var counted: Set<SHA256Digest> = []
     private var begun: Set<SHA256Digest>?
 
-    init(of plan: SyncPlan, _ list: VerifiedList, in store: DeviceStore, by transfers: Transfers) {
+    init(
+        of plan: SyncPlan,
+        _ list: VerifiedList,
+        checking signatures: EntrySignatures,
+        in store: DeviceStore,
+        by transfers: Transfers
+    ) {
         (self.plan, self.list, self.store, self.transfers) = (plan, list, store, transfers)
+        self.signatures = signatures
         check = IntegrityCheck(store: store, records: store.records())
     }
 
@@ -61,7 +69,7 @@ struct Appraisal {
             if hasManifest { facts.objects = try await objects(of: patch, facts.whole) }
         }
         if wanted.isNew {
-            let column = patch.column.flatMap { plan.columnSizes[$0] } ?? 0
+            let column = signatures == .required ? patch.column.flatMap { plan.columnSizes[$0] } ?? 0 : 0
             facts.all = .about(TransferChoice.estimate(ofDocument: patch.fingerprint.size) + column) + facts.whole
         }
         return TransferCost(of: facts)
@@ -81,7 +89,7 @@ extension Appraisal {
     }
 
     private mutating func needsColumn(_ patch: InstalledPatch) throws(SyncError) -> Bool {
-        guard isListed(patch), let column = patch.column else { return false }
+        guard signatures == .required, isListed(patch), let column = patch.column else { return false }
         return try !isHere(column, expected: nil)
     }
 

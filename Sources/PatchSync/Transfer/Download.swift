@@ -19,6 +19,8 @@ struct Download {
         var transfers = TransferOutcome()
         /// Bundles that came by a pack from a version that was here.
         var packs: [PackUse] = []
+        /// Versions that wait for a network on which bytes cost nothing.
+        var putOff: [PutOffVersion] = []
         /// Why the server did not answer this sync's question.
         var unanswered: SyncError?
 
@@ -118,8 +120,11 @@ struct Download {
         let patch = wanted.patch
         let faults = try check.faults(of: patch)
         let state = state(of: wanted, faults)
-        // When a patch's newer version failed, its fallback is only checked: the failure is the news.
-        let isFallback = !wanted.isNew && outcome.failures.contains { $0.patchID == patch.patchID }
+        // When a patch's newer version failed or waits, its fallback is only checked: that is the news.
+        let isFallback =
+            !wanted.isNew
+            && (outcome.failures.contains { $0.patchID == patch.patchID }
+                || outcome.putOff.contains { $0.content.patchID == patch.patchID })
         if !isFallback || !faults.isEmpty {
             let fault = wanted.isNew ? nil : faults.first?.onDisk.fault
             transfers.report(.state(patch.patchID, patch.version, state, fault: fault))

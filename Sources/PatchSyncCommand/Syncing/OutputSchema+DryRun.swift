@@ -42,9 +42,9 @@ extension OutputSchema {
                   "version": {"type": "string", "description": "The one that it would be at."},
                   "installed": {"type": "string", "description": "The one that it is at."},
                   "task": {
-                    "enum": ["take", "heal", "keep"],
+                    "enum": ["take", "heal", "keep", "putOff"],
                     "description": "take: the version is new here; heal: files of it are missing or wrong; keep: \#
-        there is nothing to do."
+        there is nothing to do; putOff: it waits for a network that is not metered, and does not count."
                   },
                   "way": {
                     "enum": ["none", "file", "packs", "whole", "objects", "open"],
@@ -77,6 +77,7 @@ extension OutputSchema {
               },
               "description": "What a sync would stage, or make whole again."
             },
+            \#(putOffProperty),
             "trial": {
               "const": true,
               "description": "A trial runs: nothing new is taken before it is decided."

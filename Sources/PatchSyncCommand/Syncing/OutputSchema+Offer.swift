@@ -81,4 +81,34 @@ extension OutputSchema {
               }
             }
         """#
+
+    /// What waits for another network.
+    static let putOffProperty = #"""
+        "putOff": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "required": ["patchId", "version", "exact", "left"],
+                "properties": {
+                  "patchId": {"type": "string"},
+                  "version": {"type": "string"},
+                  "bytes": {"type": "integer", "minimum": 0, "description": "What would come of it alone."},
+                  "exact": {"type": "boolean", "description": "Whether a server says that it is `bytes`."},
+                  "cost": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "description": "Of all that has to come together; missing where nobody can say."
+                  },
+                  "left": {"type": "integer", "minimum": 0, "description": "What was left of the allowance."},
+                  "with": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "minItems": 1,
+                    "description": "The ids that have to come with it."
+                  }
+                }
+              },
+              "description": "Versions that wait for a network that is not metered."
+            }
+        """#
 }

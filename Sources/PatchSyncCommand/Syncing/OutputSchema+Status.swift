@@ -131,6 +131,37 @@ extension OutputSchema {
               },
               "description": "Bundles for another native part."
             },
+            "network": {
+              "type": "object",
+              "description": "How syncs use the network.",
+              "required": ["metered", "allowance"],
+              "properties": {
+                "metered": {
+                  "type": "boolean",
+                  "description": "Whether bytes cost something: then what is mandatory comes, and what fits into \#
+        `allowance`."
+                },
+                "allowance": {"type": "integer", "minimum": 0, "description": "In bytes, for each sync."},
+                "limitRate": {"type": "integer", "minimum": 1000, "description": "The most bytes a second."}
+              }
+            },
+            "putOff": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "required": ["patchId", "version"],
+                "properties": {
+                  "patchId": {"type": "string"},
+                  "version": {"type": "string"},
+                  "bytes": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "description": "What it would cost, as last known; missing where nobody could say."
+                  }
+                }
+              },
+              "description": "Versions that the last sync left for a network that is not metered."
+            },
             "withdrawn": {
               "type": "array",
               "description": "What runs and goes at the next launch.",

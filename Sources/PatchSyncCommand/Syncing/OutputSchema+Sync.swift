@@ -61,6 +61,7 @@ extension OutputSchema {
               },
               "description": "Bundles that came by a pack from a version that was here."
             },
+            \#(putOffProperty),
             "patches": {
               "type": "array",
               "items": {

@@ -84,7 +84,8 @@ extension StatusReport {
                     }
                 )
             ),
-            ("transfers", transfersJSON), ("unfit", unfitJSON),
+            ("transfers", transfersJSON), ("unfit", unfitJSON), ("network", configuration.network.json),
+            ("putOff", putOff.rows.isEmpty ? nil : putOff.told),
             (
                 "passedOver",
                 .array(
@@ -164,6 +165,8 @@ extension StatusReport {
             )
         }
         if let words = configuration.entrySignatures.words { out.line(words) }
+        if let words = configuration.network.words { out.line("network: \(words)") }
+        for words in putOff.words { out.line(words) }
         printTransfers(to: out)
         for (decision, passed) in heldBack { out.line(decision.words(passed)) }
     }

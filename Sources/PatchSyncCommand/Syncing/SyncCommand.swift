@@ -16,6 +16,10 @@ struct SyncCommand: AsyncParsableCommand {
 
             Stopped at any moment, by SIGINT, SIGTERM or worse, the next sync goes on at the byte.
 
+            While a device is metered (`patchsync set --metered`, or --metered for one run) only what is mandatory is fetched, with
+            what it requires, and what costs no more than is left of --allowance; all else is put off, and said. Metadata
+            and lists always travel.
+
             --dry-run says what a sync would fetch, how, and how many bytes that costs. Metadata is fetched, verified and kept
             as ever; nothing else is fetched, staged or written down, and no place is taken at the server.
 
@@ -25,6 +29,7 @@ struct SyncCommand: AsyncParsableCommand {
               patchsync sync --store /var/lib/app --retries 0 --stall-timeout 5 --deadline 60
               patchsync sync --store /var/lib/app --limit-rate 500kB
               patchsync sync --store /var/lib/app --dry-run
+              patchsync sync --store /var/lib/app --metered --allowance 20kB
             """
                 + exitCodes(
                     [
@@ -57,8 +62,13 @@ struct SyncCommand: AsyncParsableCommand {
 
     @OptionGroup var network: NetworkOptions
 
+    @OptionGroup var metered: MeteredOptions
+
     func validate() throws {
         if let appVersion, AppVersion(appVersion) == nil { throw ValidationError("--app-version \(AppVersion.rule)") }
+        if metered.metered == false, metered.allowance != nil {
+            throw ValidationError("--allowance is for a metered network: leave out one of it and --no-metered")
+        }
         if dryRun, build.appBuild != nil {
             throw ValidationError("--dry-run changes nothing, and --app-build would start over: give one of them")
         }
@@ -76,18 +86,20 @@ struct SyncCommand: AsyncParsableCommand {
         let transcript = SyncTranscript(options.json ? nil : .standardError)
         let report = try await reporting { () throws(SyncError) in
             try await device.store.syncing { () throws(SyncError) in
-                let configuration = try await device.store.changingConfiguration { configuration throws(SyncError) in
+                var configuration = try await device.store.changingConfiguration { configuration throws(SyncError) in
                     if let version = appVersion.flatMap({ AppVersion($0) }) { configuration.appVersion = version }
                 }
-                return try await HTTPFetcher.with(serversOf: configuration, network.deadlines) {
-                    sources throws(SyncError) in
+                metered.apply(toRun: &configuration.network)
+                let deadlines = network.deadlines.using(configuration.network)
+                return try await HTTPFetcher.with(serversOf: configuration, deadlines) {
+                    [configuration] sources throws(SyncError) in
                     var engine = SyncEngine(
                         store: device.store,
                         configuration: configuration,
                         sources: sources,
                         now: ProcessEnvironment.now
                     )
-                    engine.deadlines = network.deadlines
+                    engine.deadlines = deadlines
                     engine.retryNow = retryFailed
                     engine.report = { transcript.take($0) }
                     engine.atCommitPoint = CommitPoint.pullingThePlug
@@ -114,15 +126,17 @@ struct SyncCommand: AsyncParsableCommand {
             try await device.store.syncing { () throws(SyncError) in
                 var configuration = device.configuration
                 if let version = appVersion.flatMap({ AppVersion($0) }) { configuration.appVersion = version }
-                return try await HTTPFetcher.with(serversOf: configuration, network.deadlines) {
-                    sources throws(SyncError) in
+                metered.apply(toRun: &configuration.network)
+                let deadlines = network.deadlines.using(configuration.network)
+                return try await HTTPFetcher.with(serversOf: configuration, deadlines) {
+                    [configuration] sources throws(SyncError) in
                     var engine = SyncEngine(
                         store: device.store,
                         configuration: configuration,
                         sources: sources,
                         now: ProcessEnvironment.now
                     )
-                    engine.deadlines = network.deadlines
+                    engine.deadlines = deadlines
                     engine.retryNow = retryFailed
                     engine.report = { transcript.take($0) }
                     return try await untilInterrupted { [engine] () async throws(SyncError) in

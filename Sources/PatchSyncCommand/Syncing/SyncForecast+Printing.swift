@@ -21,6 +21,7 @@ extension SyncForecast {
                 ("roleVersion", .integer(roleVersion)), ("metadata", .integer(metadata)),
                 ("bytes", size.bytes.map { .integer($0) }), ("exact", .bool(size.isExact)),
                 ("saved", .integer(saved)), ("patches", .array(rows.map(\.json))),
+                ("putOff", putOff.isEmpty ? nil : .array(putOff.map(\.json))),
                 ("trial", isTrial ? .bool(true) : nil), ("unasked", isUnasked ? .bool(true) : nil),
                 ("refused", refusedJSON),
             ] + offerMembers
@@ -102,6 +103,7 @@ extension SyncForecast.Row {
             return "instead of about \(ByteText(whole))"
         case .heal: return "files of it are missing or wrong"
         case .keep: return ""
+        case .putOff: return "put off while metered"
         }
     }
 

@@ -30,6 +30,7 @@ extension SyncReport {
                 ("files", .integer(filesReceived)), ("bytes", .integer(bytesReceived)),
                 ("transferred", .integer(bytesTransferred)),
                 ("packs", packs.isEmpty ? nil : .array(packs.map(\.json))),
+                ("putOff", putOff.isEmpty ? nil : .array(putOff.map(\.json))),
                 (
                     "patches",
                     .array(

@@ -13,6 +13,7 @@ protocol TellsOffer {
     var ignoredAnswers: [IgnoredAnswer] { get }
     var mirrors: [MirrorFault] { get }
     var staleMirror: StaleMirror? { get }
+    var putOff: [PutOffVersion] { get }
 }
 
 extension SyncReport: TellsOffer {}
@@ -51,7 +52,7 @@ extension TellsOffer {
     /// - Parameter unanswered: why a question got no answer.
     func tell(unanswered: SyncError? = nil, on out: Console, errors: Console) {
         for decision in decisions {
-            for passed in decision.passedOver { out.line(decision.words(passed)) }
+            for passed in decision.passedOver where !passed.why.isMetered { out.line(decision.words(passed)) }
             if let part = decision.server, let version = decision.choice.version {
                 out.line("\(decision.patchID) \(version): \(part == .forced ? "forced" : "chosen") by the server")
             }
@@ -61,6 +62,7 @@ extension TellsOffer {
             }
         }
         if let unanswered { out.line("the server gave no answer: \(printable(unanswered.description))") }
+        for version in putOff { out.line(version.words) }
         for ignored in ignoredAnswers { out.line(printable(ignored.description)) }
         if let keptEmbedded {
             out.line("the app ships release \(keptEmbedded), the server lists \(roleVersion): nothing was taken")
@@ -141,5 +143,12 @@ extension Choice {
 
     fileprivate var versionBefore: VersionLabel? {
         if case .withdraw(_, for: let before) = self { before?.version } else { nil }
+    }
+}
+
+extension NotEligible {
+    /// It is said in a line of its own.
+    fileprivate var isMetered: Bool {
+        if case .metered = self { true } else { false }
     }
 }

@@ -50,6 +50,8 @@ extension PatchlineStore {
         public let saved: Int
         /// The patches that would be taken or made whole, also those of which nothing has to come.
         public let patches: [Patch]
+        /// Versions that a sync would leave for a network on which bytes cost nothing; ``bytes`` is without them.
+        public let putOff: [PutOff]
         /// Whether a sync asks the server for its answer first, which may be another choice.
         public let isUnasked: Bool
         /// Entries of the list that are refused, in words.
@@ -73,7 +75,11 @@ extension PatchlineStore {
         let device = try present
         let forecast = try await rethrowing { () throws(SyncError) in
             if let forecasting { return try await forecasting(device, options) }
-            return try await device.forecast(options.limits.deadlines, retryFailed: options.retriesFailed)
+            return try await device.forecast(
+                options.limits.deadlines,
+                retryFailed: options.retriesFailed,
+                network: device.configuration.network.with(options.metering)
+            )
         }
         return SyncCost(forecast)
     }
@@ -85,7 +91,8 @@ extension PatchlineStore.SyncCost {
         release = forecast.roleVersion
         metadataBytes = forecast.metadata
         (bytes, isExact, saved) = (size.bytes, size.isExact, forecast.saved)
-        patches = forecast.rows.filter { $0.task != .keep }.map(Patch.init)
+        patches = forecast.rows.filter { $0.task == .take || $0.task == .heal }.map(Patch.init)
+        putOff = forecast.putOff.map(PatchlineStore.PutOff.init)
         isUnasked = forecast.isUnasked
         refused = forecast.refused.map(\.fault.description)
         passedOver = forecast.decisions.flatMap { decision in

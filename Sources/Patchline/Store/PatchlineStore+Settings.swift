@@ -32,6 +32,15 @@ extension PatchlineStore {
         public var authorities: String?
         /// The keys of which a server must have one: `sha256/BASE64`, of its SubjectPublicKeyInfo; at most 16.
         public var pins: [String] = []
+        /// Whether bytes cost something on the present network.
+        ///
+        /// A sync then fetches what is mandatory, with what it requires, and else only what fits into ``allowance``; all else
+        /// waits. An app sets it as its system tells it, also while it runs.
+        public var isMetered = false
+        /// Bytes of what is not mandatory that one sync may fetch while ``isMetered``; at most 10^12.
+        public var allowance = 0
+        /// The most bytes a second of each sync, at least 1,000; nil for no limit.
+        public var bytesPerSecond: Int?
         /// The folder of `patchsign embed`, absolute; used from the next start of the app.
         public var embedded: String?
 
@@ -91,6 +100,9 @@ extension PatchlineStore.Settings {
         authorities = configuration.access.authorities
         pins = configuration.access.pins.map(\.description)
         embedded = configuration.embedded?.string
+        isMetered = configuration.network.isMetered
+        allowance = configuration.network.allowance
+        bytesPerSecond = configuration.network.rate
     }
 
     /// The facts for a new store.
@@ -135,6 +147,7 @@ extension PatchlineStore.Settings {
         changed.access = parsed.access
         changed.host = ownHost ? configuration.host ?? .make() : nil
         changed.embedded = parsed.embedded
+        changed.network = parsed.network
         return changed
     }
 }
@@ -147,6 +160,7 @@ private struct Parsed {
     let platform: PatchChoice.Platform?
     var access = ServerAccess()
     let embedded: FilePath?
+    var network = NetworkUse()
 
     init(_ settings: PatchlineStore.Settings) throws(PatchlineError) {
         appVersion = try Self.parsed(settings.appVersion, "appVersion \(AppVersion.rule)") { AppVersion($0) }
@@ -171,6 +185,14 @@ private struct Parsed {
                 "mirrors and pins must be at most \(ServerAccess.mirrorsLimit) and \(ServerAccess.pinsLimit)"
             )
         }
+        guard 0...NetworkUse.most ~= settings.allowance else {
+            throw PatchlineError("allowance must be from 0 to \(NetworkUse.most) bytes")
+        }
+        if let rate = settings.bytesPerSecond, !(Deadlines.leastRate...NetworkUse.most ~= rate) {
+            throw PatchlineError("bytesPerSecond must be from \(Deadlines.leastRate) to \(NetworkUse.most)")
+        }
+        network.isMetered = settings.isMetered
+        (network.allowance, network.rate) = (settings.allowance, settings.bytesPerSecond)
         for mirror in settings.mirrors {
             guard let url = ServerURL(mirror) else { throw PatchlineError("mirrors: '\(mirror)' \(ServerURL.rule)") }
             access.mirrors.append(url)

@@ -122,7 +122,11 @@ public struct PatchlineStore: Sendable {
         let (device, teller) = (try present, ProgressTeller(report))
         let report = try await rethrowing { () throws(SyncError) in
             if let substitute { return try await substitute(device, options) { teller.take($0) } }
-            return try await device.sync(options.limits.deadlines, retryFailed: options.retriesFailed) {
+            return try await device.sync(
+                options.limits.deadlines,
+                retryFailed: options.retriesFailed,
+                network: device.configuration.network.with(options.metering)
+            ) {
                 teller.take($0)
             }
         }
