@@ -53,6 +53,7 @@ package struct EligibilityContext: Sendable {
             return current.fingerprint.sha256 == entry.fingerprint.sha256 ? nil : .republished
         case .appVersion, .knownRules, .condition, .users: return ruleObstacle(to: entry, by: rule)
         case .arrival: return notReceived.contains(entry.content) ? .notReceived : nil
+        case .network: return putOff[entry.content].map { .metered($0) }
         case .nativePart:
             guard let platform = device.platform, unfit.contains(entry.content, for: platform) else { return nil }
             return .incompatible(platform)
@@ -91,29 +92,6 @@ package struct EligibilityContext: Sendable {
             return nil
         default: return nil
         }
-<<<<<<< HEAD
-=======
-        return nil
-    }
-
-    /// What became of it here before.
-    private func failure(of entry: PatchEntry) -> NotEligible? {
-        if notReceived.contains(entry.content) { return .notReceived }
-        if let wait = putOff[entry.content] { return .metered(wait) }
-        if let platform = device.platform, unfit.contains(entry.content, for: platform) {
-            return .incompatible(platform)
-        }
-        switch blocks.status(of: entry.content, at: device.time, retryNow: device.retryNow) {
-        case .free: break
-        case .waiting(let until): return .waiting(until: until)
-        case .blocked(let until): return .blocked(until: until)
-        case .rolledBackByHand(let until): return .rolledBackByHand(until: until)
-        }
-        if !device.retryNow, let wait = transfers.wait(for: entry.content, at: device.time) {
-            return .transferWaiting(failures: wait.failures, until: wait.until)
-        }
-        return nil
->>>>>>> h2
     }
 
     /// How many it is for: the smaller of the signed ceiling and the dial.

@@ -11,6 +11,8 @@ package enum EligibilityRule: String, CaseIterable, Sendable {
     case users
     /// All of it came in this sync.
     case arrival
+    /// It may come on this network.
+    case network
     /// Its manifest fits the app's native part.
     case nativePart
     /// No failed trial of it stands in the way.

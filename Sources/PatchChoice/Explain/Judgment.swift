@@ -43,7 +43,7 @@ extension EligibilityContext {
     private func isPosed(_ rule: EligibilityRule, by entry: PatchEntry) -> Bool {
         let rules = entry.rules
         return switch rule {
-        case .label, .knownRules, .arrival, .nativePart: false
+        case .label, .knownRules, .arrival, .network, .nativePart: false
         case .appVersion: rules.appVersion != nil
         case .condition: rules.condition != nil
         case .users: rules.users != nil
@@ -73,6 +73,9 @@ extension EligibilityContext {
         case .users:
             return (Words.count(rules.users?.count ?? 0, "user"), device.user.map { _ in "a user" })
         case .arrival: return (nil, nil)
+        case .network:
+            let wait = putOff[entry.content]
+            return (wait?.cost.map { Words.bytes($0) }, wait.map { "\(Words.bytes($0.left)) left of its allowance" })
         case .nativePart:
             let needs = unfit.rows[entry.content]?.needs
             return (needs, device.platform.map { "\($0.name) \($0.compatibility)" })
@@ -103,6 +106,7 @@ extension EligibilityContext {
             [.facts((try? Condition(text))?.lacking(in: device.data) ?? [])]
         case .users: [.user]
         case .notReceived: [.sync]
+        case .metered(let wait): [.network(allowance: wait.cost)]
         case .incompatible: [.nativePart(unfit.rows[entry.content]?.needs)]
         case .waiting(let until), .transferWaiting(_, let until): [.time(until)]
         case .blocked(let until), .rolledBackByHand(let until): [.unblock(until)]

@@ -32,6 +32,8 @@ package enum Turn: Equatable, Sendable {
     case label
     /// The next sync.
     case sync
+    /// A network that is not metered, or an allowance of so many bytes.
+    case network(allowance: Int?)
 }
 
 extension Turn {
@@ -53,6 +55,7 @@ extension Turn {
         case .readableCondition: "readableCondition"
         case .label: "label"
         case .sync: "sync"
+        case .network: "network"
         }
     }
 
@@ -66,6 +69,7 @@ extension Turn {
             members += [("from", .integer(from)), ("to", .integer(to))]
         case .nativePart(let needs): members.append(("compatibility", needs.map { .text($0) }))
         case .engine(let rule): members.append(("rule", .text(rule)))
+        case .network(let allowance): members.append(("allowance", allowance.map { .integer($0) }))
         case .user, .dial, .resume, .place, .readableCondition, .label, .sync: break
         }
         return .fields(members)
@@ -91,6 +95,8 @@ extension Turn {
         case .readableCondition: "a condition that can be read"
         case .label: "another version label"
         case .sync: "the next sync"
+        case .network(let allowance):
+            "a network that is not metered" + (allowance.map { ", or an allowance of \(Words.bytes($0))" } ?? "")
         }
     }
 }

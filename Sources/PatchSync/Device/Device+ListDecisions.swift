@@ -42,7 +42,9 @@ extension Device {
             state = try self.state()
             facts = DeviceFacts(configuration, deviceID: try store.deviceID(), time: time, retryNow: false)
         }
-        let context = EligibilityContext(state, device: facts, dial: dial(at: time))
+        var context = EligibilityContext(state, device: facts, dial: dial(at: time))
+        // As the last sync left it: its network may be another by now.
+        for (content, row) in state.putOff.rows { context.putOff[content] = MeteredWait(cost: row.bytes, left: 0) }
         return Explanation(list: list, plan: SyncPlan(list: list, role: role, machine: state.machine, under: context))
     }
 

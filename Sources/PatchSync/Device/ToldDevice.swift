@@ -7,7 +7,7 @@ import PatchTrust
 /// ```
 /// {"format":"patchline-facts-v1","deviceId":"…32 hex digits…","appVersion":"2.1","user":"u17","data":{"region":"eu"},
 ///  "platform":{"name":"ios","compatibility":"…"},"installed":[{"patchId":"web","version":"1.4.1"}],
-///  "blocks":[…],"transfers":[…],"unfit":[…],"places":[…]}
+///  "blocks":[…],"transfers":[…],"unfit":[…],"putOff":[…],"places":[…]}
 /// ```
 /// Only `format` and `deviceId` must be there. An installed version that the list has is named by its label; another one
 /// stands there as the device itself has it.
@@ -36,6 +36,7 @@ package struct ToldDevice: Equatable, Sendable {
         installed = (state.machine.state.choiceBase?.patches ?? []).map { .whole($0) }
         history.machine = SelectionMachine(blocks: state.machine.blocks)
         (history.transfers, history.unfit, history.places) = (state.transfers, state.unfit, state.places)
+        history.putOff = state.putOff
     }
 
     package init(_ bytes: [UInt8], named document: String) throws(FormatError) {
@@ -80,7 +81,7 @@ package struct ToldDevice: Equatable, Sendable {
             ("data", data.isEmpty ? nil : .fields(data)), ("platform", platform?.json),
             ("installed", rows.isEmpty ? nil : .array(rows)),
             ("blocks", history.machine.blocks.blocks.isEmpty ? nil : history.machine.blocks.json),
-            ("transfers", history.transfers.json), ("unfit", history.unfit.json),
+            ("transfers", history.transfers.json), ("unfit", history.unfit.json), ("putOff", history.putOff.json),
             ("places", history.places.isEmpty ? nil : .array(history.places.sorted().map { .text($0.hex) })),
         ])
     }

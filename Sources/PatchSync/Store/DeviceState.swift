@@ -113,7 +113,7 @@ package struct DeviceState: Equatable, Sendable {
             unfit = try UnfitVersions(try fields.array("unfit", limit: 100_000), of: fields.document)
         }
         if fields.has("putOff") {
-            putOff = try PutOffVersions(try fields.array("putOff", limit: 100_000), of: document)
+            putOff = try PutOffVersions(try fields.array("putOff", limit: 100_000), of: fields.document)
         }
         if fields.has("places") {
             for text in try fields.strings("places", limit: Limits.patchesInList) {
