@@ -7,7 +7,8 @@
 #        WORK keeps wheels, tools and results.json (many.json), so that a second run fetches nothing; without it a folder
 #        that is removed at the end. --keep-peers takes the stock tools' figures from WORK/results.json of the run before.
 #        Measured are devices with entry signatures and without: DEVICES="required= manifest=--entry-signatures,manifest" says
-#        so, and may name others by their options of `patchsync init`; FILES=10000 and ROUNDS=3 change the size of --many.
+#        so, and may name others by their options of `patchsync init`; KEYS="--online-key ed25519" makes the keys so
+#        (`patchsign init`); FILES=10000 and ROUNDS=3 change the size of --many.
 set -euo pipefail
 shopt -s inherit_errexit
 here=$(cd "$(dirname "$0")" && pwd)

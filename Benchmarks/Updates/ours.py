@@ -40,7 +40,8 @@ class Site:
             file.write(secrets.token_urlsafe(18) + "\n")
         self.secret = ["--passphrase-file", f"{work}/passphrase"]
         self.data = ["--data", f"{work}/server"]
-        run([self.program("patchsign"), "init", "--app", app, "--keys", f"{work}/keys", *self.secret])
+        run([self.program("patchsign"), "init", "--app", app, "--keys", f"{work}/keys", *self.secret,
+             *os.environ.get("KEYS", "").split()])
         run([self.program("patchsrv"), "init", *self.data, "--trust", f"{work}/keys", "--online-key", f"{work}/keys/online.key", *self.secret])
 
     def program(self, name):

@@ -127,7 +127,7 @@ struct RootOfTrustTests {
         #expect(try bench.files.list(folder) == ["root.json"])
     }
 
-    @Test func `has keys of the size that was asked for`() async throws {
+    @Test func `has keys of the size that was asked for, and an online key of the kind`() async throws {
         let bench = try Workbench()
         let plan = try RootOfTrustPlan(app: Workbench.app, channels: ["beta"])
         let maker = try RootOfTrustMaker(
@@ -139,6 +139,8 @@ struct RootOfTrustTests {
         let keys = try await maker.makeKeys(bits: 2_048) { _ in { _ in } }
         #expect(keys.keys.sorted() == ["beta", "entry", "online", "root", "targets"])
         #expect(keys.values.allSatisfy { $0.publicKey.kind == .rsa(bits: 2_048) })
+        let other = try await maker.makeKeys(bits: 2_048, online: .ed25519) { _ in { _ in } }
+        #expect(other.filter { $0.value.publicKey.kind == .ed25519 }.keys.sorted() == ["online"])
         await #expect(throws: SigningError.plan(.bits(1_024))) {
             try await maker.makeKeys(bits: 1_024) { _ in { _ in } }
         }

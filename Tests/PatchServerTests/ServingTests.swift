@@ -66,6 +66,23 @@ struct ServingTests {
         }
     }
 
+    /// Whoever makes it again may make other bytes; its path says which it is.
+    @Test
+    func `tags a pack from a base with the beginnings of its digests, and its size`() async throws {
+        try await withServer { server in
+            let (manifest, base) = (SHA256Digest(of: [1]), SHA256Digest(of: [2]))
+            for (part, count) in [(BasePack.Part.pack, 5), (.signatures, 384)] {
+                let path = URLLayout.pack(BasePack(manifest: manifest, base: base), part)
+                let file = server.treePath(path)
+                try server.files.makeDirectory(file.parent)
+                try server.files.write([UInt8](repeating: 0, count: count), to: file)
+                let answer = try await get("/com.example.storefront/\(path)", from: server)
+                let tag = "\(manifest.hex.prefix(8)).\(base.hex.prefix(8)).\(part.rawValue).\(count)"
+                #expect(answer.tag == tag && answer.bytes.count == count)
+            }
+        }
+    }
+
     @Test
     func `answers at once what is small or named by its digest, and the same for as long as its file is`() async throws
     {

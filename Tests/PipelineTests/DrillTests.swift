@@ -8,7 +8,8 @@ struct DrillTests {
         try await World.with { world in
             let drill = try await Drill(world)
             let device = try await world.settledDevice(server: "http://127.0.0.1:9")
-            try await drill.sign("rotate", "online", "--unencrypted-keys", "--bits", "2048").done()
+            // Of another kind: root, snapshot, timestamp and dial name it, and devices take it.
+            try await drill.sign("rotate", "online", "--unencrypted-keys", "--kind", "ed25519").done()
             try await drill.trust("--online-key", drill.keys.appending("online.key").string).done()
             for name in ["root", "targets"] {
                 try await drill.sign("rotate", name, "--unencrypted-keys", "--bits", "2048").done()

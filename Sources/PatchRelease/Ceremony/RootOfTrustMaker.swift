@@ -51,14 +51,21 @@ package struct RootOfTrustMaker: Sendable {
     }
 
     /// New keys, on all cores.
-    package func makeKeys(bits: Int, progress: ProgressStart) async throws(SigningError) -> [String: PrivateKey] {
+    ///
+    /// - Parameter online: the kind of the online key; RSA of these bits unless it is named.
+    package func makeKeys(
+        bits: Int,
+        online: KeyKind? = nil,
+        progress: ProgressStart
+    ) async throws(SigningError) -> [String: PrivateKey] {
         guard (2_048...8_192).contains(bits) else { throw .plan(.bits(bits)) }
         let folder = folder
         let made = try await mapOnAllCores(plan.keyNames.filter { elsewhere[$0] == nil }, chunk: 1, progress: progress)
         {
             (name) throws(SigningError) in
             do throws(KeyError) {
-                return (name, try PrivateKey.generate(.rsa(bits: bits)))
+                let kind = name == RootOfTrustPlan.online ? online : nil
+                return (name, try PrivateKey.generate(kind ?? .rsa(bits: bits)))
             } catch { throw .key(folder.at("\(name).key"), error) }
         }
         return Dictionary(made) { first, _ in first }

@@ -148,7 +148,7 @@ final class ExpressAnswers: Sendable {
         let express = try contents.express(for: known, read: read)
         spent = (base + express.parts).reduce(0) { $0 + $1.bytes.count }
         guard let body = ExpressDifference.body(of: express, from: base) else { return nil }
-        return Self.answer(body, Self.tag(express, contents.timestamp) + ".diff")
+        return Self.answer(body, Self.tag(express, contents.timestamp) + ".diff", isNegotiated: false)
     }
 
     /// What the timestamp leads to now; a publish meanwhile is seen.
@@ -191,8 +191,15 @@ final class ExpressAnswers: Sendable {
         return answer(form, tag + format.suffix, format)
     }
 
-    private static func answer(_ bytes: [UInt8], _ tag: String, _ coding: CompressionFormat? = nil) -> ServedBytes {
-        var headers: HTTPHeaders = ["X-Content-Type-Options": "nosniff", "Vary": "Accept-Encoding"]
+    /// - Parameter isNegotiated: whether it has other forms; a difference is what its query asks for.
+    private static func answer(
+        _ bytes: [UInt8],
+        _ tag: String,
+        _ coding: CompressionFormat? = nil,
+        isNegotiated: Bool = true
+    ) -> ServedBytes {
+        var headers: HTTPHeaders = ["X-Content-Type-Options": "nosniff"]
+        if isNegotiated { headers.add(name: "Vary", value: "Accept-Encoding") }
         if let coding { headers.add(name: "Content-Encoding", value: coding.rawValue) }
         return ServedBytes(
             bytes: bytes,

@@ -228,7 +228,9 @@ extension TreePath.File {
         switch self {
         case .object(let digest), .target(_, let digest): digest.hex
         case .pack(let manifest): "\(manifest.hex).full"
-        case .basePack(let pack, let part): "\(pack.manifest.hex).\(pack.base.hex).\(part.rawValue)"
+        // Its path names both digests.
+        case .basePack(let pack, let part):
+            "\(pack.manifest.hex.prefix(8)).\(pack.base.hex.prefix(8)).\(part.rawValue)"
         case .compressed(let file, let format): file.tag + format.suffix
         case .packIndex(let manifest): "\(manifest.hex).index"
         case .role(let name, let version): "\(version).\(name)"

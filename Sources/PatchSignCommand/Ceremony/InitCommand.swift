@@ -15,7 +15,9 @@ struct InitCommand: AsyncParsableCommand {
         discussion: """
             Makes RSA keys for the roles root and targets, for each channel (one for each holder), the server's online \
             key and the pipeline's entry key, as encrypted PKCS#8; root.json, which devices start from; and \
-            targets.json, which names who may sign for which channel. Nothing that exists is replaced.
+            targets.json, which names who may sign for which channel. Nothing that exists is replaced. What the online \
+            key signs travels with every update: three signatures of 384 bytes with RSA of 3072 bits, of 64 with \
+            --online-key ed25519.
 
             A key that was made elsewhere comes as its public half: --public root-bob=bob.pub is bob's key of root, \
             --public targets=targets.pub the only one of targets. When those at hand are not enough to sign root and \
@@ -76,6 +78,9 @@ struct InitCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The size of the keys.", valueName: "bits"))
     var bits = 3_072
 
+    @Option(help: ArgumentHelp("The kind of the server's online key: rsa or ed25519.", valueName: "kind"))
+    var onlineKey = RoleKeyKind.rsa
+
     @OptionGroup var time: TimeOption
 
     @Flag(help: "Print what was made as JSON.")
@@ -101,7 +106,11 @@ struct InitCommand: AsyncParsableCommand {
             // Asked for before the keys are made, which takes a while.
             let protect = try protection.resolve()
             let made = try await signing { () async throws(SigningError) in
-                try await maker.makeKeys(bits: bits, progress: reporter(Self.progressLabel))
+                try await maker.makeKeys(
+                    bits: bits,
+                    online: onlineKey.keyKind(bits: bits),
+                    progress: reporter(Self.progressLabel)
+                )
             }
             let change = try signing { () throws(SigningError) in
                 try maker.write(made, at: time, protection: protect)

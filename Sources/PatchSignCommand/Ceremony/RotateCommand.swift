@@ -22,6 +22,7 @@ struct RotateCommand: AsyncParsableCommand {
 
             EXAMPLES
               patchsign rotate online --keys Keys
+              patchsign rotate online --keys Keys --kind ed25519
               patchsign rotate entry --keys Keys
               patchsign rotate root-alice --keys Keys --passphrase-file alice.pass
             """
@@ -43,6 +44,9 @@ struct RotateCommand: AsyncParsableCommand {
     @OptionGroup var keys: KeyOptions
     @OptionGroup var newKey: NewKeyOptions
 
+    @Option(help: ArgumentHelp("The kind of the new key: rsa, or ed25519 for a role.", valueName: "kind"))
+    var kind = RoleKeyKind.rsa
+
     @Option(help: ArgumentHelp("How long what changes in root and targets holds. Default: 365d.", valueName: "365d"))
     var expires: Validity?
 
@@ -55,6 +59,7 @@ struct RotateCommand: AsyncParsableCommand {
         if name.isEmpty || name.contains("/") || name.hasSuffix(".next") {
             throw ValidationError("NAME is that of a key pair in the folder, without .key or .pub")
         }
+        guard name != RootOfTrustPlan.entry || kind == .rsa else { throw ValidationError("an entry key is RSA") }
     }
 
     func run() async throws {
@@ -120,9 +125,21 @@ struct RotateCommand: AsyncParsableCommand {
     }
 
     private func make() throws(Failure) -> PrivateKey {
-        let (file, bits) = (keys.folder.at("\(name).key"), newKey.bits)
+        let (file, kind) = (keys.folder.at("\(name).key"), kind.keyKind(bits: newKey.bits))
         return try signing { () throws(SigningError) in
-            do throws(KeyError) { return try PrivateKey.generate(.rsa(bits: bits)) } catch { throw .key(file, error) }
+            do throws(KeyError) { return try PrivateKey.generate(kind) } catch { throw .key(file, error) }
+        }
+    }
+}
+
+/// What role keys are made as; other kinds come from elsewhere.
+enum RoleKeyKind: String, ExpressibleByArgument, CaseIterable {
+    case rsa, ed25519
+
+    func keyKind(bits: Int) -> KeyKind {
+        switch self {
+        case .rsa: .rsa(bits: bits)
+        case .ed25519: .ed25519
         }
     }
 }
