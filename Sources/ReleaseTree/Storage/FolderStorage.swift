@@ -63,6 +63,12 @@ package struct FolderStorage: TreeStorage {
         do throws(FileError) { return try TreeListing(of: app, in: tree, files: files) } catch { throw .file(error) }
     }
 
+    package func listingOfPacks() throws(ServerError) -> TreeListing {
+        do throws(FileError) {
+            return try TreeListing(of: app, in: tree, below: ["targets", "packs"], files: files)
+        } catch { throw .file(error) }
+    }
+
     package func roles() throws(ServerError) -> [TreePath.File] {
         do throws(FileError) {
             return try files.list(tree.at("metadata")).compactMap { TreePath.role(named: $0) }
@@ -293,7 +299,7 @@ extension TreePath.File {
     package var digest: SHA256Digest? {
         switch self {
         case .target(_, let digest), .object(let digest): digest
-        case .timestamp, .root, .role, .pack, .basePack, .express, .compressed: nil
+        case .timestamp, .root, .role, .pack, .basePack, .packIndex, .express, .compressed: nil
         }
     }
 }
