@@ -18,13 +18,19 @@ enum TransferChoice: Equatable, Sendable {
     ///   - packBytes: of all of the bundle's rows.
     init(missing count: Int, bytes: Int, of packBytes: Int) {
         // In hundredths of a byte.
-        let single = bytes * Self.percent + count * 3_000 * 100
+        let single = bytes * Self.percent + count * Self.request * 100
         let pack = packBytes * Self.percent
         self = count >= Self.leastOfPack && pack > 0 && pack < single ? .wholePack : .singleObjects
     }
 
+    /// What a request costs, in bytes.
+    static let request = 3_000
+
     /// What is left of a file.
     private static let percent = 27
+
+    /// What travels of so many bytes, about.
+    static func compressed(_ bytes: Int) -> Int { bytes * percent / 100 }
 
     /// What travels of a bundle that does not come by a pack from a base, about: its manifest, its signatures, which do not
     /// shrink, and what is missing.
