@@ -4,7 +4,7 @@ import PatchFormat
 package struct ZstandardFrame: Equatable, Sendable {
     /// The most bytes that it says this in.
     package static let headerBytes = 18
-    private static let magic: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD]
+    package static let magic: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD]
 
     package let contentSize: Int
     package let window: Int

@@ -3,8 +3,8 @@ import PatchFormat
 
 /// One zstd frame made against a raw prefix: bytes that both sides have before it (`ZSTD_CCtx_refPrefix`).
 ///
-/// The frame names the size of its content, and has no checksum and no dictionary id: a wrong prefix may come out as wrong
-/// bytes without an error, so whoever reads one compares a digest.
+/// The frame names the size of its content, and has no dictionary id; a checksum only where it is asked for. A wrong prefix may
+/// come out as wrong bytes without an error, so whoever reads one compares a digest.
 package enum ZstandardPatch {
     /// 32 MiB: what a content and its prefix may span together.
     package static let windowLog = 25
@@ -18,7 +18,8 @@ package enum ZstandardPatch {
     package static func frame(
         of content: [UInt8],
         prefix: [UInt8],
-        level: Int
+        level: Int,
+        isChecked: Bool = false
     ) throws(CompressionError) -> [UInt8] {
         guard let context = unsafe ZSTD_createCCtx() else { throw .noMemory(.zstandard) }
         defer { _ = unsafe ZSTD_freeCCtx(context) }
@@ -26,7 +27,7 @@ package enum ZstandardPatch {
         for (parameter, value) in [
             (ZSTD_c_compressionLevel, level), (ZSTD_c_windowLog, window),
             (ZSTD_c_chainLog, window), (ZSTD_c_hashLog, min(window, 24)),
-            (ZSTD_c_enableLongDistanceMatching, prefix.isEmpty ? 0 : 1),
+            (ZSTD_c_enableLongDistanceMatching, prefix.isEmpty ? 0 : 1), (ZSTD_c_checksumFlag, isChecked ? 1 : 0),
         ] {
             try check(unsafe ZSTD_CCtx_setParameter(context, parameter, Int32(value)))
         }
@@ -90,6 +91,21 @@ package enum ZstandardPatch {
         try check(result)
         guard output.count == size else { throw .incomplete(.zstandard) }
         return output
+    }
+
+    /// The same where the size is not known before.
+    ///
+    /// - Parameter limit: the most bytes that the frame may name.
+    package static func content(
+        of frame: [UInt8],
+        prefix: [UInt8],
+        limit: Int
+    ) throws(CompressionError) -> [UInt8] {
+        guard let size = ZstandardFrame(frame)?.contentSize else {
+            throw .damaged(.zstandard, reason: "it does not begin as a frame that names its size")
+        }
+        guard size <= limit else { throw .tooLong(.zstandard, limit: limit) }
+        return try content(of: frame, prefix: prefix, size: size)
     }
 
     private static func check(_ result: Int) throws(CompressionError) {

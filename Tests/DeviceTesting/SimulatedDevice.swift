@@ -151,6 +151,12 @@ package struct SimulatedDevice: Sendable {
         return try await store.syncing { () throws(SyncError) in try await engine.sync() }
     }
 
+    /// What a sync would fetch, and what that would cost.
+    package func forecast() async throws(SyncError) -> SyncForecast {
+        let engine = engine
+        return try await store.syncing { () throws(SyncError) in try await engine.forecast() }
+    }
+
     /// The n-th launch token that this device gives out, from 1.
     package static func token(_ number: UInt8) -> LaunchToken {
         LaunchToken(random: [UInt8](repeating: number, count: 16))

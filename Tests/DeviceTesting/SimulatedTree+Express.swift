@@ -1,3 +1,4 @@
+import PatchDelta
 import PatchFetch
 package import PatchFormat
 import PatchTrust
@@ -28,7 +29,19 @@ extension SimulatedTree {
     }
 
     func express(_ request: FetchRequest) -> [UInt8]? {
-        channel(of: request).flatMap { express(of: $0, for: Express.Known(query: request.query))?.fileBytes }
+        let known = Express.Known(query: request.query)
+        guard let channel = channel(of: request), let express = express(of: channel, for: known) else { return nil }
+        guard makesDifferences, known.takesDifference, let named = named(known, of: channel) else {
+            return express.fileBytes
+        }
+        return ExpressDifference.body(of: express, from: named)
+    }
+
+    /// The files that a device named, which are all here.
+    package func named(_ known: Express.Known, of channel: ChannelName) -> [Express.Part]? {
+        let found = files.keys.compactMap { Express.File(path: $0, of: channel) }.filter(known.has)
+        let named = known.named(among: found.sorted { $0.rank(in: channel) ?? 0 < $1.rank(in: channel) ?? 0 })
+        return named?.map { Express.Part($0, files[$0.path] ?? []) }
     }
 
     /// Says nothing of what was left out.
@@ -39,5 +52,18 @@ extension SimulatedTree {
     private func channel(of request: FetchRequest) -> ChannelName? {
         let prefix = "metadata/express/"
         return request.path.hasPrefix(prefix) ? ChannelName(String(request.path.dropFirst(prefix.count))) : nil
+    }
+}
+
+extension Express.File {
+    /// Its place among what a device names.
+    fileprivate func rank(in channel: ChannelName) -> Int? {
+        switch self {
+        case .root: 0
+        case .timestamp: nil
+        case .role(let role, _): ["snapshot", "targets", channel.text, "dial"].firstIndex(of: role).map { 1 + $0 }
+        case .target(let path, _):
+            [.patchList(channel), .dial(channel), .parameters(channel)].firstIndex(of: path).map { 5 + $0 }
+        }
     }
 }

@@ -36,6 +36,8 @@ package struct SimulatedTree: Sendable {
     package var parameters: [TargetPath: [UInt8]] = [:]
     /// Below `/APP/`.
     package var files: [String: [UInt8]] = [:]
+    /// Whether express answers are differences, for whoever reads them.
+    package var makesDifferences = false
     /// What the snapshot says of each role, without `.json`.
     package var snapshot: [String: RoleFile] = [:]
 

@@ -125,4 +125,22 @@ struct ExpressTests {
         }
         #expect(Express.Known().query == nil && Express.Known(query: "have=x.root,-1.root").root == nil)
     }
+
+    @Test func `is asked for as a difference by a word behind the names`() throws {
+        let files: [Express.File] = [.root(version: 3), .role("snapshot", version: 12)]
+        let known = Express.Known(files, takesDifference: true)
+        #expect(known.query == "have=3.root,12.snapshot,diff" && known.root == 3 && known.version(of: "snapshot") == 12)
+        #expect(Express.Known(query: known.query) == known && files.allSatisfy(known.has))
+        #expect(Express.Known([], takesDifference: true).query == nil)
+        for query in ["have=diff,3.root", "have=3.root,diff,12.snapshot", "have=3.root,Diff", "have=3.root,diff2"] {
+            #expect(!Express.Known(query: query).takesDifference)
+        }
+        #expect(known.named(among: files + [.role("targets", version: 1)]) == files)
+        #expect(known.named(among: files.reversed()) == nil && known.named(among: [.root(version: 3)]) == nil)
+        let twice = Express.Known(query: "have=3.root,3.root,12.snapshot,13.snapshot")
+        #expect(twice.named(among: files) == nil && twice.version(of: "snapshot") == nil)
+        for name in ["0.dial", "-1.dial", "x.dial", "99999999999999999.dial"] {
+            #expect(Express.Known(query: "have=\(name)").version(of: "dial") == nil)
+        }
+    }
 }

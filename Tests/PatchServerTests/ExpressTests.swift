@@ -2,6 +2,7 @@ import FoundationEssentials
 import HTTPFiles
 import NIOHTTP1
 import PatchCompression
+import PatchDelta
 import PatchFormat
 @testable import PatchServer
 import PatchStore
@@ -178,6 +179,147 @@ struct ExpressTests {
                 }
                 #expect(status == .notFound && headers.first(name: "Cache-Control") == "public, max-age=60")
             }
+        }
+    }
+
+    // MARK: Differences
+
+    /// The files that a device has that followed this server, as it names them.
+    private func held(_ server: TestingServer, from tree: PublishedTree) async throws -> [Express.Part] {
+        let parts = try await express(from: tree).parts
+        let root = try server.files.read(server.treePath("metadata/1.root.json"), limit: Limits.root)
+        // Roles before targets.
+        let roles = parts.filter { if case .role = $0.file { true } else { false } }
+        let targets = parts.filter { if case .target = $0.file { true } else { false } }
+        return [Express.Part(.root(version: 1), root)] + roles + targets
+    }
+
+    private func query(_ parts: [Express.Part]) -> String? {
+        Express.Known(parts.map(\.file), takesDifference: true).query
+    }
+
+    @Test func `is the difference to the files that a device names, where it reads one`() async throws {
+        try await withServer { server, tree in
+            let old = try await held(server, from: tree)
+            #expect(old.count == 7)
+            try server.publish(try server.factory.release(ReleaseFactory.Contents(web: nil), on: server.repository))
+            let plain = try await get(try request(Express.Known(old.map(\.file)).query), from: tree)
+            let asked = try request(query(old), as: "zstd, gzip")
+            let served = try await get(asked, from: tree)
+            #expect(try ExpressDifference.plain(served.bytes, from: old) == plain.bytes)
+            #expect(served.entityTag == plain.entityTag.map { "\($0).diff" })
+            #expect(served.headers.first(name: "Content-Encoding") == nil)
+            #expect(served.bytes.count * 2 < (try CompressionFormat.zstandard.compressed(plain.bytes)).count * 3 / 2)
+            guard case .bytes(let again)? = tree.prepared(asked)?.answer else {
+                Issue.record("made again")
+                return
+            }
+            #expect(again.bytes == served.bytes)
+            // Nothing new: the same tag, whatever is named.
+            let new = try await held(server, from: tree)
+            #expect(try await get(try request(query(new)), from: tree).entityTag == served.entityTag)
+            // The first root alone is enough.
+            let first = try await get(try request(query(Array(new.prefix(1)))), from: tree)
+            let all = try await express("have=1.root", from: tree)
+            #expect(try ExpressDifference.plain(first.bytes, from: Array(new.prefix(1))) == all.fileBytes)
+
+            try await expectSecondReader(served.bytes, from: old, toFind: plain.bytes)
+        }
+    }
+
+    @Test func `is plain for whoever names anything else than files that one device has`() async throws {
+        try await withServer { server, tree in
+            let old = try await held(server, from: tree)
+            let names = try #require(query(old)).dropFirst(5).split(separator: ",").map { String($0) }.dropLast()
+            try server.publish(try server.factory.release(ReleaseFactory.Contents(web: nil), on: server.repository))
+            let new = try await held(server, from: tree)
+            var mixed = old
+            mixed[4] = new[4]
+            let digest = new.last.map { String($0.file.path.suffix(64)) } ?? ""
+            let queries = [
+                // Another channel's, or another app's.
+                "have=1.root,1.beta,diff", "have=1.root,2.snapshot,1.targets,1.beta,diff", "have=..,diff",
+                // What is not there, or was never.
+                "have=9.root,diff", "have=1.root,9.snapshot,diff", "have=1.root,0000000000000000,diff",
+                "have=1.root,\(digest),diff", "have=diff",
+                // Twice, out of order, in another spelling, of two snapshots.
+                "have=1.root,1.root,diff", "have=01.root,diff",
+                "have=" + names.reversed().joined(separator: ",") + ",diff",
+                try #require(query(mixed)), "have=1.root,diff,2.snapshot",
+                // Thousands of them.
+                "have=1.root," + String(repeating: "1.targets,", count: 2_000) + "diff",
+                "have=" + (1...120).map { "\($0).root" }.joined(separator: ",") + ",diff",
+            ]
+            for query in queries {
+                let served = try await get(try request(query), from: tree)
+                #expect((try? Express(served.bytes, of: Self.channel)) != nil, "\(query.prefix(80))")
+            }
+            // What superseded files are kept for is over.
+            try server.files.remove(server.treePath(old[1].file.path))
+            #expect((try? Express(try await get(try request(query(old)), from: tree).bytes, of: Self.channel)) != nil)
+        }
+    }
+
+    @Test func `of files that are too large to be compared is plain`() async throws {
+        try await withServer { server, tree in
+            let old = try await held(server, from: tree)
+            let read: ExpressContents.Reading = { file, limit throws(ServerError) in
+                guard let bytes = try server.repository.storage.read(file, limit: limit) else {
+                    throw .movedOn(ReleaseFactory.app)
+                }
+                return bytes
+            }
+            let known = Express.Known(old.map(\.file), takesDifference: true)
+            let size = old.reduce(0) { $0 + $1.bytes.count }
+            for (limit, isEnough) in [(size, true), (size - 1, false)] {
+                let parts = ExpressBase.parts(named: known, of: Self.channel, newestRoot: 1, limit: limit, read: read)
+                #expect(parts == (isEnough ? old : nil))
+            }
+        }
+    }
+
+    @Test func `is plain while too many differences are made, and for as long as too much was made`() {
+        let start = ContinuousClock.now
+        var room = DifferenceRoom(at: start)
+        func begins(_ after: Duration) -> Bool { room.begin(at: start + after) }
+        #expect((0..<3).map { _ in begins(.zero) } == [true, true, false])
+        room.end(spending: 8_388_608)
+        #expect(!begins(.zero))
+        room.end(spending: 0)
+        // 64 kB too much: that is a sixteenth of a second.
+        #expect(!begins(.milliseconds(62)))
+        #expect(begins(.milliseconds(64)))
+        room.end(spending: 0)
+        var count = 0
+        while begins(.seconds(3_600)) {
+            room.end(spending: 0)
+            count += 1
+        }
+        #expect(count == 8_388_608 / DifferenceRoom.least)
+    }
+
+    /// What `express.py` makes of the difference too.
+    private func expectSecondReader(_ body: [UInt8], from base: [Express.Part], toFind plain: [UInt8]) async throws {
+        let folder = try TemporaryFolder()
+        var arguments = ["production", folder.path.appending("answer").string, folder.path.appending("out").string]
+        try Data(body).write(to: URL(filePath: arguments[1]))
+        for (number, part) in base.enumerated() {
+            let file = folder.path.appending("\(number)").string
+            try Data(part.bytes).write(to: URL(filePath: file))
+            arguments.append("\(part.file.path)=\(file)")
+        }
+        let result = try await Subprocess.run(
+            .name("python3"),
+            arguments: Arguments([Self.tests.appending(path: "express.py").path] + arguments),
+            output: .string(limit: 1_000),
+            error: .string(limit: 10_000)
+        )
+        try #require(result.terminationStatus.isSuccess, "\(result.standardError)")
+        for part in try Express(plain, of: Self.channel).parts {
+            let found = try Data(
+                contentsOf: URL(filePath: folder.path.appending("out").appending(part.file.path).string)
+            )
+            #expect(Array(found) == part.bytes)
         }
     }
 

@@ -121,7 +121,7 @@ struct BoundsTests {
         #expect(server.requests.count == 1 && server.known.withLockedValue(\.isEmpty))
         #expect((request.limit, request.deadline) == (Limits.express, .seconds(11)))
         let digest = SHA256Digest(of: list).hex.prefix(16)
-        #expect(request.query == "have=1.root,2.snapshot,1.targets,1.production,\(digest)")
+        #expect(request.query == "have=1.root,2.snapshot,1.targets,1.production,\(digest),diff")
         #expect(request.unless == "\"2.1\"")
     }
 

@@ -2,6 +2,7 @@ import DeviceTesting
 import NIOConcurrencyHelpers
 import PatchChoice
 import PatchCompression
+import PatchDelta
 import PatchFetch
 import PatchFormat
 import PatchStore
@@ -47,6 +48,9 @@ private struct ExpressWorld {
     }
 
     func whole() throws -> Express { try #require(repository.tree.express(of: SimulatedRepository.production)) }
+
+    /// What the device names.
+    func held() throws -> [Express.Part] { try HeldMetadata(in: world.store, of: SimulatedRepository.production).parts }
 
     /// Puts another answer in the server's place.
     func replace(_ change: (Express) throws -> Express) throws {
@@ -184,6 +188,89 @@ struct ExpressTests {
         #expect(!record.isPaused(SimulatedDevice.server, at: ManualClock.start))
         #expect(record.isPaused(SimulatedDevice.server, at: ManualClock.start.adding(.days(1))))
         #expect(try ExpressRecord(record.json.fileBytes) == record)
+    }
+
+    // MARK: Differences
+
+    /// With the first release confirmed and a second one there, before a server that makes differences to what devices have.
+    private func differing(_ isDifference: Bool = true) async throws -> ExpressWorld {
+        let express = try await ExpressWorld.running()
+        express.repository.edit { $0.makesDifferences = isDifference }
+        express.repository.setDial([])
+        express.repository.publish(SampleApp.second)
+        return express
+    }
+
+    @Test func `is the difference to what the device has, where the server makes one`() async throws {
+        var sizes: [Int] = []
+        for isDifference in [false, true] {
+            let express = try await differing(isDifference)
+            let before = express.repository.bytesSent
+            try await express.expectSecond(saying: [])
+            #expect(express.requests() == [ExpressWorld.path])
+            sizes.append(express.repository.bytesSent - before)
+            try await express.world.device.sync()
+            #expect(express.requests() == [ExpressWorld.path] && express.takeIgnored() == [])
+        }
+        #expect(sizes[1] + 5_000 < sizes[0], "\(sizes)")
+    }
+
+    @Test func `that is another device's difference, or a damaged one, is ignored`() async throws {
+        let prefix = "express must be a difference to the named files: "
+        for (change, rule) in [
+            (
+                { _, express in ExpressDifference.body(of: express, from: Array(express.parts.prefix(1))) ?? [] },
+                "not zstd: "
+            ),
+            ({ body, _ in body.dropLast(200) + body.suffix(199) }, "not zstd: "),
+            ({ body, _ in body.dropLast() }, "not zstd: "), ({ body, _ in Array(body.prefix(4)) }, "not zstd: "),
+            (
+                { _, _ in [0x28, 0xB5, 0x2F, 0xFD, 0xA4, 1, 0, 0, 1] },
+                "more than 16777216 bytes come out of the zstd stream"
+            ),
+        ] as [(([UInt8], Express) -> [UInt8], String)] {
+            let express = try await differing()
+            let held = try express.held()
+            let whole = try express.whole()
+            let body = try #require(ExpressDifference.body(of: whole, from: held))
+            express.repository.fail(ExpressWorld.path, with: .replaced(change(body, whole)))
+            let report = try await express.world.device.sync()
+            #expect(report.isComplete && report.staging == .staged)
+            #expect(try await express.world.device.launchAndConfirm()?.labels == ExpressWorld.second)
+            let ignored = express.takeIgnored().map(\.description)
+            #expect(ignored.count == 1 && ignored[0].hasPrefix(prefix + rule), "\(ignored)")
+            #expect(Array(express.requests().prefix(3)) == [ExpressWorld.path] + ordinary)
+        }
+    }
+
+    @Test func `becomes a plain one, and is refused by its rules`() async throws {
+        for (change, rule) in [
+            (
+                { parts in parts + [Express.Part(.role("beta", version: 1), Array("{}".utf8))] },
+                "express must hold files of production's metadata alone, each after its path and length"
+            ), ({ $0 + $0.prefix(1) }, "express: metadata/timestamp.json must be there once"),
+        ] as [(([Express.Part]) -> [Express.Part], String)] {
+            let express = try await differing()
+            let whole = try express.whole()
+            let answer = Express(of: whole.channel, newestRoot: 1, parts: change(whole.parts))
+            let body = try #require(ExpressDifference.body(of: answer, from: try express.held()))
+            express.repository.fail(ExpressWorld.path, with: .replaced(body))
+            try await express.world.device.sync()
+            #expect(express.takeIgnored().map(\.description) == [rule])
+        }
+    }
+
+    @Test func `is not named by a device that did not get as far as its snapshot`() async throws {
+        var express = try await differing()
+        // Interrupted behind the snapshot, by the ordinary way.
+        express.world.device.express = false
+        express.repository.fail("metadata/2.production.json", with: .status(500))
+        await #expect(throws: SyncError.self) { try await express.world.device.sync() }
+        express.repository.repair("metadata/2.production.json")
+        _ = express.requests()
+        express.world.device.express = true
+        try await express.expectSecond(saying: [])
+        #expect(express.requests() == [ExpressWorld.path])
     }
 
     // MARK: Attacks

@@ -62,6 +62,7 @@ struct RandomLife {
         world = Self.isEmbedded(seed) ? try World(shipped.map(\.patch), embedded: EmbeddedWorld.folder) : try World([])
         // Every other life asks for all metadata in one answer.
         world.device.express = (seed / 2).isMultiple(of: 2)
+        world.repository.edit { $0.makesDifferences = (seed / 4).isMultiple(of: 2) }
         listed = Set(shipped.map(\.content))
         // Of some files the server has this form, of some the other.
         world.repository.compress { path in

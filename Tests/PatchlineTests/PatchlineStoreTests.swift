@@ -27,7 +27,16 @@ struct PatchlineStoreTests {
             repository = SimulatedRepository(clock: clock)
             let simulated = try SimulatedDevice(of: repository, clock: clock, on: DiskFiles(), at: root, isShared: true)
             device = simulated
-            store = PatchlineStore(simulated.device) { device, options, report throws(SyncError) in
+            let forecasting: PatchlineStore.Forecasting = { device, options throws(SyncError) in
+                var simulated = simulated
+                simulated.device = device
+                simulated.retryNow = options.retriesFailed
+                return try await simulated.forecast()
+            }
+            store = PatchlineStore(simulated.device, forecasting: forecasting) {
+                device,
+                options,
+                report throws(SyncError) in
                 var simulated = simulated
                 simulated.device = device
                 simulated.retryNow = options.retriesFailed
@@ -89,6 +98,33 @@ struct PatchlineStoreTests {
             #expect(status.patches.allSatisfy { $0.state == .waiting && $0.isPending && $0.fault == nil })
             try await scene.device.launchAndConfirm()
             #expect(try scene.store.status().patches.map(\.state) == [.installed, .installed])
+        }
+    }
+
+    @Test func `tells what a sync would fetch, how and for how many bytes, and changes nothing`() async throws {
+        try await scene { scene in
+            try await scene.install("1")
+            scene.repository.publish([
+                .script("fix", "2", "fix 2;"), .bundle("web", "2", ["index.html": "<p>2</p>"]),
+            ])
+            scene.repository.edit { tree in
+                tree.publishPacks(of: "web")
+                tree.publishPackIndex(of: "web")
+            }
+            let before = try scene.store.status()
+            let cost = try await scene.store.costOfSync()
+            #expect(cost.release == 2 && cost.isExact && cost.metadataBytes > 0 && !cost.isUnasked)
+            #expect(cost.patches.map(\.version.description) == ["fix 2", "web 2"])
+            #expect(cost.patches.map { $0.installed?.description } == ["fix 1", "web 1"])
+            #expect(cost.patches.map(\.way) == [.file, .packs(from: ["1"])])
+            #expect(cost.patches.first?.bytes == 6 && cost.patches.allSatisfy { $0.isExact && !$0.isRepair })
+            #expect(cost.refused == [] && cost.passedOver == [] && cost.mirrors == [] && cost.staleServer == nil)
+            #expect(try scene.store.status() == before)
+            #expect(try await scene.store.sync().bytesTransferred == cost.bytes)
+            let staged = try await scene.store.costOfSync()
+            #expect(staged.bytes == 0 && staged.patches.map(\.way) == [.nothing, .nothing])
+            try await scene.device.launchAndConfirm()
+            #expect(try await scene.store.costOfSync().patches == [])
         }
     }
 

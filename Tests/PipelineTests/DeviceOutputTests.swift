@@ -24,10 +24,15 @@ struct DeviceOutputTests {
                 await printed.add(sync.output, sync.output.hasPrefix("{\"error\"") ? "error" : "sync")
                 return sync
             }
+            @Sendable func looked(_ device: Device) async throws {
+                await printed.add(try await device.sync(["--json", "--dry-run"]).done().output, "dry-run")
+            }
             try await world.withServer(of: world.shop.site2) { server in
                 let device = try await world.newDevice(server: server.url)
                 try await told(device)
+                try await looked(device)
                 _ = try await synced(device)
+                try await looked(device)
                 try await told(device)
                 try await device.switchAndConfirm()
                 try await told(device)
@@ -37,6 +42,7 @@ struct DeviceOutputTests {
                 )
                 try await run(.system("rm"), ["-f", script.string]).done()
                 try await told(device)
+                try await looked(device)
                 _ = try await synced(device)
             }
             let device = try await world.settledDevice(server: "http://127.0.0.1:9", as: "settled")
@@ -85,6 +91,10 @@ struct DeviceOutputTests {
                     "patches.file",
                     "healed", "failures.error", "decisions.choice=take", "decisions.choice=keep",
                     "decisions.passedOver.code=waiting", "decisions.passedOver.code=rolledBackByHand",
+                ],
+                "dry-run": [
+                    "patches.task=take", "patches.task=heal", "patches.task=keep", "patches.way=none",
+                    "patches.way=file", "patches.way=open", "metadata", "decisions.choice=take",
                 ],
                 "events": [
                     "event=listening", "event=serving", "event=rolledBack", "event=synced", "launch", "from.patchId",

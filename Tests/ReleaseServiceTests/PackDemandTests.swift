@@ -1,6 +1,7 @@
 import HTTPFiles
 import NIOConcurrencyHelpers
 import NIOHTTP1
+import PatchDelta
 import PatchFormat
 @testable import PatchServer
 import PatchStore

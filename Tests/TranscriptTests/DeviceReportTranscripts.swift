@@ -39,6 +39,10 @@ struct DeviceReportTranscripts {
             "sync",
             try syncs.map { sync in text(try Written.lines { sync.print([], on: $0, errors: $0) }) }
         )
+        reports.section(
+            "sync --dry-run",
+            try forecasts.map { look in text(try Written.lines { look.print(on: $0, errors: $0) }) }
+        )
         reports.list(
             "verify",
             [.missing, .differs("sha256"), .unreadable].map {
@@ -213,6 +217,61 @@ struct DeviceReportTranscripts {
         return ActivationTime.allCases.map { sync(.staged, $0) } + lags.map { sync(.unchanged, .atNextLaunch, $0) }
             + [.unstaged, .trialRunning, .superseded, .refused(Sample.format)].map { sync($0) }
             + [sync(.unchanged, unanswered: .fetch(.stalled("answer")))]
+    }
+
+    // MARK: dry run
+
+    private var forecasts: [SyncForecast] {
+        let whole = WireSize.about(346_000)
+        let costs: [(SyncForecast.Task, TransferCost)] = [
+            (.take, TransferCost(way: .file, size: .exactly(310))),
+            (.take, TransferCost(way: .packs(from: [Self.before.version]), size: .exactly(12_300), whole: whole)),
+            (
+                .take,
+                TransferCost(
+                    way: .packs(from: [Sample.named("1.4.0"), Self.before.version]),
+                    size: .about(12_300),
+                    whole: whole
+                )
+            ),
+            (.take, TransferCost(way: .wholePack, size: .exactly(346_000))),
+            (.take, TransferCost(way: .singleObjects, size: .about(20_000), whole: whole)),
+            (.take, .nothing), (.heal, TransferCost(way: .singleObjects, size: .exactly(900))), (.keep, .nothing),
+        ]
+        let open = (SyncForecast.Task.take, TransferCost(way: .open, size: whole, whole: whole))
+        let unknown = (SyncForecast.Task.take, TransferCost(way: .open, size: .unknown, whole: .unknown))
+        return [
+            forecast(costs), forecast([open], isTrial: true), forecast([unknown], isUnasked: true), forecast([]),
+        ]
+    }
+
+    private func forecast(
+        _ costs: [(SyncForecast.Task, TransferCost)],
+        isTrial: Bool = false,
+        isUnasked: Bool = false
+    ) -> SyncForecast {
+        SyncForecast(
+            roleVersion: 7,
+            decisions: [],
+            refused: [],
+            staleMirror: nil,
+            keptEmbedded: nil,
+            mirrors: [],
+            ignoredAnswers: [],
+            isUnasked: isUnasked,
+            isTrial: isTrial,
+            metadata: 4_100,
+            rows: costs.map { task, cost in
+                .init(
+                    patchID: Sample.patch,
+                    kind: .bundle,
+                    version: Sample.version,
+                    current: Self.before.version,
+                    task: task,
+                    cost: cost
+                )
+            }
+        )
     }
 
     // MARK: serve

@@ -65,6 +65,7 @@ struct PatchSyncTranscripts {
         "sync --store device --limit-rate 999B",
         "sync --store device --retries 2000",
         "sync --store device --app-version 1.x",
+        "sync --store device --dry-run --app-build 7",
         "set --store device --user a --user-file b",
         "set --store device --user-file - --data-file -",
         "set --store device --keep 11",

@@ -2,6 +2,7 @@ import HTTPFiles
 import NIOConcurrencyHelpers
 import NIOHTTP1
 import PatchCompression
+import PatchDelta
 import PatchFormat
 import PatchStore
 import PatchTrust
@@ -17,12 +18,17 @@ final class ExpressAnswers: Sendable {
         let channel: ChannelName
     }
 
+    private enum Form: Hashable {
+        /// Nil for the plain bytes.
+        case whole(CompressionFormat?)
+        case difference(Express.Known)
+    }
+
     /// What one device lacks, in one form.
     private struct Selection: Hashable {
         let root: Int?
         let left: [Express.File]
-        /// Nil for the plain bytes.
-        let format: CompressionFormat?
+        let form: Form
     }
 
     private struct Remembered {
@@ -35,11 +41,11 @@ final class ExpressAnswers: Sendable {
 
         var isCurrent: Bool { origin.isCurrent && FileOrigin(at: nextRoot.string) == nil }
 
-        func selection(for known: Express.Known, _ format: CompressionFormat?) -> Selection {
+        func selection(for known: Express.Known, _ form: Form) -> Selection {
             Selection(
                 root: known.root.map { min($0, contents.newestRoot) },
                 left: contents.files.filter(known.has),
-                format: format
+                form: form
             )
         }
     }
@@ -47,16 +53,23 @@ final class ExpressAnswers: Sendable {
     private struct State {
         var remembered: [Name: Remembered] = [:]
         var bytes = 0
+        var room: DifferenceRoom
     }
 
     /// The folder that holds one folder an app.
     private let tree: FilePath
     /// In bytes, of all of them; what would be more begins anew.
     private let limit: Int
-    private let state = NIOLockedValueBox(State())
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let state: NIOLockedValueBox<State>
 
-    init(tree: FilePath, limit: Int = 32 << 20) {
-        (self.tree, self.limit) = (tree, limit)
+    init(
+        tree: FilePath,
+        limit: Int = 32 << 20,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        (self.tree, self.limit, self.now) = (tree, limit, now)
+        state = NIOLockedValueBox(State(room: DifferenceRoom(at: now())))
     }
 
     /// Nil for what is not remembered, or was changed since.
@@ -65,7 +78,7 @@ final class ExpressAnswers: Sendable {
     {
         let name = Name(app: app, channel: channel)
         guard let found = state.withLockedValue({ $0.remembered[name] }), found.isCurrent else { return nil }
-        return found.answers[found.selection(for: known, format)]
+        return found.answers[found.selection(for: known, known.takesDifference ? .difference(known) : .whole(format))]
     }
 
     /// Nil for a channel that has no release.
@@ -79,26 +92,63 @@ final class ExpressAnswers: Sendable {
                 return try DiskFiles().read(folder.at(TreePath(app, file).path), limit: limit)
             } catch { throw .file(error) }
         }
-        guard var found = try current(name, folder, read) else { return nil }
-        let selection = found.selection(for: known, format)
+        guard let found = try current(name, folder, read) else { return nil }
+        if known.takesDifference {
+            let selection = found.selection(for: known, .difference(known))
+            if let answer = found.answers[selection] { return answer }
+            if let answer = try difference(known, found.contents, read) {
+                remember(answer, selection, name, found)
+                return answer
+            }
+        }
+        let selection = found.selection(for: known, .whole(format))
         if let answer = found.answers[selection] { return answer }
-        let answer = try Self.answer(
+        let answer = Self.answer(
             try found.contents.express(for: known, read: read),
             found.contents.timestamp,
             format
         )
-        found.answers[selection] = answer
-        state.withLockedValue { [found] state in
-            if state.bytes + answer.bytes.count > limit { state = State() }
-            state.bytes += answer.bytes.count
+        remember(answer, selection, name, found)
+        return answer
+    }
+
+    private func remember(_ answer: ServedBytes, _ selection: Selection, _ name: Name, _ found: Remembered) {
+        state.withLockedValue { state in
+            if state.bytes + answer.bytes.count > limit { (state.remembered, state.bytes) = ([:], 0) }
             if let known = state.remembered[name], (known.origin, known.nextRoot) == (found.origin, found.nextRoot) {
-                state.remembered[name]?.answers[selection] = answer
+                if known.answers[selection] != nil { return }
             } else {
                 state.bytes -= state.remembered[name]?.answers.values.reduce(0) { $0 + $1.bytes.count } ?? 0
-                state.remembered[name] = found
+                var new = found
+                new.answers = [:]
+                state.remembered[name] = new
             }
+            state.bytes += answer.bytes.count
+            state.remembered[name]?.answers[selection] = answer
         }
-        return answer
+    }
+
+    /// Nil where there is no room to make one, or what was named is not there.
+    private func difference(
+        _ known: Express.Known,
+        _ contents: ExpressContents,
+        _ read: ExpressContents.Reading
+    ) throws(ServerError) -> ServedBytes? {
+        guard state.withLockedValue({ $0.room.begin(at: now()) }) else { return nil }
+        var spent = 0
+        defer { state.withLockedValue { [spent] in $0.room.end(spending: spent) } }
+        let base = ExpressBase.parts(
+            named: known,
+            of: contents.channel,
+            newestRoot: contents.newestRoot,
+            limit: ExpressDifference.mostMade,
+            read: read
+        )
+        guard let base else { return nil }
+        let express = try contents.express(for: known, read: read)
+        spent = (base + express.parts).reduce(0) { $0 + $1.bytes.count }
+        guard let body = ExpressDifference.body(of: express, from: base) else { return nil }
+        return Self.answer(body, Self.tag(express, contents.timestamp) + ".diff")
     }
 
     /// What the timestamp leads to now; a publish meanwhile is seen.
@@ -128,25 +178,34 @@ final class ExpressAnswers: Sendable {
         }
     }
 
-    /// Its tag is the timestamp's digest and the newest root's version, whatever was left out: what a device names as known
-    /// does not change whether anything is new.
     private static func answer(
         _ express: Express,
         _ timestamp: [UInt8],
         _ format: CompressionFormat?
-    ) throws(ServerError) -> ServedBytes {
+    ) -> ServedBytes {
         let plain = express.fileBytes
         let effort: Compressor.Effort = plain.count > 262_144 ? .quick : .most
         let form = format.flatMap { try? $0.compressed(plain, effort: effort) }
+        let tag = tag(express, timestamp)
+        guard let format, let form else { return answer(plain, tag) }
+        return answer(form, tag + format.suffix, format)
+    }
+
+    private static func answer(_ bytes: [UInt8], _ tag: String, _ coding: CompressionFormat? = nil) -> ServedBytes {
         var headers: HTTPHeaders = ["X-Content-Type-Options": "nosniff", "Vary": "Accept-Encoding"]
-        if let format, form != nil { headers.add(name: "Content-Encoding", value: format.rawValue) }
-        let tag = "\(SHA256Digest(of: timestamp).hex.prefix(32)).\(express.newestRoot)"
+        if let coding { headers.add(name: "Content-Encoding", value: coding.rawValue) }
         return ServedBytes(
-            bytes: form ?? plain,
-            entityTag: form == nil ? tag : tag + (format?.suffix ?? ""),
+            bytes: bytes,
+            entityTag: tag,
             contentType: ContentType.unknown,
             cacheControl: "public, max-age=60",
             headers: headers
         )
+    }
+
+    /// The timestamp's digest and the newest root's version, whatever was left out: what a device names as known does not
+    /// change whether anything is new.
+    private static func tag(_ express: Express, _ timestamp: [UInt8]) -> String {
+        "\(SHA256Digest(of: timestamp).hex.prefix(32)).\(express.newestRoot)"
     }
 }

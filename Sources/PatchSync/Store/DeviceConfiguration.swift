@@ -58,11 +58,7 @@ package struct DeviceConfiguration: Equatable, Sendable {
         channel = try fields.name("channel")
         guard let server = ServerURL(try fields.string("server")) else { throw fields.broken("server", ServerURL.rule) }
         self.server = server
-        appVersion = nil
-        if let text = try fields.optionalString("appVersion") {
-            guard let version = AppVersion(text) else { throw fields.broken("appVersion", AppVersion.rule) }
-            appVersion = version
-        }
+        appVersion = try fields.appVersion()
         port = fields.has("port") ? try fields.integer("port", in: 1...65_535) : nil
         if let text = try fields.optionalString("host") {
             guard let label = HostLabel(text) else { throw fields.broken("host", HostLabel.rule) }
@@ -81,32 +77,9 @@ package struct DeviceConfiguration: Equatable, Sendable {
 
     /// Members that stores have since conditions, users and platforms are judged; absent in older ones.
     private mutating func readFacts(_ fields: Fields) throws(FormatError) {
-        if let text = try fields.optionalString("user") {
-            guard let user = PatchFormat.UserID(text) else { throw fields.broken("user", PatchFormat.UserID.rule) }
-            self.user = user
-        }
-        if fields.has("data") {
-            let data = try fields.fields("data")
-            for member in data.object.members {
-                guard let key = ConditionKey(member.key.text) else {
-                    throw data.broken(member.key.text, ConditionKey.rule)
-                }
-                guard let value = ConditionValue(try data.string(member.key.text)) else {
-                    throw data.broken(member.key.text, ConditionValue.rule)
-                }
-                self.data[key] = value
-            }
-        }
-        if fields.has("platform") {
-            let part = try fields.fields("platform")
-            guard
-                let platform = Platform(
-                    name: try part.string("name"),
-                    compatibility: try part.string("compatibility")
-                )
-            else { throw fields.broken("platform", Platform.rule) }
-            self.platform = platform
-        }
+        user = try fields.userID()
+        data = try fields.conditionData()
+        platform = try fields.platform()
         answers = try fields.bool("answers", default: false)
         express = try fields.bool("express", default: true)
         if let text = try fields.optionalString("entrySignatures") {

@@ -99,11 +99,16 @@ package struct DeviceState: Equatable, Sendable {
             confirmedLaunch: fields.has("confirmedLaunch") ? try fields.launch("confirmedLaunch") : nil,
             withdrawn: try Self.withdrawn(fields)
         )
+        try readHistory(fields)
+    }
+
+    /// What became of versions here, besides their trials.
+    mutating func readHistory(_ fields: Fields) throws(FormatError) {
         if fields.has("transfers") {
-            transfers = try TransferFailures(try fields.array("transfers", limit: 100_000), of: document)
+            transfers = try TransferFailures(try fields.array("transfers", limit: 100_000), of: fields.document)
         }
         if fields.has("unfit") {
-            unfit = try UnfitVersions(try fields.array("unfit", limit: 100_000), of: document)
+            unfit = try UnfitVersions(try fields.array("unfit", limit: 100_000), of: fields.document)
         }
         if fields.has("places") {
             for text in try fields.strings("places", limit: Limits.patchesInList) {

@@ -1,3 +1,4 @@
+import PatchDelta
 import PatchFetch
 import PatchFormat
 import PatchTrust
@@ -21,7 +22,9 @@ extension SyncEngine {
         let held = try HeldMetadata(in: store, of: channel)
         let last = held.timestamp.flatMap { record.answers[server]?.unchanged(since: $0) }
         var request = FetchRequest(URLLayout.express(channel), limit: Limits.express, deadline: deadlines.document)
-        (request.query, request.unless) = (Express.Known(held.files).query, last?.tag)
+        let takesDifference = ExpressDifference.isPossible(from: held.parts)
+        let known = Express.Known(held.parts.map(\.file), takesDifference: takesDifference)
+        (request.query, request.unless) = (known.query, last?.tag)
         do throws(SyncError) {
             let answer: NamedDocument
             do throws(FetchError) { answer = try await source.fetcher.named(request) } catch { throw .fetch(error) }
@@ -31,7 +34,12 @@ extension SyncEngine {
             }
             let express: Express
             do throws(FormatError) {
-                express = try Express(answer.document.bytes, of: channel)
+                let bytes = answer.document.bytes
+                let isDifference = takesDifference && ExpressDifference.isOne(bytes)
+                express = try Express(
+                    isDifference ? try ExpressDifference.plain(bytes, from: held.parts) : bytes,
+                    of: channel
+                )
             } catch { throw .format(error) }
             record.set(ExpressRecord.Answer(express, named: answer.validator), of: server, among: servers)
             return ExpressPass(
@@ -54,35 +62,39 @@ extension SyncEngine {
 }
 
 /// What a device has of a channel's metadata, as far as its snapshot tells.
-private struct HeldMetadata {
+struct HeldMetadata {
     let timestamp: [UInt8]?
-    let files: [Express.File]
+    /// In the order in which they are named: a server finds roles by their snapshot, and targets by their roles.
+    let parts: [Express.Part]
 
     init(in store: DeviceStore, of channel: ChannelName) throws(SyncError) {
         let trust = store.trust
         timestamp = try trust.metadata("timestamp")
-        var files: [Express.File] = []
-        if let root = try trust.metadata("root").flatMap({
-            try? RootRole(Envelope($0, role: "root", limit: Limits.root))
-        }) {
-            files.append(.root(version: root.header.version))
+        var parts: [Express.Part] = []
+        if let bytes = try trust.metadata("root"),
+            let root = try? RootRole(Envelope(bytes, role: "root", limit: Limits.root))
+        {
+            parts.append(Express.Part(.root(version: root.header.version), bytes))
         }
-        if let snapshot = try trust.metadata("snapshot").flatMap({
-            try? SnapshotRole(Envelope($0, role: "snapshot", limit: Limits.snapshot))
-        }) {
-            files.append(.role("snapshot", version: snapshot.header.version))
-            for role in ["targets", channel.text, "dial"] where try trust.has(role) {
-                guard let version = snapshot.files[ExactString(role)]?.version else { continue }
-                files.append(.role(role, version: version))
+        if let bytes = try trust.metadata("snapshot"),
+            let snapshot = try? SnapshotRole(Envelope(bytes, role: "snapshot", limit: Limits.snapshot))
+        {
+            parts.append(Express.Part(.role("snapshot", version: snapshot.header.version), bytes))
+            for role in ["targets", channel.text, "dial"] {
+                // One that was saved before the snapshot is another.
+                guard let file = snapshot.files[ExactString(role)], let bytes = try trust.metadata(role),
+                    file.matches(bytes)
+                else { continue }
+                parts.append(Express.Part(.role(role, version: file.version), bytes))
             }
         }
         for (path, bytes) in [
             (TargetPath.patchList(channel), try store.patchList(of: channel)),
             (.dial(channel), try store.dial(of: channel)), (.parameters(channel), try store.parameters(of: channel)),
         ] {
-            if let bytes { files.append(.target(path, SHA256Digest(of: bytes))) }
+            if let bytes { parts.append(Express.Part(.target(path, SHA256Digest(of: bytes)), bytes)) }
         }
-        self.files = files
+        self.parts = parts
     }
 }
 

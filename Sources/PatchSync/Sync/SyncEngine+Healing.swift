@@ -45,7 +45,7 @@ extension SyncEngine {
     }
 
     /// Errors of the disk are left to the next sync.
-    private func damaged(besides whole: Set<PatchContent>) -> [InstalledPatch] {
+    func damaged(besides whole: Set<PatchContent>) -> [InstalledPatch] {
         var seen = whole
         let states = ((try? store.channels()) ?? []).compactMap { try? store.state(of: $0) }
         let others = states.flatMap(\.machine.kept).flatMap(\.patches).filter { seen.insert($0.content).inserted }
@@ -57,7 +57,7 @@ extension SyncEngine {
 
 extension SyncPlan {
     /// Whether the selection to run changes from the one that has proved itself.
-    fileprivate func changes(_ state: SelectionState) -> Bool {
+    func changes(_ state: SelectionState) -> Bool {
         guard case .settled(let selection) = state else { return true }
         return Set(wanted.map(\.patch.content)) != selection.contents
     }

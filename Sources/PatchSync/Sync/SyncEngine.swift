@@ -10,7 +10,7 @@ import PatchTrust
 package struct SyncEngine: Sendable {
     package let store: DeviceStore
     package let configuration: DeviceConfiguration
-    let sources: Sources
+    var sources: Sources
     package var deadlines = Deadlines()
     package var timing = RetryTiming()
     package var now: @Sendable () -> UTCTime
@@ -22,6 +22,8 @@ package struct SyncEngine: Sendable {
     package var retryNow = false
     /// Whether a server is asked for all metadata in one answer first.
     package var express: Bool
+    /// Whether other online parameters take effect with the offer that names them.
+    var takesParameters = true
 
     package init(
         store: DeviceStore,
@@ -53,11 +55,15 @@ package struct SyncEngine: Sendable {
     /// stay.
     package func sync() async throws(SyncError) -> SyncReport {
         _ = (sources.takeFaults(), sources.takeTransferred())
-        guard let deadline = deadlines.sync else { return try await syncNewest() }
-        return try await unless(.syncDeadline(seconds: Int(deadline.components.seconds))) {
-            () async throws(SyncError) in
-            try await syncNewest()
-        } when: {
+        return try await inTime { () async throws(SyncError) in try await syncNewest() }
+    }
+
+    /// Ends what takes longer than a whole sync may.
+    func inTime<Result: Sendable>(
+        _ work: @escaping @Sendable () async throws(SyncError) -> Result
+    ) async throws(SyncError) -> Result {
+        guard let deadline = deadlines.sync else { return try await work() }
+        return try await unless(.syncDeadline(seconds: Int(deadline.components.seconds)), work) {
             try? await timing.sleep(deadline)
         }
     }
@@ -125,12 +131,17 @@ package struct SyncEngine: Sendable {
             state.transfers.shorten(at: offer.time)
             return state
         }
+        return Start(stateFault: stateFault, machine: before.machine, context: try context(before, offer))
+    }
+
+    /// The facts by which versions are chosen, for a device in this state.
+    func context(_ state: DeviceState, _ offer: ChannelOffer) throws(SyncError) -> EligibilityContext {
         let deviceID = try store.deviceID()
         let device = DeviceFacts(configuration, deviceID: deviceID, time: offer.time, retryNow: retryNow)
-        var context = EligibilityContext(before, device: device, dial: offer.dial)
+        var context = EligibilityContext(state, device: device, dial: offer.dial)
         context.answers.questionsLeft = Self.questions
         context.answers.wantsChoices = configuration.answers
-        return Start(stateFault: stateFault, machine: before.machine, context: context)
+        return context
     }
 
     /// - Throws: `fetch(.newerList)` as soon as this offer is no longer the newest.

@@ -37,10 +37,7 @@ extension Download {
         hasManifest: Bool
     ) async throws(SyncError) -> OpenPack? {
         let patch = wanted.patch
-        let here = [wanted.current, plan.pending?[patch.patchID]].compactMap(\.self) + (store.embedded?.bundles ?? [])
-        let route = BundleRoute(to: patch, from: here, hasManifest: hasManifest) { base in
-            (try? store.objects.size(of: BasePack(manifest: patch.fingerprint.sha256, base: base))) ?? nil != nil
-        }
+        let route = BundleRoute(wanted, plan, in: store, hasManifest: hasManifest)
         guard case .pack(let bases) = route else { return nil }
         var tried: [HeldVersion] = []
         for candidate in bases {

@@ -30,7 +30,7 @@ extension Download {
         let target = IndexedRoute.Target(
             manifest: patch.fingerprint.size,
             column: signatures == .required ? patch.column.flatMap { plan.columnSizes[$0] } : nil,
-            contents: TransferChoice.compressed(weight)
+            contents: TransferChoice.estimate(ofDocument: weight)
         )
         func held(_ digest: SHA256Digest) -> BaseVersion? {
             if let found = tried.first(where: { $0.patch.fingerprint.sha256 == digest }) { return found.base }

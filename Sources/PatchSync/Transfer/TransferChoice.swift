@@ -1,3 +1,5 @@
+import PatchDelta
+
 /// How what is missing of a bundle is asked for: the one that costs less.
 ///
 /// Pure, and an estimate: what each form of a file costs is known only once it came. Of three real applications 27 % of the
@@ -24,13 +26,13 @@ enum TransferChoice: Equatable, Sendable {
     }
 
     /// What a request costs, in bytes.
-    static let request = 3_000
+    static let request = UpdateCost.request
 
     /// What is left of a file.
     private static let percent = 27
 
     /// What travels of so many bytes, about.
-    static func compressed(_ bytes: Int) -> Int { bytes * percent / 100 }
+    static func estimate(ofDocument bytes: Int) -> Int { bytes / 100 * percent + bytes % 100 * percent / 100 }
 
     /// What travels of a bundle that does not come by a pack from a base, about: its manifest, its signatures, which do not
     /// shrink, and what is missing.

@@ -136,4 +136,17 @@ extension Device {
             }
         }
     }
+
+    /// What a sync with the servers of the present configuration would fetch, and what that costs.
+    package func forecast(_ deadlines: Deadlines, retryFailed: Bool = false) async throws(SyncError) -> SyncForecast {
+        try await store.syncing { () throws(SyncError) in
+            let configuration = try store.configuration()
+            return try await HTTPFetcher.with(serversOf: configuration, deadlines) { sources throws(SyncError) in
+                var engine = SyncEngine(store: store, configuration: configuration, sources: sources, now: now)
+                engine.deadlines = deadlines
+                engine.retryNow = retryFailed
+                return try await engine.forecast()
+            }
+        }
+    }
 }

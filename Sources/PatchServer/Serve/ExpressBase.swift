@@ -1,0 +1,65 @@
+import PatchFormat
+import PatchTrust
+import ReleaseTree
+
+/// The files that a device named for a difference.
+enum ExpressBase {
+    /// In the order in which they were named.
+    ///
+    /// Only what a device has that followed one snapshot: so that there are no more of them than states that a device can
+    /// be in, and nobody has every mixture made.
+    /// - Parameters:
+    ///   - limit: the most bytes of all of them.
+    ///   - read: fails for what the tree does not have any more.
+    /// - Returns: nil for anything else than the channel's files that such a device has, each once and in order.
+    static func parts(
+        named known: Express.Known,
+        of channel: ChannelName,
+        newestRoot: Int,
+        limit: Int,
+        read: ExpressContents.Reading
+    ) -> [Express.Part]? {
+        var room = limit
+        var held: [Express.File: [UInt8]] = [:]
+        func bytes(of file: Express.File) -> [UInt8]? {
+            guard known.has(file), let bytes = try? read(TreePath.File(file), min(file.limit(in: channel), room)) else {
+                return nil
+            }
+            room -= bytes.count
+            held[file] = bytes
+            return bytes
+        }
+        var files: [Express.File] = []
+        var targets: [Express.File] = []
+        if let version = known.root, version <= newestRoot { files.append(.root(version: version)) }
+        if let version = known.version(of: "snapshot"),
+            case let file = Express.File.role("snapshot", version: version), let content = bytes(of: file),
+            let snapshot = try? SnapshotRole(Envelope(content, role: "snapshot", limit: Limits.snapshot))
+        {
+            files.append(file)
+            for (name, paths) in [
+                ("targets", []), (channel.text, [.patchList(channel)]),
+                ("dial", [.dial(channel), .parameters(channel)]),
+            ] as [(String, [TargetPath])] {
+                guard let version = snapshot.files[ExactString(name)]?.version,
+                    case let file = Express.File.role(name, version: version), known.has(file)
+                else { continue }
+                files.append(file)
+                guard !paths.isEmpty, let content = bytes(of: file),
+                    let role = try? TargetsRole(Envelope(content, role: name, limit: Limits.targetsRole), name: name)
+                else { continue }
+                for path in paths {
+                    guard let digest = role.targets[ExactString(path.text)]?.sha256 else { continue }
+                    targets.append(.target(path, digest))
+                }
+            }
+        }
+        guard let named = known.named(among: files + targets), !named.isEmpty else { return nil }
+        var parts: [Express.Part] = []
+        for file in named {
+            guard let content = held[file] ?? bytes(of: file) else { return nil }
+            parts.append(Express.Part(file, content))
+        }
+        return parts
+    }
+}
