@@ -111,7 +111,8 @@ let package = Package(
         .target(
             name: "ReleaseService",
             dependencies: [
-                "FileFacts", "PatchCompression", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder",
+                "FileFacts", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore",
+                "ReleaseFolder",
                 "PatchServer", "ReleaseTree", "ServerRecords", lifecycle, nioConcurrency, nioCore, nioPosix,
                 systemPackage,
             ]
@@ -119,7 +120,8 @@ let package = Package(
         .target(
             name: "ReleaseAPI",
             dependencies: [
-                "PatchCompression", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer",
+                "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder",
+                "PatchServer",
                 "ReleaseTree",
                 "ReleaseService",
                 "ServerRecords", "HTTPFiles", httpTypes, hummingbird, hummingbirdCore, lifecycle, logging,
@@ -138,7 +140,7 @@ let package = Package(
         .target(
             name: "ReleaseClient",
             dependencies: [
-                "FileFacts", "PatchCompression", "PatchFormat", "PatchTrust", "PatchStore", "PatchFetch",
+                "FileFacts", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "PatchFetch",
                 "ReleaseFolder",
                 "HTTPPeers", asyncHTTPClient,
                 nioConcurrency, nioCore, nioHTTP1, systemPackage,

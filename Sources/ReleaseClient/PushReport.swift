@@ -36,6 +36,8 @@ package struct PushReport: Equatable, Sendable {
     /// What travelled.
     package struct Sent: Equatable, Sendable {
         package internal(set) var parts = 0
+        /// Of these, packs: each stands for many parts.
+        package internal(set) var packs = 0
         /// Of these, as they are stored.
         package internal(set) var bytes = 0
         /// As they travelled, and what was sent in vain.

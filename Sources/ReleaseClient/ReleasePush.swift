@@ -10,7 +10,7 @@ package import ReleaseFolder
 /// Uploads the missing parts of a signed release, and has it published.
 ///
 /// ```
-/// begin ─▶ needs ─▶ send the parts ─▶ needs more? (lists and manifests name it) ─▶ publish
+/// begin ─▶ packs from what the server has ─▶ needs ─▶ send the parts ─▶ needs more? (lists and manifests name it) ─▶ publish
 /// ```
 ///
 /// An upload is named by its release's content, so pushing the same release again continues it.
@@ -23,6 +23,8 @@ package struct ReleasePush: Sendable {
         case ended
         /// Not all was taken; an error follows.
         case failed
+        /// A pack was not taken, and why: its parts are sent.
+        case packFailed(String)
         case publishing
     }
 
@@ -35,21 +37,25 @@ package struct ReleasePush: Sendable {
 
     let client: ServiceClient
     let release: SignedRelease
+    /// The release before it, or another of which the server has something.
+    let base: SignedRelease?
     let files: any FileOperations
     let observe: @Sendable (Event) -> Void
     /// Bytes of parts as they were handed to the network, also in vain.
-    fileprivate let travelled = NIOLockedValueBox(0)
+    let travelled = NIOLockedValueBox(0)
     /// Lists, manifests and columns by their digest.
     fileprivate let documents: [SHA256Digest: [UInt8]]
 
     package init(
         _ release: SignedRelease,
+        from base: SignedRelease? = nil,
         to client: ServiceClient,
         files: any FileOperations,
         observe: @escaping @Sendable (Event) -> Void = { _ in }
     ) {
         self.client = client
         self.release = release
+        self.base = base
         self.files = files
         self.observe = observe
         documents = Dictionary(release.targets.values.map { (SHA256Digest(of: $0), $0) }) { first, _ in first }
@@ -60,7 +66,7 @@ package struct ReleasePush: Sendable {
     /// - Parameter notes: label, notes, author and commit, as the service takes them.
     package func run(notes: JSON) async throws(ServiceError) -> PushReport {
         var sent = PushReport.Sent()
-        var state = try await begin()
+        var state = try await sendPacks(begin(), counting: &sent)
         var rounds = 0
         while true {
             do throws(ServiceError) {
@@ -91,7 +97,7 @@ package struct ReleasePush: Sendable {
         return try UploadState(try await client.json(.service(.POST, app, "/uploads", body: .json(body))))
     }
 
-    private func show(_ id: String) async throws(ServiceError) -> UploadState {
+    func show(_ id: String) async throws(ServiceError) -> UploadState {
         try UploadState(try await client.json(.service(.GET, app, "/uploads/\(id)")))
     }
 
@@ -106,7 +112,7 @@ package struct ReleasePush: Sendable {
         do throws(FormatError) { return try PushReport(answer, sent) } catch { throw .malformed(error) }
     }
 
-    private func send(_ state: UploadState, counting sent: inout PushReport.Sent) async throws(ServiceError) {
+    func send(_ state: UploadState, counting sent: inout PushReport.Sent) async throws(ServiceError) {
         observe(.began(parts: state.needs.count, bytes: state.needs.reduce(0) { $0 + $1.size }))
         var left = state.needs.makeIterator()
         let result = await withTaskGroup(of: Result<Int, ServiceError>.self) { group in

@@ -16,6 +16,12 @@ struct UploadState: Equatable, Sendable {
     let needs: [Need]
     /// The compressed form that parts may be sent in; nil for a server that knows none.
     let coding: CompressionFormat?
+    /// For manifests that it lacks, versions that it has and can make them of; none for a server that takes no packs.
+    let bases: [SHA256Digest: [SHA256Digest]]
+
+    init(_ id: String, needs: [Need], coding: CompressionFormat?) {
+        (self.id, self.needs, self.coding, bases) = (id, needs, coding, [:])
+    }
 
     init(_ fields: Fields) throws(ServiceError) {
         do throws(FormatError) {
@@ -34,6 +40,16 @@ struct UploadState: Equatable, Sendable {
             self.needs = needs
             let codings = fields.has("codings") ? try fields.strings("codings", limit: 100) : []
             coding = codings.contains(CompressionFormat.zstandard.rawValue) ? .zstandard : nil
+            var bases: [SHA256Digest: [SHA256Digest]] = [:]
+            for (index, value) in (fields.has("bases") ? try fields.array("bases", limit: Limits.patchesInList) : [])
+                .enumerated()
+            {
+                let row = try Fields(value, of: fields.document, at: "bases[\(index)]")
+                bases[try row.digest("manifest")] = try row.strings("from", limit: 1_000).compactMap(
+                    SHA256Digest.init(hex:)
+                )
+            }
+            self.bases = bases
         } catch { throw .malformed(error) }
     }
 }

@@ -25,6 +25,53 @@ struct PushTests {
         }
     }
 
+    @Test func `goes up as a pack from what the server has, and in parts where that fails`() async throws {
+        try await World.with { world in
+            let site = try await world.site(world.shop.site1)
+            let token = try await world.token(for: site)
+            try await world.release(world.shop.source(3), to: "third", previous: world.shop.release(2)).done()
+            try await serving(site) { _, url in
+                let second = try await world.push(
+                    world.shop.release(2),
+                    to: url,
+                    token: token,
+                    from: world.shop.release(1)
+                )
+                let pushed = try second.json()
+                #expect(pushed["sentPacks"] as? Int == 1 && !second.errors.contains("warning"), "\(second)")
+                let costs = try await run(
+                    .patchsrv,
+                    ["packs", "--data", site.string, "--channel", "production", "--json"]
+                ).json()
+                let row = try #require(
+                    (costs["updates"] as? [[String: Any]])?.first { $0["base"] as? String == "1.0.0" }
+                )
+                let pack = try #require(row["packBytes"] as? Int),
+                    signatures = try #require(row["signatureBytes"] as? Int)
+                // Besides, the list and a script went up.
+                let sent = try #require(pushed["sentBytes"] as? Int), parts = try #require(pushed["sentParts"] as? Int)
+                let list = try Data(
+                    contentsOf: URL(filePath: "\(world.shop.release(2))/targets/production/patchlist.json")
+                )
+                #expect(parts == 3 && (0..<100).contains(sent - pack - signatures - list.count), "\(second), \(costs)")
+
+                try await run(.system("find"), ["\(site.tree)/objects", "-type", "f", "-delete"]).done()
+                let third = try await world.push(
+                    world.path("third"),
+                    to: url,
+                    token: token,
+                    from: world.shop.release(2)
+                )
+                let last = try third.json()
+                #expect(last["outcome"] as? String == "published" && last["sentPacks"] as? Int == 0, "\(third)")
+                #expect(third.errors.contains("warning: a pack was not taken: the content "), "\(third)")
+                #expect(third.errors.contains(" is missing, or not of its size; its parts are sent\n"), "\(third)")
+            }
+            let judge = try await world.judge(site)
+            #expect(judge.code == 0 && judge.output.hasSuffix("; 0 findings\n"), "\(judge)")
+        }
+    }
+
     @Test func `goes on at the byte where it was killed, also after a restart of the server`() async throws {
         try await World.with { world in
             let site = try await world.site(world.shop.site1)
@@ -201,8 +248,16 @@ extension World {
         ["push", release.string, "--server", url, "--token-file", token.string, "--retries", "\(retries)", "--json"]
     }
 
-    func push(_ release: FilePath, to url: String, token: FilePath, retries: Int = 3) async throws -> Outcome {
-        try await run(.patchsign, Self.pushing(release, to: url, token: token, retries: retries))
+    /// - Parameter base: an earlier release, of which the server has something.
+    func push(
+        _ release: FilePath,
+        to url: String,
+        token: FilePath,
+        retries: Int = 3,
+        from base: FilePath? = nil
+    ) async throws -> Outcome {
+        let options = base.map { ["--previous", $0.string] } ?? []
+        return try await run(.patchsign, Self.pushing(release, to: url, token: token, retries: retries) + options)
     }
 }
 

@@ -2,6 +2,7 @@ import HTTPFiles
 import HTTPPeers
 import NIOHTTP1
 import PatchCompression
+import PatchDelta
 import PatchFormat
 import PatchServer
 import PatchStore
@@ -104,6 +105,7 @@ extension UploadError: Sampled {
         .operations(.busy), .otherApp(Sample.otherApp), .unknown(id: "5e5e"), .malformed(Sample.format),
         .notWanted(Sample.digest), .inUse(Sample.digest), .wrongOffset(Sample.digest, next: 1_024),
         .tooLong(Sample.digest, size: 10), .badForm(Sample.digest, .incomplete(.zstandard)),
+        .badPack(Sample.digest, .trailing), .noBase(Sample.digest),
         .wrongBytes(Sample.digest), .incomplete(missing: 3),
         .tooLarge(bytes: 5_000_000_000, limit: 4_000_000_000), .tooMany(limit: 16),
         .file(.noSpace(.write, Sample.path)),
@@ -113,8 +115,7 @@ extension UploadError: Sampled {
     var isSampled: Bool {
         switch self {
         case .operations, .otherApp, .unknown, .malformed, .notWanted, .inUse, .wrongOffset, .tooLong, .badForm,
-            .wrongBytes,
-            .incomplete, .tooLarge, .tooMany, .file, .interrupted:
+            .badPack, .noBase, .wrongBytes, .incomplete, .tooLarge, .tooMany, .file, .interrupted:
             true
         }
     }

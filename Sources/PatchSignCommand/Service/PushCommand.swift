@@ -20,11 +20,15 @@ struct PushCommand: AsyncParsableCommand {
             signatures than its channel needs is kept as a draft; whoever signs it next pushes it again, with or without \
             its objects.
 
+            With --previous, the release that was pushed before, a bundle goes up as a pack from a version that the server has: \
+            what it makes of that itself does not travel. Where that fails, the parts are sent.
+
             The token is read from --token-file or from PATCHLINE_TOKEN, is never printed, and never travels without TLS \
             except to this machine itself (or with --insecure-http).
 
             EXAMPLES
               patchsign push v2.release --server https://patches.example.com --token-file ci.token
+              patchsign push v2.release --previous v1.release --server https://patches.example.com
               patchsign push v2.release --server https://patches.example.com --label "spring sale" --commit "$COMMIT"
             """
                 + exitCodes(
@@ -42,6 +46,9 @@ struct PushCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The signed release.", valueName: "dir"))
     var release: String
 
+    @Option(help: ArgumentHelp("The release that was pushed before: less goes up.", valueName: "dir"))
+    var previous: String?
+
     @OptionGroup var server: ServerOptions
     @OptionGroup var notes: NotesOptions
 
@@ -50,7 +57,8 @@ struct PushCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await runCommand(json: json) { () async throws(Failure) in
-            let report = try await server.push(FilePath(argument: release), notes: notes.json)
+            let previous = previous.map { FilePath(argument: $0) }
+            let report = try await server.push(FilePath(argument: release), from: previous, notes: notes.json)
             guard !json else { return Console.standardOutput.line(report.json.pretty()) }
             report.write(to: server)
         }
@@ -59,12 +67,19 @@ struct PushCommand: AsyncParsableCommand {
 
 extension ServerOptions {
     /// Uploads a release and has it published.
-    func push(_ folder: FilePath, notes: JSON) async throws(Failure) -> PushReport {
+    ///
+    /// - Parameter previous: an earlier release, of which the server has something; nothing of it is relied on.
+    func push(_ folder: FilePath, from previous: FilePath? = nil, notes: JSON) async throws(Failure) -> PushReport {
         let signed = try signing { () throws(SigningError) in try SignedRelease(reading: folder, files: DiskFiles()) }
+        let base = try previous.map { (folder) throws(Failure) in
+            try signing { () throws(SigningError) in try SignedRelease(reading: folder, files: DiskFiles()) }
+        }
         let progress = PushProgress()
         do throws(Failure) {
             return try await asking { client throws(ServiceError) in
-                try await ReleasePush(signed, to: client, files: DiskFiles()) { progress.show($0) }.run(notes: notes)
+                try await ReleasePush(signed, from: base, to: client, files: DiskFiles()) { progress.show($0) }.run(
+                    notes: notes
+                )
             }
         } catch {
             guard error.exitCode == .conflict, signed.header.base == nil, error.message.contains("based on 0") else {
@@ -87,7 +102,8 @@ extension PushReport {
         let what = "\(channel) \(roleVersion) of \(app)"
         if sent.parts > 0 {
             let travelled = sent.travelled < sent.bytes ? " (\(Words.bytes(sent.travelled)) compressed)" : ""
-            console.line("sent \(Words.count(sent.parts, "part")), \(Words.bytes(sent.bytes))\(travelled)")
+            let packs = sent.packs > 0 ? "; \(Words.count(sent.packs, "pack")) among them" : ""
+            console.line("sent \(Words.count(sent.parts, "part")), \(Words.bytes(sent.bytes))\(travelled)\(packs)")
         }
         switch outcome {
         case .published:
@@ -110,6 +126,7 @@ extension PushReport {
     var json: JSON {
         var members = answer.object ?? JSONObject()
         members["sentParts"] = .integer(sent.parts)
+        members["sentPacks"] = .integer(sent.packs)
         members["sentBytes"] = .integer(sent.bytes)
         members["travelledBytes"] = .integer(sent.travelled)
         return .object(members)
@@ -134,6 +151,8 @@ final class PushProgress: Sendable {
         case .failed:
             report.withLockedValue(\.self)?.abandon()
             report.withLockedValue { $0 = nil }
+        case .packFailed(let reason):
+            Console.standardError.line("warning: a pack was not taken: \(printable(reason)); its parts are sent")
         case .publishing:
             if Console.standardError.isTerminal { Console.standardError.line(Self.waiting) }
         }

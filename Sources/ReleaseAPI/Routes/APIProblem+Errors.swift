@@ -1,4 +1,5 @@
 import PatchCompression
+import PatchDelta
 import PatchFormat
 import PatchServer
 import PatchStore
@@ -146,6 +147,10 @@ extension APIProblem {
             self.init(422, "refused", "the release says that this has \(size) bytes", rule: "size")
         case .badForm(_, let error):
             self.init(422, "refused", error.description, hint: "send it as it is", rule: "Content-Encoding")
+        case .badPack(_, let error):
+            self.init(422, "refused", error.description, hint: "send the parts as they are", rule: "pack")
+        case .noBase(let sha256):
+            self.init(404, "notFound", "the tree has no version with the manifest \(sha256.hex) to make it of")
         case .wrongBytes(let sha256):
             self.init(
                 422,

@@ -11,6 +11,7 @@ extension APIWork {
         ("upload", .sha256), ("app", .app), ("channel", .channel), ("roleVersion", .positive),
         ("needs", .array(.object([("name", .text()), ("sha256", .sha256), ("size", .natural)]))),
         ("codings", .array(.text())),
+        ("bases", .array(.object([("manifest", .sha256), ("from", .array(.sha256))]))),
     ])
 
     private static let notes = APISchema.object(
@@ -96,6 +97,22 @@ extension APIWork {
             ),
             APIEndpoint(
                 method: .post,
+                path: "/apps/{app}/uploads/{upload}/packs/{manifest}/{base}",
+                name: "sendPack",
+                about: """
+                    Sends a pack that makes one of the needed manifests of a version that the server has (`bases`), with all contents \
+                    that are new in it, and behind the pack the signatures that the base's column lacks: in place of these parts. \
+                    What fails is sent as parts.
+                    """,
+                access: .app(.publisher),
+                headers: [.init(name: "Pack-Length", about: "Bytes of the pack; signatures follow.", schema: .natural)],
+                body: .bytes,
+                answers: [.init(status: 200, about: "What is left to be sent.", schema: Self.state)],
+                problems: [409, 422, 507],
+                handle: sendPack
+            ),
+            APIEndpoint(
+                method: .post,
                 path: "/apps/{app}/uploads/{upload}/publish",
                 name: "publishUpload",
                 about:
@@ -134,6 +151,18 @@ extension APIWork {
         return .json(.fields([("offset", .integer(offset))]))
     }
 
+    @Sendable private func sendPack(_ call: APICall) async throws -> APIAnswer {
+        let pack = BasePack(manifest: try call.digest("manifest"), base: try call.digest("base"))
+        let state = try await uploads.receive(
+            pack,
+            call.header("Pack-Length", in: 0...Limits.object),
+            call.request.body,
+            call.text("upload"),
+            of: call.app()
+        )
+        return .json(state.json)
+    }
+
     @Sendable private func publish(_ call: APICall) async throws -> APIAnswer {
         let app = try call.app()
         let fields = try await call.fields()
@@ -155,6 +184,16 @@ extension Uploads.State {
                     needs.map {
                         .fields([
                             ("name", .text($0.name)), ("sha256", .text($0.sha256.hex)), ("size", .integer($0.size)),
+                        ])
+                    }
+                )
+            ),
+            (
+                "bases",
+                .array(
+                    bases.sorted { $0.key < $1.key }.map { manifest, from in
+                        .fields([
+                            ("manifest", .text(manifest.hex)), ("from", .array(from.map { .text($0.hex) })),
                         ])
                     }
                 )

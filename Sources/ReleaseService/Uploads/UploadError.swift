@@ -1,4 +1,5 @@
 package import PatchCompression
+package import PatchDelta
 package import PatchFormat
 import PatchServer
 package import PatchStore
@@ -22,6 +23,10 @@ package enum UploadError: Error, Equatable, Sendable {
     case tooLong(SHA256Digest, size: Int)
     /// They came in a compressed form that is none; what came out before it broke is kept.
     case badForm(SHA256Digest, CompressionError)
+    /// What came does not make this manifest; none was kept.
+    case badPack(SHA256Digest, PackError)
+    /// The tree has no such version to make it of.
+    case noBase(SHA256Digest)
     /// All bytes are there, and their digest is wrong; none was kept.
     case wrongBytes(SHA256Digest)
     /// The parts still to be sent before it can be published.

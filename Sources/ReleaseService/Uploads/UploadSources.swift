@@ -38,6 +38,25 @@ struct UploadSources: Sendable {
         UploadPart(need: need, path: blobs.at(need.sha256.hex + ".part"), blob: blob(need.sha256), files: files)
     }
 
+    /// Bytes that the server made itself, in place of a part that came.
+    func keep(_ bytes: [UInt8], as need: UploadNeed) async throws(UploadError) {
+        let part = part(need)
+        do throws(FileError) {
+            try files.removeIfPresent(part.path)
+            try files.write(bytes, to: part.path)
+        } catch { throw .file(error) }
+        try await part.settle()
+    }
+
+    func keep(_ made: FilePath, as need: UploadNeed) async throws(UploadError) {
+        let part = part(need)
+        do throws(FileError) {
+            try files.removeIfPresent(part.path)
+            try files.rename(made, to: part.path)
+        } catch { throw .file(error) }
+        try await part.settle()
+    }
+
     func hasBlob(_ sha256: SHA256Digest) throws(UploadError) -> Bool {
         do throws(FileError) { return try files.status(of: blob(sha256)) != nil } catch { throw .file(error) }
     }

@@ -1,3 +1,4 @@
+import PatchDelta
 import PatchFormat
 import PatchServer
 import PatchStore
@@ -72,6 +73,21 @@ struct UploadedRelease: Sendable {
     /// The same content with more signatures.
     mutating func take(_ offer: ReleaseOffer) {
         self.offer = offer
+    }
+
+    /// The manifests that are missing, and whose they are.
+    var wantedManifests: [SHA256Digest: PatchID] {
+        var found: [SHA256Digest: PatchID] = [:]
+        for sha256 in wanted.keys {
+            if let path = paths[sha256]?.first(where: \.isManifest) { found[sha256] = path.patchID }
+        }
+        return found
+    }
+
+    /// The signature column of a manifest, where it is missing.
+    func columnWanted(beside manifest: SHA256Digest) -> UploadNeed? {
+        paths[manifest]?.compactMap(\.columnBeside).compactMap { offer.parsed.targets[ExactString($0.text)]?.sha256 }
+            .compactMap { wanted[$0] }.first
     }
 
     // MARK: - What comes

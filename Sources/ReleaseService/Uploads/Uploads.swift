@@ -28,6 +28,8 @@ package actor Uploads {
         package let roleVersion: Int
         /// The missing parts, by name.
         package let needs: [UploadNeed]
+        /// For missing manifests, versions in the tree that packs to them may lead from.
+        package let bases: [SHA256Digest: [SHA256Digest]]
     }
 
     private let operations: ReleaseOperations
@@ -36,7 +38,7 @@ package actor Uploads {
     /// Beginning and opening an upload are done one after the other.
     private var turns: [String: SerialQueue] = [:]
     private var beginnings: [AppID: SerialQueue] = [:]
-    private var receiving: Set<String> = []
+    var receiving: Set<String> = []
 
     package init(_ operations: ReleaseOperations) {
         self.init(operations, totalLimit: UploadedRelease.totalLimit)
@@ -93,7 +95,7 @@ package actor Uploads {
 
     package func state(_ id: String, of app: AppID) async throws(UploadError) -> State {
         let upload = try await upload(id, of: app)
-        return try await onThread(of: app) { () throws(UploadError) in State(upload) }
+        return try await onThread(of: app) { () throws(UploadError) in try State(upload) }
     }
 
     /// How many bytes of a part were received.
@@ -131,8 +133,12 @@ package actor Uploads {
         return received
     }
 
+    func arrived(_ sha256: SHA256Digest, in id: String) { open[id]?.arrived(sha256) }
+
+    func wanted(_ sha256: SHA256Digest, in id: String) -> UploadNeed? { open[id]?.wanted[sha256] }
+
     /// Reads received lists and manifests: they name more parts.
-    private func readOn(_ id: String) async throws(UploadError) {
+    func readOn(_ id: String) async throws(UploadError) {
         while let path = open[id]?.nextToRead(), let upload = open[id] {
             let contents = try await onThread(of: upload.header.app) { () throws(UploadError) in
                 try upload.contents(of: path)
@@ -203,7 +209,7 @@ package actor Uploads {
 
     // MARK: - Opening
 
-    private func upload(_ id: String, of app: AppID) async throws(UploadError) -> UploadedRelease {
+    func upload(_ id: String, of app: AppID) async throws(UploadError) -> UploadedRelease {
         guard SHA256Digest(hex: id) != nil else { throw .unknown(id: id) }
         if open[id] == nil {
             let folder = folder(id, app)
@@ -270,7 +276,7 @@ package actor Uploads {
         } catch { throw .operations(error) }
     }
 
-    private func onThread<Value: Sendable>(
+    func onThread<Value: Sendable>(
         of app: AppID,
         _ work: @escaping @Sendable () throws(UploadError) -> Value
     ) async throws(UploadError) -> Value {
@@ -285,11 +291,12 @@ package actor Uploads {
 }
 
 extension Uploads.State {
-    fileprivate init(_ upload: UploadedRelease) {
+    fileprivate init(_ upload: UploadedRelease) throws(UploadError) {
         id = upload.identity.hex
         app = upload.header.app
         channel = upload.header.channel
         roleVersion = upload.header.roleVersion
         needs = upload.wanted.values.sorted { ($0.name, $0.sha256) < ($1.name, $1.sha256) }
+        bases = try Uploads.bases(of: upload)
     }
 }

@@ -1,0 +1,116 @@
+import NIOCore
+import PatchDelta
+import PatchFormat
+import PatchServer
+import PatchStore
+import PatchTrust
+import SystemPackage
+
+/// What of an uploaded bundle the server makes itself, of a pack that came and of a version in its tree.
+///
+/// The pack is hostile ground: all that it may take is bounded by the base, nothing that comes out of it counts before it is
+/// the manifest that the release names, and each content is then digested as a part that came by itself is.
+struct UploadPack: Sendable {
+    let pack: BasePack
+    /// Bytes of the pack; signatures follow.
+    let length: Int
+    let base: PackBase
+    /// Its tree has the contents of the base.
+    let repository: AppRepository
+    /// Of the new manifest and of its column, as the release says.
+    let manifest: UploadNeed
+    let column: UploadNeed?
+    /// For contents until they are known; the caller removes it.
+    let folder: FilePath
+    let files: any FileOperations
+
+    /// What came out.
+    struct Made: Sendable {
+        let manifest: [UInt8]
+        /// Nil where no signatures came.
+        let column: [UInt8]?
+        /// By the digest that they claim; in ``UploadPack/folder``.
+        let contents: [SHA256Digest: FilePath]
+    }
+
+    /// - Parameter isHere: whether a content is not wanted.
+    @concurrent
+    func take<Body: AsyncSequence & Sendable>(
+        _ body: Body,
+        isHere: @Sendable (SHA256Digest) throws -> Bool
+    ) async throws(UploadError) -> Made where Body.Element == ByteBuffer {
+        do {
+            var reader = PackReader(
+                base: base.manifest,
+                manifest: pack.manifest,
+                size: manifest.size,
+                objects: repository.contents,
+                limits: PackReader.Bounds(pack: length, contents: base.work)
+            )
+            var (left, signatures) = (length, [UInt8]())
+            var made = UploadedRows(folder: folder, files: files)
+            for try await piece in body {
+                let bytes = Array(piece.readableBytesView)
+                let own = bytes.prefix(left)
+                left -= own.count
+                if !own.isEmpty { reader.feed(Array(own)) }
+                while let result = try reader.next() { try made.take(result, isHere: isHere) }
+                signatures += bytes.dropFirst(own.count)
+                guard signatures.count <= column?.size ?? 0 else {
+                    throw UploadError.tooLong(pack.manifest, size: length + (column?.size ?? 0))
+                }
+            }
+            guard left == 0 else { throw UploadError.interrupted }
+            let bytes = try reader.finish()
+            return Made(manifest: bytes, column: try column(of: bytes, signatures), contents: made.whole)
+        } catch let error as UploadError {
+            throw error
+        } catch let error as FileError {
+            throw .file(error)
+        } catch let error as PackError {
+            throw .badPack(pack.manifest, error)
+        } catch { throw .interrupted }
+    }
+
+    private func column(of manifest: [UInt8], _ signatures: [UInt8]) throws(PackError) -> [UInt8]? {
+        guard let column, !signatures.isEmpty else { return nil }
+        return try PackSignatures.column(
+            from: base.manifest,
+            column: base.column,
+            to: try PackManifest(manifest),
+            signatures: signatures,
+            digest: column.sha256
+        )
+    }
+}
+
+/// The contents that come out of a pack, each in a file of its own until it is whole.
+private struct UploadedRows {
+    let folder: FilePath
+    let files: any FileOperations
+    private(set) var whole: [SHA256Digest: FilePath] = [:]
+    private var open: (row: Int, path: FilePath, writer: any FileWriter)?
+
+    init(folder: FilePath, files: any FileOperations) {
+        (self.folder, self.files) = (folder, files)
+    }
+
+    mutating func take(_ result: PackResult, isHere: (SHA256Digest) throws -> Bool) throws {
+        switch result {
+        case .piece(let bytes, let row):
+            if open?.row != row {
+                let path = folder.at("\(row)")
+                open = (row, path, try files.create(path, permissions: .privateFile))
+            }
+            try open?.writer.append(bytes)
+        case .content(let fingerprint, let row):
+            guard let file = open.take(), file.row == row else { return }
+            try file.writer.close()
+            if try isHere(fingerprint.sha256) || whole[fingerprint.sha256] != nil {
+                try files.remove(file.path)
+            } else {
+                whole[fingerprint.sha256] = file.path
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package import NIOCore
+import PatchDelta
+package import PatchFormat
+import PatchServer
+import PatchStore
+import PatchTrust
+import ReleaseTree
+import SystemPackage
+
+extension Uploads {
+    /// That a sender is told of for each manifest.
+    static let basesTold = 16
+
+    /// The versions in the tree that packs to a wanted manifest may lead from.
+    static func bases(of upload: UploadedRelease) throws(UploadError) -> [SHA256Digest: [SHA256Digest]] {
+        var bases: [SHA256Digest: [SHA256Digest]] = [:]
+        for (sha256, id) in upload.wantedManifests {
+            do throws(ServerError) {
+                bases[sha256] = try upload.sources.repository.bases(of: id, limit: basesTold)
+            } catch { throw .operations(.server(error)) }
+        }
+        return bases.filter { !$0.value.isEmpty }
+    }
+
+    /// Receives a pack that makes a manifest of the release, with the contents that are new in it, of a version in the tree;
+    /// behind it what the base's signature column lacks.
+    ///
+    /// What comes out is kept as if it had come part by part; whatever fails, nothing is.
+    ///
+    /// - Parameter length: of the pack, in bytes.
+    package func receive<Body: AsyncSequence & Sendable>(
+        _ pack: BasePack,
+        _ length: Int,
+        _ body: Body,
+        _ id: String,
+        of app: AppID
+    ) async throws(UploadError) -> State where Body.Element == ByteBuffer {
+        let upload = try await upload(id, of: app)
+        guard let manifest = upload.wanted[pack.manifest], upload.wantedManifests[pack.manifest] != nil else {
+            throw .notWanted(pack.manifest)
+        }
+        let name = "\(id)\(pack.manifest.hex)"
+        guard receiving.insert(name).inserted else { throw .inUse(pack.manifest) }
+        defer { receiving.remove(name) }
+        let folder = upload.sources.folder.at("pack-\(pack.manifest.hex)")
+        defer { try? upload.sources.files.removeTree(folder) }
+        let work = try await onThread(of: app) { () throws(UploadError) in
+            do throws(FileError) {
+                try upload.sources.files.removeTree(folder)
+                try upload.sources.files.makeDirectory(folder)
+            } catch { throw .file(error) }
+            return UploadPack(
+                pack: pack,
+                length: length,
+                base: try upload.sources.base(pack.base),
+                repository: upload.sources.repository,
+                manifest: manifest,
+                column: upload.columnWanted(beside: pack.manifest),
+                folder: folder,
+                files: upload.sources.files
+            )
+        }
+        let made = try await work.take(body) { digest in try upload.sources.hasObject(digest) }
+        try await upload.sources.keep(made.manifest, as: manifest)
+        arrived(manifest.sha256, in: id)
+        if let bytes = made.column, let column = work.column {
+            try await upload.sources.keep(bytes, as: column)
+            arrived(column.sha256, in: id)
+        }
+        try await readOn(id)
+        for (sha256, path) in made.contents {
+            guard let need = wanted(sha256, in: id) else { continue }
+            // Somebody may send it as a part.
+            guard receiving.insert(id + sha256.hex).inserted else { continue }
+            defer { receiving.remove(id + sha256.hex) }
+            try await upload.sources.keep(path, as: need)
+            arrived(sha256, in: id)
+        }
+        return try await state(id, of: app)
+    }
+}
+
+extension UploadSources {
+    fileprivate func base(_ digest: SHA256Digest) throws(UploadError) -> PackBase {
+        do throws(ServerError) {
+            if let base = try repository.base(digest) { return base }
+        } catch { throw .operations(.server(error)) }
+        throw .noBase(digest)
+    }
+}
