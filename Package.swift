@@ -88,7 +88,8 @@ let package = Package(
         .target(
             name: "PatchRelease",
             dependencies: [
-                "CLinux", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "YAMLReading", systemPackage,
+                "CLinux", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder",
+                "YAMLReading", systemPackage,
             ]
         ),
         .target(
@@ -179,14 +180,14 @@ let package = Package(
         .target(name: "Terminal", dependencies: ["PatchFormat"]),
         .target(
             name: "CommandSupport",
-            dependencies: ["PatchFormat", "PatchTrust", "Terminal", argumentParser, systemPackage]
+            dependencies: ["PatchDelta", "PatchFormat", "PatchTrust", "Terminal", argumentParser, systemPackage]
         ),
 
         .executableTarget(
             name: "PatchSignCommand",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "ReleaseClient", "PatchRelease",
-                "CommandSupport",
+                "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "ReleaseClient",
+                "PatchRelease", "CommandSupport",
                 "Terminal", argumentParser, nioConcurrency,
                 systemPackage,
             ]
@@ -194,8 +195,8 @@ let package = Package(
         .executableTarget(
             name: "PatchServerCommand",
             dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseTree", "HTTPFiles",
-                "HTTPPeers",
+                "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseTree",
+                "HTTPFiles", "HTTPPeers",
                 "ReleaseAPI", "ReleaseClient", "ReleaseService", "ServerRecords", "CommandSupport", "Terminal",
                 argumentParser, lifecycle, unixSignals, logging, nioCore, nioPosix, nioSSL, systemPackage,
             ]
@@ -264,7 +265,8 @@ let package = Package(
         .testTarget(
             name: "PatchReleaseTests",
             dependencies: [
-                "YAMLReading", "PatchRelease", "ReleaseFolder", "PatchTesting", "PatchFormat", "PatchTrust",
+                "YAMLReading", "PatchDelta", "PatchRelease", "ReleaseFolder", "PatchTesting", "PatchFormat",
+                "PatchTrust",
                 "PatchStore", subprocess,
                 systemPackage,
             ]
@@ -275,18 +277,19 @@ let package = Package(
                 "FileFacts", "HTTPFiles", "PatchCompression", "PatchDelta", "PatchFormat", "PatchServer", "PatchStore",
                 "PatchTesting", "PatchTrust", "ReleaseFolder", "ReleaseTree", "ServerTesting", lifecycle, nioCore,
                 nioHTTP1, nioConcurrency, subprocess, systemPackage,
-            ]
+            ],
+            exclude: ["express.py"]
         ),
         .testTarget(
             name: "ReleaseServiceTests",
             dependencies: [
-                "HTTPFiles", "PatchCompression", "PatchFormat", "PatchServer", "PatchStore", "PatchTesting",
+                "HTTPFiles", "PatchCompression", "PatchDelta", "PatchFormat", "PatchServer", "PatchStore",
+                "PatchTesting",
                 "PatchTrust",
                 "ReleaseFolder", "ReleaseService", "ReleaseTree", "ServerRecords", "ServerTesting", nioConcurrency,
                 nioCore, nioHTTP1, nioPosix,
                 systemPackage,
-            ],
-            exclude: ["express.py"]
+            ]
         ),
         .testTarget(
             name: "ReleaseClientTests",
@@ -318,8 +321,9 @@ let package = Package(
             dependencies: [
                 "FileFacts", "PatchFetch",
                 "PatchCompression", "PatchDelta", "PatchSync", "PatchChoice", "DeviceTesting", "PatchTesting",
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", nioConcurrency, systemPackage,
-            ]
+                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", nioConcurrency, subprocess, systemPackage,
+            ],
+            exclude: ["explain.py"]
         ),
         .testTarget(
             name: "PatchFetchTests",

@@ -6,8 +6,9 @@
 # usage: Benchmarks/updates.sh BIN_DIR [WORK] [--many] [--keep-peers] [APP…]      apps: jupyterlab esphome optuna; all by default
 #        WORK keeps wheels, tools and results.json (many.json), so that a second run fetches nothing; without it a folder
 #        that is removed at the end. --keep-peers takes the stock tools' figures from WORK/results.json of the run before.
-#        DEVICES="required= manifest=--entry-signatures,manifest" measures devices that were made with these options of
-#        `patchsync init`; KEYS="--online-key ed25519" makes the keys so (`patchsign init`); FILES=10000 and ROUNDS=3 change the size of --many.
+#        Measured are devices with entry signatures and without: DEVICES="required= manifest=--entry-signatures,manifest" says
+#        so, and may name others by their options of `patchsync init`; KEYS="--online-key ed25519" makes the keys so
+#        (`patchsign init`); FILES=10000 and ROUNDS=3 change the size of --many.
 set -euo pipefail
 shopt -s inherit_errexit
 here=$(cd "$(dirname "$0")" && pwd)

@@ -7,8 +7,8 @@ from ours import fail, stored
 
 
 def devices():
-    """Kinds of devices by name, with what `patchsync init` gets beside: DEVICES="required= manifest=--entry-signatures,manifest"."""
-    words = [word.partition("=") for word in os.environ.get("DEVICES", "required=").split()]
+    """Kinds of devices by name, with what `patchsync init` gets beside: DEVICES="required= bare=--no-express"."""
+    words = [word.partition("=") for word in os.environ.get("DEVICES", "required= manifest=--entry-signatures,manifest").split()]
     return {name: [option for option in options.split(",") if option] for name, _, options in words}
 
 

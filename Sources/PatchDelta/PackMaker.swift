@@ -188,27 +188,3 @@ package struct PackMaker {
         }
     }
 }
-
-/// What a pack is made of.
-package struct PackSummary: Equatable, Sendable {
-    /// Of the whole pack.
-    package let bytes: Int
-    package let headBytes: Int
-    package let groups: Int
-    /// Rows whose content the base has under another path, and those that the tokens make.
-    package let same: Int
-    package let substituted: Int
-    package let patched: Int
-    package let plain: Int
-
-    init(_ head: PackHead, headBytes: Int) {
-        let kinds = head.exceptions.map(\.kind)
-        bytes = head.groups.reduce(headBytes) { $0 + $1.length }
-        self.headBytes = headBytes
-        groups = head.groups.count
-        same = kinds.count { $0 == .same }
-        substituted = kinds.count { $0 == .substituted }
-        patched = kinds.count { $0 == .patched }
-        plain = kinds.count { $0 == .plain }
-    }
-}

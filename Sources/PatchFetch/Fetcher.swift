@@ -45,6 +45,8 @@ package struct FetchRequest: Equatable, Sendable {
     package var resume: Resume?
     /// Whether it is asked for as it is, and in no compressed form.
     package var isPlain = false
+    /// Whether only the answer's head is asked for: no byte of the file comes.
+    package var isHead = false
     /// The digests of the whole file, if known.
     package var expected: ExpectedFile?
     /// A document to post: then `path` is ``URLLayout/answer(_:_:)``, below the server itself.
@@ -121,5 +123,27 @@ package struct FetchedHead: Equatable, Sendable {
         self.isWebPage = isWebPage
         self.coding = coding
         self.length = length
+    }
+}
+
+extension Fetcher {
+    /// How many bytes would travel; nil where the server does not say.
+    ///
+    /// - Returns: also the compressed form that they would be of.
+    package func size(_ request: FetchRequest) async throws(FetchError) -> (bytes: Int, coding: CompressionFormat?)? {
+        var request = request
+        request.isHead = true
+        var found: FetchedHead?
+        do throws(FetchError) {
+            try await fetch(request) { part throws(FetchError) in
+                switch part {
+                case .head(let head): found = head
+                // Nothing of a file is taken from one that sends it all the same.
+                case .bytes: throw .notTaken(request.path, reason: "only its head was asked for")
+                }
+            }
+        } catch .notTaken {}
+        guard let found, !found.isWebPage, let length = found.length else { return nil }
+        return (length, found.coding)
     }
 }

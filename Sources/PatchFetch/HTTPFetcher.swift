@@ -131,6 +131,7 @@ package struct HTTPFetcher: Fetcher {
         case .body(var head, let length):
             head.length = length
             try await take(.head(head))
+            if request.isHead { return true }
             var received = head.offset
             for try await buffer in response.body {
                 received += buffer.readableBytes
@@ -180,6 +181,7 @@ extension HTTPClientRequest {
             headers.add(name: "range", value: "bytes=\(resume.offset)-")
             headers.add(name: "if-range", value: resume.validator)
         }
+        if request.isHead { method = .HEAD }
         if let question = request.question {
             method = .POST
             headers.add(name: "content-type", value: "application/json")

@@ -58,10 +58,6 @@ extension UTCTime {
     }
 }
 
-extension UTCTime: ArgumentParser.ExpressibleByArgument {
-    package init?(argument: String) { self.init(argument) }
-}
-
 /// Whole days or hours: `90d`, `12h`.
 struct Validity: ExpressibleByArgument {
     let duration: Duration

@@ -1,13 +1,15 @@
-import PatchFormat
+package import PatchFormat
 
-/// A manifest whose bytes and names are those of a verified entry; what its rows say is not signed for yet.
-struct AddressedManifest: Sendable {
-    let manifest: AssetManifest
+/// A manifest whose bytes and names are those of a verified entry.
+///
+/// Its rows are signed for by the entry's signature, which covers its digests; their own signatures were not looked at.
+package struct AddressedManifest: Sendable {
+    package let manifest: AssetManifest
     let fingerprint: Fingerprint
     let label: String
 
     /// Digested while it is read.
-    init(
+    package init(
         from source: some ByteSource,
         of entry: PatchEntry,
         app: AppID,

@@ -61,7 +61,15 @@ struct SimulatedAnswer {
         if !isEndless, end == nil, answer.count > request.limit {
             throw tooLarge ?? .tooLarge(path, limit: request.limit)
         }
-        try await take(.head(FetchedHead(offset: offset, validator: validator, isWebPage: isWebPage, coding: coding)))
+        let head = FetchedHead(
+            offset: offset,
+            validator: validator,
+            isWebPage: isWebPage,
+            coding: coding,
+            length: request.isHead && !isEndless ? answer.count - offset : nil
+        )
+        try await take(.head(head))
+        if request.isHead { return }
         let body = end.map { answer.prefix(offset + $0) } ?? answer[...]
         do throws(FetchError) {
             try await send(body.dropFirst(offset), isEndless: isEndless, limit: request.limit - offset, take)

@@ -25,6 +25,8 @@ package struct SimulatedDevice: Sendable {
     package let clock: ManualClock
     package var device: Device
     package var retryNow = false
+    /// What may come of what is not mandatory, in bytes; nil where bytes cost nothing.
+    package var allowance: Int?
     /// Off, so that tests tell the requests of the ordinary way.
     package var express = false
     /// A test that is about neither asks once and waits for nothing.
@@ -139,6 +141,7 @@ package struct SimulatedDevice: Sendable {
         engine.deadlines = deadlines
         engine.timing = timing
         engine.retryNow = retryNow
+        if let allowance { engine.allowance = allowance }
         engine.express = express
         engine.report = report
         engine.atCommitPoint = device.atCommitPoint
@@ -149,6 +152,12 @@ package struct SimulatedDevice: Sendable {
     package func sync() async throws(SyncError) -> SyncReport {
         let engine = engine
         return try await store.syncing { () throws(SyncError) in try await engine.sync() }
+    }
+
+    /// What a sync would fetch, and what that would cost.
+    package func forecast() async throws(SyncError) -> SyncForecast {
+        let engine = engine
+        return try await store.syncing { () throws(SyncError) in try await engine.forecast() }
     }
 
     /// The n-th launch token that this device gives out, from 1.

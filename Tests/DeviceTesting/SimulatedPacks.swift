@@ -64,4 +64,30 @@ extension SimulatedTree {
             }
         }
     }
+
+    /// Says which packs lead to what the channel offers now, as a server does that keeps indexes.
+    package mutating func publishPackIndex(of id: String, in channel: ChannelName = SimulatedRepository.production) {
+        let bundles = bundles(of: id, in: channel)
+        for offer in offers[channel] ?? [] where offer.id.text == id {
+            guard let new = bundles[offer.version.text] else { continue }
+            let rows = bundles.values.compactMap { base in
+                let name = BasePack(manifest: new.digest, base: base.digest)
+                return files[URLLayout.pack(name, .pack)].map { pack in
+                    PackIndex.Row(
+                        PackIndex.Pack(
+                            base: base.digest,
+                            size: pack.count,
+                            signatures: files[URLLayout.pack(name, .signatures)]?.count
+                        ),
+                        manifest: base.manifest.count
+                    )
+                }
+            }
+            let index = PackIndex(
+                whole: files[URLLayout.fullPack(of: new.digest)]?.count,
+                from: rows.sorted { $0.pack.base < $1.pack.base }
+            )
+            files[URLLayout.packIndex(of: new.digest)] = index.json.fileBytes
+        }
+    }
 }

@@ -218,7 +218,7 @@ package final class SimulatedRepository: Fetcher, Sendable {
     /// The access log: every path that was asked for, in the order in which they came, and empties it.
     ///
     /// `PATH from 700` where only the rest was asked for, `PATH from 700 of zstd` where the rest of a compressed form was, and
-    /// `PATH plain` where no form was taken that there is.
+    /// `PATH plain` where no form was taken that there is; `head` behind it where nothing else was.
     package func takeRequests() -> [String] {
         state.withLockedValue { state in
             defer { state.requests = [] }
@@ -239,7 +239,8 @@ package final class SimulatedRepository: Fetcher, Sendable {
             let range = request.resume.map { resume in
                 " from \(resume.offset)" + (resume.coding.map { " of \($0.rawValue)" } ?? "")
             }
-            state.requests.append(path + (range ?? (request.isPlain && form != nil ? " plain" : "")))
+            let how = range ?? (request.isPlain && form != nil ? " plain" : "")
+            state.requests.append(path + how + (request.isHead ? " head" : ""))
             let answer = SimulatedAnswer(
                 request: request,
                 found: request.question.map { question in

@@ -49,6 +49,13 @@ struct PackTests {
             #expect(contents.isSuperset(of: Set(new.objects.keys).subtracting(base.objects.keys)))
         }
         #expect(summary.bytes == bytes.count)
+        // What it says of itself: its head alone is enough.
+        let head = BytesInMemory(Array(bytes.prefix(summary.headBytes)))
+        #expect(try PackSummary(of: head, base: try PackManifest(try base.manifest()), limit: bytes.count) == summary)
+        let short = BytesInMemory(Array(bytes.prefix(summary.headBytes - 1)))
+        #expect(throws: PackError.incomplete) {
+            try PackSummary(of: short, base: try PackManifest(try base.manifest()), limit: bytes.count)
+        }
         #expect(bytes.count < limit)
         return summary
     }
@@ -59,6 +66,8 @@ struct PackTests {
         // Twenty scripts and the page change their names or what they name; one of them has a new line.
         #expect(summary.patched + summary.plain == 1)
         #expect(summary.same + summary.substituted == (naming == .stable ? 0 : 20))
+        #expect(summary.files == (naming == .stable ? 1 : 21))
+        if naming == .stable { #expect(summary.words == "1 patched") }
     }
 
     @Test func `of a bundle that did not change has a head alone`() throws {

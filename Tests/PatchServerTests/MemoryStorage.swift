@@ -66,11 +66,13 @@ final class MemoryStorage: TreeStorage {
         }
     }
 
+    func listingOfPacks() -> TreeListing { listing() }
+
     func roles() -> [TreePath.File] {
         names.filter { file in
             switch file {
             case .role, .root: true
-            case .timestamp, .target, .object, .pack, .basePack, .express, .compressed: false
+            case .timestamp, .target, .object, .pack, .basePack, .packIndex, .express, .compressed: false
             }
         }
     }

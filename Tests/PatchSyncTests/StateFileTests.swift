@@ -105,6 +105,7 @@ struct StateFileTests {
             state.machine.blocks.fail([patch], because: .launches, at: ManualClock.start.adding(.seconds(number)))
             state.places.insert(SHA256Digest(of: Array("\(number)".utf8)))
             let needs = String(repeating: "\u{1}", count: 10_000)
+            state.putOff.add(patch.content, .init(version: patch.version, bytes: number == 0 ? nil : number))
             state.unfit.add(patch.content, .init(version: patch.version, platform: platform, needs: needs))
             state.transfers.fail(
                 patch.content,
@@ -118,7 +119,7 @@ struct StateFileTests {
         #expect(state.machine.blocks.blocks.count == Limits.rowsInState)
         #expect(state.machine.blocks.blocks[installed("\(long)0 0").content] == nil, "it ends first")
         #expect(state.transfers.counts.count == Limits.rowsInState && state.places.count == Limits.rowsInState)
-        #expect(state.unfit.rows.count == Limits.rowsInState)
+        #expect(state.unfit.rows.count == Limits.rowsInState && state.putOff.rows.count == Limits.rowsInState)
         #expect(state.json.fileBytes.count < Limits.stateFile - 100_000)
     }
 

@@ -159,6 +159,11 @@ struct PublicKeyTests {
         }
     }
 
+    @Test func `is the one of its own bytes, also when it is read again after more than are remembered`() throws {
+        let keys = try (0..<70).map { _ in try PrivateKey.generate(.ed25519).publicKey }
+        for key in keys + keys { #expect(try PublicKey(pem: key.pem) == key) }
+    }
+
     @Test func `on P-256 has the same material whether its point is compressed or its curve spelled out`() throws {
         let bench = try Workbench()
         try bench.run("openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out key")

@@ -27,11 +27,22 @@ struct PatchlineStoreTests {
             repository = SimulatedRepository(clock: clock)
             let simulated = try SimulatedDevice(of: repository, clock: clock, on: DiskFiles(), at: root, isShared: true)
             device = simulated
-            store = PatchlineStore(simulated.device) { device, options, report throws(SyncError) in
+            let forecasting: PatchlineStore.Forecasting = { device, options throws(SyncError) in
+                var simulated = simulated
+                simulated.device = device
+                simulated.retryNow = options.retriesFailed
+                if case .metered(let allowance) = options.metering { simulated.allowance = allowance }
+                return try await simulated.forecast()
+            }
+            store = PatchlineStore(simulated.device, forecasting: forecasting) {
+                device,
+                options,
+                report throws(SyncError) in
                 var simulated = simulated
                 simulated.device = device
                 simulated.retryNow = options.retriesFailed
                 simulated.report = report
+                if case .metered(let allowance) = options.metering { simulated.allowance = allowance }
                 return try await simulated.sync()
             }
         }
@@ -89,6 +100,74 @@ struct PatchlineStoreTests {
             #expect(status.patches.allSatisfy { $0.state == .waiting && $0.isPending && $0.fault == nil })
             try await scene.device.launchAndConfirm()
             #expect(try scene.store.status().patches.map(\.state) == [.installed, .installed])
+        }
+    }
+
+    @Test func `tells what a sync would fetch, how and for how many bytes, and changes nothing`() async throws {
+        try await scene { scene in
+            try await scene.install("1")
+            scene.repository.publish([
+                .script("fix", "2", "fix 2;"), .bundle("web", "2", ["index.html": "<p>2</p>"]),
+            ])
+            scene.repository.edit { tree in
+                tree.publishPacks(of: "web")
+                tree.publishPackIndex(of: "web")
+            }
+            let before = try scene.store.status()
+            let cost = try await scene.store.costOfSync()
+            #expect(cost.release == 2 && cost.isExact && cost.metadataBytes > 0 && !cost.isUnasked)
+            #expect(cost.patches.map(\.version.description) == ["fix 2", "web 2"])
+            #expect(cost.patches.map { $0.installed?.description } == ["fix 1", "web 1"])
+            #expect(cost.patches.map(\.way) == [.file, .packs(from: ["1"])])
+            #expect(cost.patches.first?.bytes == 6 && cost.patches.allSatisfy { $0.isExact && !$0.isRepair })
+            #expect(cost.refused == [] && cost.passedOver == [] && cost.mirrors == [] && cost.staleServer == nil)
+            #expect(try scene.store.status() == before)
+            #expect(try await scene.store.sync().bytesTransferred == cost.bytes)
+            let staged = try await scene.store.costOfSync()
+            #expect(staged.bytes == 0 && staged.patches.map(\.way) == [.nothing, .nothing])
+            try await scene.device.launchAndConfirm()
+            #expect(try await scene.store.costOfSync().patches == [])
+        }
+    }
+
+    @Test func `leaves for another network what the allowance does not cover, and says so until it comes`() async throws
+    {
+        try await scene { scene in
+            try await scene.install("1")
+            scene.repository.publish([
+                .script("fix", "2", "fix 2;"), .bundle("web", "2", ["index.html": "<p>2</p>"]),
+            ])
+            scene.repository.edit { tree in
+                tree.publishPacks(of: "web")
+                tree.publishPackIndex(of: "web")
+            }
+            let settings = try await scene.store.configure { settings in
+                (settings.isMetered, settings.allowance, settings.bytesPerSecond) = (true, 6, 5_000)
+            }
+            #expect(try scene.store.settings == settings && settings.isMetered && settings.allowance == 6)
+            let cost = try await scene.store.costOfSync()
+            #expect(cost.patches.map(\.version.description) == ["fix 2"] && cost.bytes == 6)
+            let web = try #require(cost.putOff.first)
+            #expect(web.version.description == "web 2" && web.bytes == web.cost && web.left == 0)
+            let told = NIOLockedValueBox<[PatchlineStore.Progress]>([])
+            let result = try await scene.store.sync { news in told.withLockedValue { $0.append(news) } }
+            #expect(result.putOff == [web] && result.isComplete && result.staging == .staged(.anyTime))
+            #expect(told.withLockedValue(\.self).contains(.putOff(web)))
+            let status = try scene.store.status()
+            #expect(status.putOff == [PatchlineStore.Waiting(version: web.version, bytes: web.bytes)])
+            #expect(status.passedOver == [])
+            // What one sync says of itself goes before the setting.
+            var options = PatchlineStore.SyncOptions()
+            options.metering = .metered(allowance: try #require(web.bytes))
+            let next = try await scene.store.sync(options)
+            #expect(next.putOff == [] && next.packs.map(\.version.description) == ["web 2"])
+            let pack = try #require(next.packs.first)
+            #expect(pack.base == "1" && pack.bytes == web.bytes && pack.saved == pack.estimate - pack.bytes)
+            #expect(try scene.store.status().putOff == [])
+            let wrong = await fault { () throws(PatchlineError) in
+                _ = try await scene.store.configure { $0.allowance = -1 }
+            }
+            #expect(wrong?.description.contains("allowance must be from 0 to") == true)
         }
     }
 
@@ -164,12 +243,14 @@ struct PatchlineStoreTests {
                 settings.platform = PatchlineStore.Platform(name: "linux", compatibility: "0abe")
                 settings.keep = 3
                 settings.asksServer = true
+                settings.entrySignatures = .manifest
                 settings.mirrors = ["http://127.0.0.1:9/tree"]
             }
             #expect(try settings == scene.store.settings && settings.data == ["region": "eu"] && settings.keep == 3)
             let configuration = try scene.device.device.store.configuration()
             #expect(configuration.user?.text == "alice" && configuration.answers && configuration.keep == 3)
             #expect(configuration.access.mirrors.map(\.text) == ["http://127.0.0.1:9/tree"])
+            #expect(configuration.entrySignatures == .manifest && settings.entrySignatures == .manifest)
             try await scene.store.configure { $0.platform = nil }
             #expect(try await scene.store.sync().staging == .staged(.atReload))
         }

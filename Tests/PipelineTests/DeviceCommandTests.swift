@@ -106,10 +106,30 @@ struct DeviceCommandTests {
                 "\(other)"
             )
             #expect(try await StoreDigest(of: device.store) == before)
-            let unset = try await device("set", "--data", "region=eu", "--unset", "nothere").done()
+            let unset = try await device(
+                "set",
+                "--data",
+                "region=eu",
+                "--unset",
+                "nothere",
+                "--no-express",
+                "--entry-signatures",
+                "manifest",
+                "--json"
+            ).done()
             #expect(
                 unset.errors == "warning: --unset nothere: nothing was set under this key; no data is set\n",
                 "\(unset)"
+            )
+            #expect(unset.output.contains(#""entrySignatures":"manifest","express":false"#), "\(unset)")
+            let verified = try await device("verify", "--entries").done()
+            #expect(
+                verified.output == """
+                    web 1.0.0: the signatures of its entries were not checked (--entry-signatures manifest)
+                    3 patches, 8 files, 3 signatures; 0 faults
+
+                    """,
+                "\(verified)"
             )
         }
     }

@@ -24,10 +24,24 @@ struct DeviceOutputTests {
                 await printed.add(sync.output, sync.output.hasPrefix("{\"error\"") ? "error" : "sync")
                 return sync
             }
+            @Sendable func looked(_ device: Device) async throws {
+                await printed.add(try await device.sync(["--json", "--dry-run"]).done().output, "dry-run")
+            }
             try await world.withServer(of: world.shop.site2) { server in
                 let device = try await world.newDevice(server: server.url)
                 try await told(device)
+                try await device("set", "--metered", "--limit-rate", "10MB").done()
+                try await looked(device)
+                let sync = try await synced(device)
+                #expect(sync.code == 0 && sync.errors == "", "\(sync)")
+                try await told(device)
+                let status = try await device("status").done().output
+                #expect(status.contains("network: metered: only what is mandatory comes; at most 10.0 MB a second"))
+                #expect(status.contains("fix 2: waits for a network that is not metered; it costs "), "\(status)")
+                try await device("set", "--no-metered", "--limit-rate", "0B").done()
+                try await looked(device)
                 _ = try await synced(device)
+                try await looked(device)
                 try await told(device)
                 try await device.switchAndConfirm()
                 try await told(device)
@@ -37,6 +51,7 @@ struct DeviceOutputTests {
                 )
                 try await run(.system("rm"), ["-f", script.string]).done()
                 try await told(device)
+                try await looked(device)
                 _ = try await synced(device)
             }
             let device = try await world.settledDevice(server: "http://127.0.0.1:9", as: "settled")
@@ -78,13 +93,18 @@ struct DeviceOutputTests {
                     "phase=empty", "phase=pending", "phase=settled", "phase=trying", "launch", "lastSync", "activates",
                     "patches.state=UnInstall", "patches.state=Success", "patches.state=FileNotExist", "patches.fault",
                     "patches.file", "blocks.next=waits", "blocks.next=blocked", "blocks.next=onTrial",
-                    "stateFault.error",
+                    "stateFault.error", "network.limitRate", "putOff.bytes",
                 ],
                 "sync": [
                     "staging=staged", "staging=unchanged", "patches.states=Add", "patches.states=Update",
                     "patches.file",
-                    "healed", "failures.error", "decisions.choice=take", "decisions.choice=keep",
+                    "putOff.left", "healed", "failures.error", "decisions.choice=take", "decisions.choice=keep",
                     "decisions.passedOver.code=waiting", "decisions.passedOver.code=rolledBackByHand",
+                ],
+                "dry-run": [
+                    "patches.task=take", "patches.task=heal", "patches.task=keep", "patches.way=none",
+                    "patches.task=putOff",
+                    "patches.way=file", "patches.way=open", "metadata", "decisions.choice=take",
                 ],
                 "events": [
                     "event=listening", "event=serving", "event=rolledBack", "event=synced", "launch", "from.patchId",

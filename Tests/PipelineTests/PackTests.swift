@@ -41,6 +41,26 @@ struct PackTests {
         }
     }
 
+    /// The version before runs, and its pack is there.
+    @Test func `from a base costs what a dry run said before, to the byte, and what runs says nothing of that`()
+        async throws
+    {
+        try await World.with { world in
+            try await serving(try await world.site(world.shop.site2)) { url in
+                let device = try await world.settledDevice(server: url)
+                let before = try await device("status").output
+                let look = try await device.sync(["--json", "--dry-run"]).done().output
+                #expect(look.contains(#""from":["1.0.0"]"#) && look.contains(#""exact":true,"#), "\(look)")
+                let bytes = try #require(look.firstMatch(of: #/^\{"bytes":(\d+),/#)?.1)
+                let told = try await device.sync(["--dry-run"]).done()
+                #expect(told.output.contains("by a pack from 1.0.0") && told.output.hasSuffix("nothing was changed\n"))
+                #expect(try await device("status").output == before)
+                let sync = try await device.sync(["--json"]).done().output
+                #expect(sync.contains(#""transferred":\#(bytes)"#), "\(bytes): \(sync)")
+            }
+        }
+    }
+
     /// Joins the objects of a manifest.
     private static let judge = """
         import glob, json, sys

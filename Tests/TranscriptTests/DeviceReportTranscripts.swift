@@ -26,6 +26,7 @@ struct DeviceReportTranscripts {
             "set",
             [text(try Written.lines { facts.printFacts(servedBy: [server], on: $0) })] + [ownHost(try hosted())]
         )
+        reports.list("set --entry-signatures", EntrySignatures.allCases.compactMap(\.words))
         reports.list("set --unset", [[], ["lang", "tier"]].map { SetFactsCommand.warning(of: key, $0) })
         reports.list("a new build of the app", [StoreOptions.newBuild(web)])
         reports.section(
@@ -37,6 +38,10 @@ struct DeviceReportTranscripts {
         reports.section(
             "sync",
             try syncs.map { sync in text(try Written.lines { sync.print([], on: $0, errors: $0) }) }
+        )
+        reports.section(
+            "sync --dry-run",
+            try forecasts.map { look in text(try Written.lines { look.print(on: $0, errors: $0) }) }
         )
         reports.list(
             "verify",
@@ -119,6 +124,8 @@ struct DeviceReportTranscripts {
             facts.data = [try #require(ConditionKey("lang")): try #require(ConditionValue("de"))]
             facts.answers = true
             facts.embedded = "/usr/share/app/shipped"
+            facts.network.isMetered = true
+            (facts.network.allowance, facts.network.rate) = (20_000, 500_000)
             return facts
         }
     }
@@ -154,7 +161,10 @@ struct DeviceReportTranscripts {
         let retries: [StatusReport.Retry] = [.waits, .blocked, .free, .onTrial, .notListed]
         let patches = (0..<5).map { Self.patch(Sample.named("1.\($0)")) }
         var machine = machine
-        var unfit = UnfitVersions()
+        var (unfit, putOff) = (UnfitVersions(), PutOffVersions())
+        for (patch, bytes) in zip(patches, [48_000, nil]) {
+            putOff.add(patch.content, .init(version: patch.version, bytes: bytes))
+        }
         for (index, patch) in patches.enumerated() {
             machine.blocks.fail([patch], because: index == 1 ? .person : .timer, at: Sample.time)
             guard index < 2, let platform = Platform(name: "linux", compatibility: "5e5e") else { continue }
@@ -168,6 +178,7 @@ struct DeviceReportTranscripts {
             lastSync: DeviceState.LastSync(at: Sample.before, roleVersion: 7),
             transfers: TransferFailures(),
             unfit: unfit,
+            putOff: putOff,
             decisions: [],
             retries: Dictionary(uniqueKeysWithValues: zip(patches.map(\.content), retries)),
             fault: nil,
@@ -205,13 +216,79 @@ struct DeviceReportTranscripts {
         )
     }
 
+    private var putOff: [PutOffVersion] {
+        [
+            MeteredWait(cost: 48_000, left: 20_000), MeteredWait(cost: 48_000, left: 0, together: [Sample.script]),
+            MeteredWait(cost: nil, left: 20_000),
+        ].map { wait in
+            PutOffVersion(content: Self.now.content, version: Self.now.version, size: .exactly(48_000), wait: wait)
+        }
+    }
+
     private var syncs: [SyncReport] {
+        var metered = sync(.unchanged)
+        metered.putOff = putOff
         let lags = [Sample.before, Sample.time].map {
             StaleMirror(offered: 6, known: 7, signedAt: $0, clock: Sample.time)
         }
         return ActivationTime.allCases.map { sync(.staged, $0) } + lags.map { sync(.unchanged, .atNextLaunch, $0) }
             + [.unstaged, .trialRunning, .superseded, .refused(Sample.format)].map { sync($0) }
-            + [sync(.unchanged, unanswered: .fetch(.stalled("answer")))]
+            + [sync(.unchanged, unanswered: .fetch(.stalled("answer"))), metered]
+    }
+
+    // MARK: dry run
+
+    private var forecasts: [SyncForecast] {
+        let whole = WireSize.about(346_000)
+        let costs: [(SyncForecast.Task, TransferCost)] = [
+            (.take, TransferCost(way: .file, size: .exactly(310))),
+            (.take, TransferCost(way: .packs(from: [Self.before.version]), size: .exactly(12_300), whole: whole)),
+            (
+                .take,
+                TransferCost(
+                    way: .packs(from: [Sample.named("1.4.0"), Self.before.version]),
+                    size: .about(12_300),
+                    whole: whole
+                )
+            ),
+            (.take, TransferCost(way: .wholePack, size: .exactly(346_000))),
+            (.take, TransferCost(way: .singleObjects, size: .about(20_000), whole: whole)),
+            (.take, .nothing), (.heal, TransferCost(way: .singleObjects, size: .exactly(900))), (.keep, .nothing),
+        ]
+        let open = (SyncForecast.Task.take, TransferCost(way: .open, size: whole, whole: whole))
+        let unknown = (SyncForecast.Task.take, TransferCost(way: .open, size: .unknown, whole: .unknown))
+        return [
+            forecast(costs), forecast([open], isTrial: true), forecast([unknown], isUnasked: true), forecast([]),
+        ]
+    }
+
+    private func forecast(
+        _ costs: [(SyncForecast.Task, TransferCost)],
+        isTrial: Bool = false,
+        isUnasked: Bool = false
+    ) -> SyncForecast {
+        SyncForecast(
+            roleVersion: 7,
+            decisions: [],
+            refused: [],
+            staleMirror: nil,
+            keptEmbedded: nil,
+            mirrors: [],
+            ignoredAnswers: [],
+            isUnasked: isUnasked,
+            isTrial: isTrial,
+            metadata: 4_100,
+            rows: costs.map { task, cost in
+                .init(
+                    patchID: Sample.patch,
+                    kind: .bundle,
+                    version: Sample.version,
+                    current: Self.before.version,
+                    task: task,
+                    cost: cost
+                )
+            }
+        )
     }
 
     // MARK: serve
@@ -224,7 +301,9 @@ struct DeviceReportTranscripts {
             launch.listening(open, urlIn: nil, isSecret: false)
             launch.listening(LocalServer.Address(port: 8_081, token: token), urlIn: "/run/app/url", isSecret: false)
             launch.listening(LocalServer.Address(port: 8_081, token: token), urlIn: nil, isSecret: true)
-            for report in [sync(.staged), sync(.unchanged)] { launch.take(.synced(.success(report))) }
+            var metered = sync(.unchanged)
+            metered.putOff = putOff
+            for report in [sync(.staged), sync(.unchanged), metered] { launch.take(.synced(.success(report))) }
         }
     }
 }

@@ -128,6 +128,8 @@ extension NotEligible: Sampled {
             .users(isKnown: false), .unknownRule("phaseOfTheMoon"), .waiting(until: Sample.time),
             .blocked(until: Sample.time), .rolledBackByHand(until: Sample.time),
             .transferWaiting(failures: 3, until: Sample.time), .notReceived,
+            .metered(MeteredWait(cost: 48_000, left: 20_000)), .metered(MeteredWait(cost: nil, left: 0)),
+            .metered(MeteredWait(cost: 48_000, left: 0, together: [Sample.script])),
         ] + (platform.map { [.incompatible($0)] } ?? []) + [
             .republished, .unmet(requires: Sample.script, because: nil),
             .unmet(requires: Sample.script, because: .dialMissing), .breaks(Sample.label), .noPlace(headcount: 5_000),
@@ -138,8 +140,9 @@ extension NotEligible: Sampled {
     var isSampled: Bool {
         switch self {
         case .rollout, .paused, .dialMissing, .appVersion, .condition, .malformedCondition, .users, .unknownRule,
-            .waiting, .blocked, .rolledBackByHand, .transferWaiting, .notReceived, .incompatible, .republished, .unmet,
-            .breaks, .noPlace, .held, .notChosen:
+            .waiting, .blocked, .rolledBackByHand, .transferWaiting, .notReceived, .metered, .incompatible,
+            .republished,
+            .unmet, .breaks, .noPlace, .held, .notChosen:
             true
         }
     }
@@ -202,6 +205,16 @@ extension PatchlineApp.Event: Sampled {
         .rolledBack(to: nil, from: "web 1.4.2"),
         .unproven("web 1.4.2"), .withdrawn(["web", "fix-cart-total"]), .following(channel: "beta"),
         .damaged(["web 1.4.2 app.js"]), .syncing(percent: 40), .synced(isNew: true), .synced(isNew: false),
+        .putOff([
+            PatchlineStore.PutOff(
+                PutOffVersion(
+                    content: PatchContent(patchID: Sample.patch, sha256: Sample.digest),
+                    version: Sample.version,
+                    size: .exactly(48_000),
+                    wait: MeteredWait(cost: 48_000, left: 20_000)
+                )
+            )
+        ]),
         .syncFailed("the server fell silent"),
         .parametersChanged(PatchlineApp.Parameters(OnlineParameters(app: Sample.app, channel: Sample.channel))),
         .trouble("the disk is full"),
@@ -210,7 +223,7 @@ extension PatchlineApp.Event: Sampled {
     var isSampled: Bool {
         switch self {
         case .nothingInstalled, .serving, .confirmed, .rolledBack, .unproven, .withdrawn, .following, .damaged,
-            .syncing, .synced, .syncFailed, .parametersChanged, .trouble:
+            .syncing, .synced, .putOff, .syncFailed, .parametersChanged, .trouble:
             true
         }
     }

@@ -6,6 +6,7 @@ import SystemPackage
 import Terminal
 import Testing
 
+@testable import PatchDelta
 @testable import PatchServer
 @testable import PatchServerCommand
 @testable import PatchTrust
@@ -169,19 +170,13 @@ struct ServerReportTranscripts {
     }
 
     private func packs() throws -> [String] {
-        func step(_ pack: Int?, _ method: UpdateStep.Method) -> UpdateStep {
-            UpdateStep(
-                patchID: Sample.patch,
-                version: Sample.version,
-                base: Sample.version,
-                pack: BasePack(manifest: Sample.digest, base: Sample.digest),
-                packBytes: pack,
-                signatureBytes: 512,
-                otherwise: 41_234,
-                method: method
-            )
-        }
-        let steps = [step(1_234, .pack), step(nil, .wholePack), step(nil, .singleObjects)]
+        let steps = [
+            Sample.update(1_234, PackSummary(patched: 5, plain: 3, groups: 2)),
+            Sample.update(1_234, PackSummary(same: 1_200, substituted: 30, plain: 2, groups: 2)),
+            Sample.update(1_234, PackSummary(patched: 1, groups: 1)), Sample.update(1_234, PackSummary(groups: 0)),
+            Sample.update(1_234, nil),
+            Sample.update(nil, nil, isWhole: true), Sample.update(nil, nil),
+        ]
         return [
             text(try Written.lines { PacksCommand.write(steps, .nothing, Sample.channel, to: $0) }),
             text(try Written.lines { PacksCommand.write(Array(steps.prefix(1)), change, Sample.channel, to: $0) }),
@@ -311,4 +306,35 @@ struct ServerReportTranscripts {
             .fields([("roleVersion", .integer(7)), ("label", .text("May"))])
         ),
     ]
+}
+
+extension Sample {
+    /// What an update costs, with a pack of so many bytes or without one.
+    static func update(_ pack: Int?, _ summary: PackSummary?, isWhole: Bool = false) -> UpdateStep {
+        UpdateStep(
+            of: patch,
+            from: version,
+            to: version,
+            by: BasePack(manifest: digest, base: digest),
+            packBytes: pack,
+            summary,
+            signatures: 512,
+            column: 30_000,
+            otherwise: UpdateCost.Otherwise(bytes: 41_234, isWhole: isWhole)
+        )
+    }
+}
+
+extension PackSummary {
+    init(same: Int = 0, substituted: Int = 0, patched: Int = 0, plain: Int = 0, groups: Int) {
+        self.init(
+            bytes: 1_234,
+            headBytes: 234,
+            groups: groups,
+            same: same,
+            substituted: substituted,
+            patched: patched,
+            plain: plain
+        )
+    }
 }

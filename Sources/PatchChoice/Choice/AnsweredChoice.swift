@@ -61,7 +61,7 @@ extension Candidates {
     private mutating func follow(_ index: Int) -> IgnoredAnswer.Why? {
         guard index < verdicts.count else { return .notAbove }
         // One that did not come is still the one: no other is taken in its place.
-        if let why = verdicts[index], why != .notReceived { return .notEligible(why) }
+        if let why = verdicts[index], !why.isDue { return .notEligible(why) }
         // What the device has is not listed, so only the version that it would take anyhow is surely not below it.
         if current != nil, place == nil, verdicts[index] == nil, index != pickedIndex { return .notAbove }
         passOverAll(but: index, because: .notChosen(versions[index].version))
@@ -75,7 +75,7 @@ extension Decision {
         case (.hold, .keep), (.hold, .none): true
         case (.hold, .take), (.hold, .withdraw): false
         case (.version(let sha256, isForced: _), _):
-            self.choice.content?.sha256 == sha256 || passedOver.contains { $0.why == .notReceived }
+            self.choice.content?.sha256 == sha256 || passedOver.contains(where: \.why.isDue)
         }
     }
 

@@ -143,7 +143,7 @@ package struct Candidates: Sendable {
             heldThroughOthers.versions.insert(pickedIndex)
             heldThroughOthers.contents.insert(versions[pickedIndex].fingerprint.sha256)
         }
-        if why == .notReceived {
+        if why.isDue {
             sum = VerdictSum(verdicts, of: versions)
         } else {
             sum.close(pickedIndex, verdicts, of: versions)
@@ -168,7 +168,7 @@ package struct Candidates: Sendable {
 
     var pickedIndex: Int? { sum.firstOpen < sum.stop ? sum.firstOpen : nil }
 
-    /// Versions behind one that did not arrive are not considered.
+    /// Versions behind one that did not arrive, or waits, are not considered.
     private var stop: Int { sum.stop }
 }
 
@@ -189,7 +189,7 @@ private struct VerdictSum: Sendable {
     private(set) var held: Set<SHA256Digest> = []
 
     init(_ verdicts: [NotEligible?], of versions: [PatchEntry]) {
-        stop = verdicts.firstIndex { $0 == .notReceived }.map { $0 + 1 } ?? verdicts.endIndex
+        stop = verdicts.firstIndex { $0?.isDue == true }.map { $0 + 1 } ?? verdicts.endIndex
         firstOpen = verdicts.firstIndex { $0 == nil } ?? verdicts.endIndex
         for (index, verdict) in verdicts.enumerated() {
             if let verdict {

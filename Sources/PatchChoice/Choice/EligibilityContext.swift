@@ -14,6 +14,8 @@ package struct EligibilityContext: Sendable {
     package var unfit: UnfitVersions
     /// Versions that did not arrive in this sync.
     package var notReceived: Set<PatchContent> = []
+    /// Versions that wait for another network.
+    package var putOff: [PatchContent: MeteredWait] = [:]
     /// What the server answered.
     package var answers = ServerAnswers()
 
@@ -36,64 +38,81 @@ package struct EligibilityContext: Sendable {
 
     /// The first rule that keeps a version from a device that does not have it.
     package func obstacle(to entry: PatchEntry, over current: InstalledPatch?) -> NotEligible? {
-        // Labels are one content within a channel.
-        if let current, current.channel == nil, current.version == entry.version,
-            current.fingerprint.sha256 != entry.fingerprint.sha256
-        {
-            return .republished
+        for rule in EligibilityRule.allCases {
+            if let why = obstacle(to: entry, over: current, by: rule) { return why }
         }
-        return ruleObstacle(to: entry) ?? failure(of: entry) ?? shareObstacle(to: entry)
+        return nil
+    }
+
+    /// Nil where the version passes this rule.
+    func obstacle(to entry: PatchEntry, over current: InstalledPatch?, by rule: EligibilityRule) -> NotEligible? {
+        switch rule {
+        case .label:
+            // Labels are one content within a channel.
+            guard let current, current.channel == nil, current.version == entry.version else { return nil }
+            return current.fingerprint.sha256 == entry.fingerprint.sha256 ? nil : .republished
+        case .appVersion, .knownRules, .condition, .users: return ruleObstacle(to: entry, by: rule)
+        case .arrival: return notReceived.contains(entry.content) ? .notReceived : nil
+        case .network: return putOff[entry.content].map { .metered($0) }
+        case .nativePart:
+            guard let platform = device.platform, unfit.contains(entry.content, for: platform) else { return nil }
+            return .incompatible(platform)
+        case .trials:
+            switch blocks.status(of: entry.content, at: device.time, retryNow: device.retryNow) {
+            case .free: return nil
+            case .waiting(let until): return .waiting(until: until)
+            case .blocked(let until): return .blocked(until: until)
+            case .rolledBackByHand(let until): return .rolledBackByHand(until: until)
+            }
+        case .transfers:
+            guard !device.retryNow, let wait = transfers.wait(for: entry.content, at: device.time) else { return nil }
+            return .transferWaiting(failures: wait.failures, until: wait.until)
+        case .dial, .pause, .rollout, .headcount: return shareObstacle(to: entry, by: rule)
+        }
     }
 
     /// Whom it is for.
-    private func ruleObstacle(to entry: PatchEntry) -> NotEligible? {
+    private func ruleObstacle(to entry: PatchEntry, by rule: EligibilityRule) -> NotEligible? {
         let rules = entry.rules
-        guard rules.appVersionFits(device.appVersion) else {
+        switch rule {
+        case .appVersion:
+            if rules.appVersionFits(device.appVersion) { return nil }
             return .appVersion(needs: rules.appVersion?.text ?? "", has: device.appVersion?.text)
-        }
-        if let rule = rules.unknown.first { return .unknownRule(rule) }
-        if let text = rules.condition {
+        case .knownRules: return rules.unknown.first.map { .unknownRule($0) }
+        case .condition:
+            guard let text = rules.condition else { return nil }
             do throws(Condition.Problem) {
-                guard try Condition(text).holds(for: device.data) else { return .condition(text) }
+                return try Condition(text).holds(for: device.data) ? nil : .condition(text)
             } catch { return .malformedCondition(error) }
-        }
-        if let users = rules.users {
+        case .users:
+            guard let users = rules.users else { return nil }
             guard let user = device.user, users.contains(user.hash(salt: entry.salt)) else {
                 return .users(isKnown: device.user != nil)
             }
+            return nil
+        default: return nil
         }
-        return nil
-    }
-
-    /// What became of it here before.
-    private func failure(of entry: PatchEntry) -> NotEligible? {
-        if notReceived.contains(entry.content) { return .notReceived }
-        if let platform = device.platform, unfit.contains(entry.content, for: platform) {
-            return .incompatible(platform)
-        }
-        switch blocks.status(of: entry.content, at: device.time, retryNow: device.retryNow) {
-        case .free: break
-        case .waiting(let until): return .waiting(until: until)
-        case .blocked(let until): return .blocked(until: until)
-        case .rolledBackByHand(let until): return .rolledBackByHand(until: until)
-        }
-        if !device.retryNow, let wait = transfers.wait(for: entry.content, at: device.time) {
-            return .transferWaiting(failures: wait.failures, until: wait.until)
-        }
-        return nil
     }
 
     /// How many it is for: the smaller of the signed ceiling and the dial.
-    private func shareObstacle(to entry: PatchEntry) -> NotEligible? {
-        if !hasDial, entry.rules.dial == .required { return .dialMissing }
-        let row = dialRows[entry.content]
-        if let row, row.paused { return .paused(reason: row.reason) }
-        let effective = min(entry.rules.rollout, row?.rollout ?? 10_000)
-        let cohort = Cohort(salt: entry.salt, deviceID: device.deviceID).number
-        guard effective > cohort else { return .rollout(cohort: cohort, effective: effective) }
-        guard let headcount = row?.headcount, !answers.mayHave(entry.placeName(of: device.deviceID)) else { return nil }
-        return .noPlace(headcount: headcount)
+    private func shareObstacle(to entry: PatchEntry, by rule: EligibilityRule) -> NotEligible? {
+        let row = row(of: entry)
+        switch rule {
+        case .dial: return !hasDial && entry.rules.dial == .required ? .dialMissing : nil
+        case .pause: return row?.paused == true ? .paused(reason: row?.reason) : nil
+        case .rollout:
+            let effective = min(entry.rules.rollout, row?.rollout ?? 10_000)
+            let cohort = Cohort(salt: entry.salt, deviceID: device.deviceID).number
+            return effective > cohort ? nil : .rollout(cohort: cohort, effective: effective)
+        case .headcount:
+            guard let headcount = row?.headcount else { return nil }
+            return answers.mayHave(entry.placeName(of: device.deviceID)) ? nil : .noPlace(headcount: headcount)
+        default: return nil
+        }
     }
+
+    /// Of the dial.
+    func row(of entry: PatchEntry) -> Dial.Row? { dialRows[entry.content] }
 
     /// The name of the place that this entry needs and this device does not have.
     func lackedPlace(in entry: PatchEntry) -> SHA256Digest? {

@@ -14,6 +14,7 @@ extension NotEligible {
         case .rolledBackByHand: "rolledBackByHand"
         case .transferWaiting: "transferWaiting"
         case .notReceived: "notReceived"
+        case .metered: "metered"
         case .incompatible: "incompatible"
         case .republished: "republished"
         case .unmet: "unmet"

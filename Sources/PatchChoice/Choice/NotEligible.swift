@@ -22,6 +22,8 @@ package indirect enum NotEligible: Equatable, Sendable {
     /// It did not arrive in this sync; versions below it are not considered, because a failed patch stays at its
     /// version (P7).
     case notReceived
+    /// It waits for a network on which bytes cost nothing; versions below it are not considered either.
+    case metered(MeteredWait)
     /// Its manifest fits another native part.
     case incompatible(Platform)
     /// This label is installed with other bytes.
@@ -62,7 +64,9 @@ extension NotEligible {
     /// Whether the version before stays although it is no longer listed: its replacement is no good here.
     var keepsTheOld: Bool {
         switch self {
-        case .waiting, .blocked, .rolledBackByHand, .transferWaiting, .notReceived, .incompatible, .republished: true
+        case .waiting, .blocked, .rolledBackByHand, .transferWaiting, .notReceived, .metered, .incompatible,
+            .republished:
+            true
         case .unmet(_, let because): because?.keepsTheOld ?? false
         case .rollout, .paused, .dialMissing, .appVersion, .condition, .malformedCondition, .users, .unknownRule,
             .breaks, .noPlace, .held, .notChosen:
@@ -75,7 +79,15 @@ extension NotEligible {
     /// Whether it did not arrive, and may the next time.
     var isOfTheNetwork: Bool {
         switch self {
-        case .notReceived, .transferWaiting: true
+        case .notReceived, .metered, .transferWaiting: true
+        default: false
+        }
+    }
+
+    /// Whether it is the one that this device is to have next: no version below it is taken in its place.
+    var isDue: Bool {
+        switch self {
+        case .notReceived, .metered: true
         default: false
         }
     }
@@ -96,7 +108,8 @@ extension NotEligible {
     /// Whether the reason may pass by itself, so that the version's history is worth keeping.
     var isPostponed: Bool {
         switch self {
-        case .waiting, .transferWaiting, .notReceived, .paused, .dialMissing, .noPlace, .held, .notChosen: true
+        case .waiting, .transferWaiting, .notReceived, .metered, .paused, .dialMissing, .noPlace, .held, .notChosen:
+            true
         case .unmet(_, let because): because?.isPostponed ?? false
         case .blocked, .rolledBackByHand, .rollout, .appVersion, .condition, .malformedCondition, .users, .unknownRule,
             .incompatible, .republished, .breaks:
@@ -109,7 +122,7 @@ extension NotEligible {
     /// Whether the reason is this device's history with the version, not a rule about devices.
     package var isOfThisDevice: Bool {
         switch self {
-        case .waiting, .blocked, .rolledBackByHand, .transferWaiting, .notReceived, .incompatible: true
+        case .waiting, .blocked, .rolledBackByHand, .transferWaiting, .notReceived, .metered, .incompatible: true
         case .rollout, .paused, .dialMissing, .appVersion, .condition, .malformedCondition, .users, .unknownRule,
             .republished, .unmet, .breaks, .noPlace, .held, .notChosen:
             false
@@ -139,6 +152,7 @@ extension NotEligible: CustomStringConvertible {
         case .transferWaiting(let failures, let until):
             "could not be fetched \(failures) times; next try after \(until)"
         case .notReceived: "could not be fetched"
+        case .metered(let wait): "put off while metered: \(wait)"
         case .incompatible(let platform):
             "made for another native part; this device is \(platform.name) \(platform.compatibility)"
         case .republished: "is listed under a label that is installed with other bytes; refused"

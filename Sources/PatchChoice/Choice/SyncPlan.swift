@@ -28,7 +28,7 @@ package struct SyncPlan: Sendable {
     /// When the planned selection may start.
     package let activates: ActivationTime
     /// A trial runs, so nothing new is wanted before it ends.
-    private let isTrial: Bool
+    package let isTrial: Bool
     /// Bytes of every signature column that the role names.
     package let columnSizes: [SHA256Digest: Int]
     /// The embedded role version, if the list is no newer and so takes none of its versions away.

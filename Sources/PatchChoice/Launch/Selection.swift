@@ -61,7 +61,7 @@ package struct InstalledPatch: Hashable, Sendable {
     package var address: ContentAddress { ContentAddress(sha256: fingerprint.sha256, url: url) }
     package var label: Label { Label(patchID: patchID, version: version) }
 
-    var json: JSON {
+    package var json: JSON {
         let members: [(String, JSON?)] = [
             ("patchId", .text(patchID.text)), ("kind", .text(kind.rawValue)), ("version", .text(version.text)),
             ("url", .text(url)), ("signature", signature.json), ("column", column.map { .text($0.hex) }),

@@ -53,6 +53,11 @@ package enum URLLayout {
         "packs/\(pack.manifest.hex)/\(pack.name(of: part))"
     }
 
+    /// `packs/<manifest sha256>/index.json`: see ``PackIndex``.
+    package static func packIndex(of manifest: SHA256Digest) -> String {
+        "packs/\(manifest.hex)/index.json"
+    }
+
     /// A target's file under consistent snapshots: `targets/DIRECTORY/HASH.NAME`.
     package static func target(_ path: TargetPath, sha256: SHA256Digest) -> String {
         "targets/" + path.prefixingName(with: sha256.hex)

@@ -56,6 +56,17 @@ package struct AppVersionRange: Hashable, Sendable {
     private struct Bound: Hashable, Sendable {
         let comparator: Comparator
         let version: AppVersion
+
+        func holds(for other: AppVersion) -> Bool {
+            switch comparator {
+            case .atLeast: other >= version
+            case .atMost: other <= version
+            case .notEqual: other != version
+            case .above: other > version
+            case .below: other < version
+            case .equal: other == version
+            }
+        }
     }
 
     package let text: String
@@ -75,15 +86,12 @@ package struct AppVersionRange: Hashable, Sendable {
     }
 
     package func contains(_ version: AppVersion) -> Bool {
-        bounds.allSatisfy { bound in
-            switch bound.comparator {
-            case .atLeast: version >= bound.version
-            case .atMost: version <= bound.version
-            case .notEqual: version != bound.version
-            case .above: version > bound.version
-            case .below: version < bound.version
-            case .equal: version == bound.version
-            }
-        }
+        bounds.allSatisfy { $0.holds(for: version) }
+    }
+
+    /// The comparators that do not hold, joined by spaces; all of them for a version that nobody knows.
+    package func lacking(in version: AppVersion?) -> String {
+        bounds.filter { bound in version.map { !bound.holds(for: $0) } ?? true }
+            .map { "\($0.comparator.rawValue)\($0.version.text)" }.joined(separator: " ")
     }
 }

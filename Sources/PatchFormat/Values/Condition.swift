@@ -19,6 +19,8 @@ package struct Condition: Hashable, Sendable {
         let key: ConditionKey
         let comparator: Comparator
         let value: ConditionValue
+
+        var text: String { "\(key.text)\(comparator.rawValue)\(value.text)" }
     }
 
     /// Why a text is no condition.
@@ -56,6 +58,18 @@ package struct Condition: Hashable, Sendable {
 
     package func holds(for facts: [ConditionKey: ConditionValue]) -> Bool {
         groups.contains { $0.allSatisfy { $0.holds(for: facts) } }
+    }
+
+    /// The fewest comparisons that would have to hold besides: of the first group that lacks least.
+    package func lacking(in facts: [ConditionKey: ConditionValue]) -> [String] {
+        let lacking = groups.map { group in group.filter { !$0.holds(for: facts) }.map(\.text) }
+        return lacking.min { $0.count < $1.count } ?? []
+    }
+
+    /// What it asks about, each once, in its order.
+    package var keys: [ConditionKey] {
+        var seen: Set<ConditionKey> = []
+        return groups.joined().map(\.key).filter { seen.insert($0).inserted }
     }
 }
 

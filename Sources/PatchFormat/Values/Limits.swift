@@ -15,6 +15,9 @@ package enum Limits {
     package static let patchList = 16_000_000
     /// All of a channel's metadata in one answer; what does not fit is fetched by itself.
     package static let express = 16_777_216
+    /// Which packs lead to one version, and how many of them it names.
+    package static let packIndex = 65_536
+    package static let rowsInPackIndex = 64
     /// A manifest of 100,000 assets is about 30 MB.
     package static let manifest = 64_000_000
     /// `manifest.sigs` of 100,000 assets signed with RSA-4096.

@@ -31,7 +31,7 @@ extension AppRepository {
 
     /// The same, and repairs with proof: files whose digest is known and whose bytes are found elsewhere, the first
     /// root of trust, labels that a verified list has, half-written files, compressed forms and packs that are wrong; and
-    /// rebuilds a lost record of labels.
+    /// rebuilds a lost record of labels and the indexes of packs.
     ///
     /// Signs nothing, and removes nothing of the tree but such forms and packs. The caller holds the lock.
     ///
@@ -50,6 +50,8 @@ extension AppRepository {
             let rebuilt = try hasLostLabels() ? try? rebuiltLabels(history: history) : nil
             if let rebuilt { notes.append(rebuilt.note) }
             let healed = try repair(report, from: sources, rebuilt?.labels)
+            let indexes = try indexPacks().files
+            if indexes > 0 { notes.append("wrote what packs lead to \(Words.count(indexes, "version"))") }
             guard !healed.isEmpty else {
                 (report.repaired, report.notes) = (repaired, notes)
                 return report
@@ -96,7 +98,7 @@ extension AppRepository {
 extension TreePath.File {
     fileprivate var step: PublicationPlan.Step {
         switch self {
-        case .object, .target, .pack, .basePack, .compressed: .contents
+        case .object, .target, .pack, .basePack, .packIndex, .compressed: .contents
         case .role("snapshot", _): .snapshot
         case .role("dial", _): .dial
         case .role: .channel
@@ -155,7 +157,7 @@ private struct RepairSources {
         case .target(let path, _): paths += folders.map { $0.at("targets/\(path)") }
         case .role: paths += folders.map { $0.at("role.json") }
         case .root: paths.insert(repository.tree.anchorFile, at: 0)
-        case .object, .timestamp, .pack, .basePack, .express, .compressed: break
+        case .object, .timestamp, .pack, .basePack, .packIndex, .express, .compressed: break
         }
         return paths
     }

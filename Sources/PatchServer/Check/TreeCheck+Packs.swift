@@ -87,6 +87,26 @@ extension TreeCheck {
         return "they do not make the signatures of the manifest that their name says"
     }
 
+    /// What an index says must be so; a pack that it does not name costs a device a request, and is no fault.
+    mutating func checkPackIndex(_ file: TreePath.File, of manifest: SHA256Digest) {
+        guard !documents.manifests(manifest).isEmpty else {
+            report.counts.unreferenced += 1
+            return
+        }
+        do throws(ServerError) {
+            guard let bytes = try repository.storage.read(file, limit: Limits.packIndex) else { return }
+            report.counts.bytes += bytes.count
+            let index: PackIndex
+            do throws(FormatError) { index = try PackIndex(bytes, of: manifest, named: "it") } catch {
+                return add(file, .form, "\(error)")
+            }
+            // Looked at after it was read: a pack that was made meanwhile stood before.
+            let packs = PackIndexes(try repository.storage.listingOfPacks())
+            let whole = index.whole == nil ? nil : try repository.wholeBytes(of: manifest, packs)
+            if let found = packs.contradiction(to: index, of: manifest, whole: whole) { add(file, .form, found) }
+        } catch { add(file, .form, "\(error)") }
+    }
+
     /// Nil for a damaged one.
     private func manifest(of files: [TreePath.File]) -> [UInt8]? {
         for file in files {

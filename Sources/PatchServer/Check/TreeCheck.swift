@@ -121,6 +121,7 @@ struct TreeCheck {
             case .role, .root, .timestamp: report.counts.unreferenced += 1
             case .compressed(let plain, let format): checkForm(file, of: plain, format)
             case .basePack(let pack, let part): checkPack(file, pack, part)
+            case .packIndex(let manifest): checkPackIndex(file, of: manifest)
             // The first is never a file; nothing refers to the other, and a device refuses what is wrong.
             case .pack, .express: break
             }

@@ -22,8 +22,8 @@ package struct TreeFault: Hashable, Sendable {
         case stranger
         /// One of the server's own records, or a draft, cannot be read.
         case record
-        /// A compressed form that is not one of the file that it stands beside, or a pack that does not make its version;
-        /// devices do without.
+        /// A compressed form that is not one of the file that it stands beside, a pack that does not make its version, or an
+        /// index that names what is not there; devices do without.
         case form
         /// Half-written, by an interrupted or running writer; no reader meets it.
         case leftover
@@ -39,7 +39,7 @@ package struct TreeFault: Hashable, Sendable {
     package let detail: String
     /// The file that would heal it, if it can be found.
     let wanted: Wanted?
-    /// The compressed form or pack that is wrong.
+    /// The compressed form, pack or index that is wrong.
     let form: TreePath.File?
 
     /// A file of the tree whose bytes are known by their digest.

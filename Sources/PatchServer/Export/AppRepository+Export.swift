@@ -71,7 +71,8 @@ extension AppRepository {
             needs.merge(try reader.contents(of: published.role, channel: channel))
         }
         needs.merge(try reader.targets(of: state.dial))
-        let (forms, packs) = try forms()
+        let listing = try storage.listing()
+        let (forms, packs) = forms(in: listing)
         for digest in needs.objects.keys.sorted() {
             plan.write(.stored(.object(digest), storage, digest), to: .tree(.object(digest)), in: .contents)
             plan.copy(forms[.object(digest)], from: storage, in: .contents)
@@ -98,6 +99,7 @@ extension AppRepository {
         for root in state.roots {
             plan.write(root.bytes, to: .tree(.root(version: root.version)), in: .roots)
         }
+        try addIndexes(of: packs, listing, needs, to: &plan)
         try addExpress(of: state, to: &plan)
         plan.compressRoles()
         return plan
@@ -123,9 +125,30 @@ extension AppRepository {
         }
     }
 
+    /// Of the packs that are exported, which are fewer: made anew, and not copied.
+    private func addIndexes(
+        of packs: [SHA256Digest: [TreePath.File]],
+        _ listing: TreeListing,
+        _ needs: RoleContents,
+        to plan: inout PublicationPlan
+    ) throws(ServerError) {
+        let manifests = needs.targets.keys.compactMap(\.manifest)
+        var exported = listing
+        let kept = Set(manifests.flatMap { packs[$0] ?? [] })
+        exported.files = listing.files.filter { kept.contains($0.key) || needs.targets[$0.key.plain] != nil }
+        let indexes = PackIndexes(exported)
+        for manifest in Set(manifests).sorted() {
+            let whole = try wholeBytes(of: manifest, PackIndexes(listing))
+            guard let index = indexes.index(of: manifest, whole: whole) else { continue }
+            plan.write(index.json.fileBytes, to: .tree(.packIndex(manifest)), in: .indexes)
+        }
+    }
+
     /// The compressed forms in the tree, by the file that each is of; and the packs from a base, by the manifest that they make.
-    private func forms() throws(ServerError) -> ([TreePath.File: [TreePath.File]], [SHA256Digest: [TreePath.File]]) {
-        let files = try storage.listing().files.keys
+    private func forms(
+        in listing: TreeListing
+    ) -> ([TreePath.File: [TreePath.File]], [SHA256Digest: [TreePath.File]]) {
+        let files = listing.files.keys
         var packs: [SHA256Digest: [TreePath.File]] = [:]
         for case .basePack(let pack, let part) in files {
             packs[pack.manifest, default: []].append(.basePack(pack, part))

@@ -102,6 +102,8 @@ package struct GarbageCollection: Sendable {
             case .draft(let channel, let version): _ = try repository.tree.removeDrafts(of: channel, upTo: version)
             }
         }
+        // Before the packs: interrupted in between, no index names one that is not there.
+        if files.contains(where: \.isInPackIndex) { _ = try repository.indexPacks(without: Set(files)) }
         if !files.isEmpty { try repository.storage.remove(files) }
     }
 

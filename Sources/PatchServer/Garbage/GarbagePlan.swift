@@ -63,6 +63,7 @@ package struct GarbagePlan: Equatable, Sendable {
         case .compressed(let plain, _): stage(of: plain, kept, needed, manifests, pinned).map { _ in .compressed }
         case .pack(let manifest): manifests.contains(manifest) ? nil : .objects
         case .basePack(let pack, _): manifests.contains(pack.manifest) ? nil : .compressed
+        case .packIndex(let manifest): manifests.contains(manifest) ? nil : .compressed
         case .timestamp, .root, .express: nil
         case .role(let name, _): kept.contains(file) ? nil : name == "snapshot" ? .snapshots : .roles
         case .target: needed.targets[file] == nil && !pinned.targets.contains(file) ? .targets : nil
@@ -91,6 +92,7 @@ extension GarbagePlan.Item {
         case .tree(.target): "target"
         case .tree(.object): "object"
         case .tree(.pack), .tree(.basePack): "pack"
+        case .tree(.packIndex): "pack index"
         case .tree(.compressed): "compressed form"
         case .tree(.timestamp): "timestamp"
         case .tree(.root): "root"
@@ -102,7 +104,7 @@ extension GarbagePlan.Item {
 
 extension TreePath.File {
     /// Of a manifest.
-    fileprivate var manifest: SHA256Digest? {
+    var manifest: SHA256Digest? {
         if case .target(let path, let digest) = self, path.isManifest { digest } else { nil }
     }
 }

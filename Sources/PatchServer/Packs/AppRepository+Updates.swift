@@ -1,3 +1,4 @@
+package import PatchDelta
 package import PatchFormat
 import PatchStore
 import PatchTrust
@@ -24,8 +25,12 @@ extension AppRepository {
             let column = try storage.status(of: job.new.column)?.size ?? 0
             updates.append(
                 UpdateStep(
-                    job,
-                    pack: try storage.status(of: .basePack(job.pack, .pack))?.size,
+                    of: job.new.label.patchID,
+                    from: job.base.label.version,
+                    to: job.new.label.version,
+                    by: job.pack,
+                    packBytes: try storage.status(of: .basePack(job.pack, .pack))?.size,
+                    try summary(of: job),
                     signatures: try storage.status(of: .basePack(job.pack, .signatures))?.size,
                     column: column,
                     otherwise: sizes.otherwise(
@@ -85,6 +90,14 @@ extension AppRepository {
             bases.insert(digest)
         }
         return (listed, bases)
+    }
+
+    /// Nil where there is no pack, or it is not one from this base: `check` says so.
+    private func summary(of job: PackPlan.Job) throws(ServerError) -> PackSummary? {
+        guard let reader = try storage.open(.basePack(job.pack, .pack), limit: Limits.object),
+            let base = try? PackManifest(try VersionSources(tree).document(job.base.manifest))
+        else { return nil }
+        return try? PackSummary(of: FileBytes(reader), base: base, limit: Limits.object)
     }
 
     private func steps(to channel: ChannelName, _ wanted: WantedPacks) throws(ServerError) -> [PackPlan.Job] {

@@ -24,25 +24,17 @@ struct PackPlan: Sendable {
 
     static let none = PackPlan([])
 
-    /// Above this, less effort is made; above the other, packs from the farthest bases are left out.
-    static let thorough = 64_000_000
-    static let most = 400_000_000
-
     /// Those that somebody asks for, whatever they weigh.
     init(wanted jobs: [Job]) {
         (self.jobs, effort) = (jobs, .most)
     }
 
-    /// So that a publisher waits for a minute or two at most, whatever the release weighs.
+    /// What a publisher waits for, whatever the release weighs.
     init(_ jobs: [Job]) {
-        var (kept, bytes) = ([Job](), 0)
-        for job in jobs.sorted(by: { ($0.rank, $1.bytes, $0.name) < ($1.rank, $0.bytes, $1.name) }) {
-            guard bytes + job.bytes <= Self.most else { continue }
-            bytes += job.bytes
-            kept.append(job)
-        }
-        self.jobs = kept
-        effort = bytes <= Self.thorough ? .most : .quick
+        let sorted = jobs.sorted { ($0.rank, $1.bytes, $0.name) < ($1.rank, $0.bytes, $1.name) }
+        let budget = PackBudget(sorted.map(\.bytes))
+        self.jobs = budget.kept.map { sorted[$0] }
+        effort = budget.effort
     }
 }
 

@@ -1,3 +1,4 @@
+import PatchDelta
 import PatchFormat
 import ReleaseTree
 

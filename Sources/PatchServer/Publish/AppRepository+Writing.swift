@@ -19,6 +19,7 @@ extension AppRepository {
         var forms = (plan.writes[.forms] ?? []).compactMap(\.contents?.file)
         for (step, writes) in plan.steps {
             change += try makingRoom(&forms) { (forms) throws(ServerError) in
+                if step == .indexes { return try indexPacks(to: plan.packed) }
                 // Those that there was no room for.
                 guard step != .forms || !forms.isEmpty else { return .nothing }
                 let contents = writes.compactMap(\.contents)
@@ -62,6 +63,7 @@ extension AppRepository {
             for form in forms where try storage.status(of: form) != nil { made.append(form) }
             try storage.remove(made)
             _ = try storage.removeHalfWritten()
+            if made.contains(where: \.isInPackIndex) { _ = try indexPacks() }
             forms = []
             return try work(forms)
         }

@@ -13,7 +13,7 @@ import SystemPackage
 /// change are the keys of targets, and the new targets hold under the old root too: then no reader meets such a moment.
 struct PublicationPlan: Sendable {
     enum Step: String, CaseIterable, Sendable {
-        case contents, forms, targets, channel, dial, snapshot, records, roots, express, timestamp, lateRoots
+        case contents, forms, targets, indexes, channel, dial, snapshot, records, roots, express, timestamp, lateRoots
     }
 
     struct Write: Sendable {
@@ -29,8 +29,18 @@ struct PublicationPlan: Sendable {
 
     private(set) var writes: [Step: [Write]] = [:]
 
+    /// Indexes are made of what stands after the steps before: theirs has no writes.
     var steps: [(step: Step, writes: [Write])] {
-        Step.allCases.compactMap { step in writes[step].map { (step, $0) } }
+        Step.allCases.compactMap { step in
+            (writes[step] ?? (step == .indexes && !packed.isEmpty ? [] : nil)).map { (step, $0) }
+        }
+    }
+
+    /// The manifests that packs of it lead to.
+    var packed: Set<SHA256Digest> {
+        var found: Set<SHA256Digest> = []
+        for case .tree(.basePack(let pack, _)) in (writes[.forms] ?? []).map(\.target) { found.insert(pack.manifest) }
+        return found
     }
 
     mutating func write(_ bytes: [UInt8], to target: Write.Target, in step: Step) {

@@ -65,7 +65,7 @@ package struct PublishedTree: FileSource {
                 return .now(PreparedReply(.bytes(answer)))
             }
             return .later(.whole) { _ in metadata(of: channel, path.app, known, accepted.first) }
-        case .root, .role:
+        case .root, .role, .packIndex:
             if let role = knownRole(request.path, accepted) {
                 return .now(PreparedReply(.bytes(role), edition: edition))
             }
@@ -147,7 +147,7 @@ package struct PublishedTree: FileSource {
             if let role = knownRole(requested, accepted) { return .bytes(role) }
             guard let found = try tree.lookUp(requested) else { return missing(path) }
             switch path.file {
-            case .timestamp: return whole(found, cacheControl: Self.brief)
+            case .timestamp, .packIndex: return whole(found, cacheControl: Self.brief)
             case .express: return .notFound
             case .root, .role: return whole(found, cacheControl: Self.immutable, accepted)
             case .target, .object, .pack, .basePack, .compressed:
@@ -210,10 +210,11 @@ package struct PublishedTree: FileSource {
         }
     }
 
-    /// A newer root that does not exist is asked for at every refresh, and will exist one day; a pack may be made soon.
+    /// A newer root that does not exist is asked for at every refresh, and will exist one day; a pack may be made soon, and an
+    /// index with it.
     private func missing(_ path: TreePath) -> FileAnswer {
         switch path.file {
-        case .root: break
+        case .root, .packIndex: break
         case .basePack(let pack, let part): if part == .pack { onMissing(path.app, pack) }
         case .timestamp, .express, .role, .target, .object, .pack, .compressed: return .notFound
         }
@@ -231,6 +232,7 @@ extension TreePath.File {
         case .basePack(let pack, let part):
             "\(pack.manifest.hex.prefix(8)).\(pack.base.hex.prefix(8)).\(part.rawValue)"
         case .compressed(let file, let format): file.tag + format.suffix
+        case .packIndex(let manifest): "\(manifest.hex).index"
         case .role(let name, let version): "\(version).\(name)"
         case .root(let version): "\(version).root"
         case .timestamp: "timestamp"
@@ -249,7 +251,7 @@ extension TreePath.File {
         case .target, .object, .pack, .basePack, .express: ContentType.unknown
         case .compressed(_, .zstandard): "application/zstd"
         case .compressed(_, .gzip): "application/gzip"
-        case .timestamp, .root, .role: "application/json"
+        case .timestamp, .root, .role, .packIndex: "application/json"
         }
     }
 }

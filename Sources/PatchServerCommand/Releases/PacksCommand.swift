@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import PatchDelta
 import PatchFormat
 import PatchServer
 import PatchStore
@@ -18,9 +19,8 @@ struct PacksCommand: AsyncParsableCommand {
             many devices still have. Its manifest and files must be in the tree: patchsrv gc keeps as many releases as it is told.
             A pack that would have no fewer bytes than an update without one is not kept.
 
-            The table has a row for each bundle that the channel lists and each version in the tree that it listed: the bytes
-            of the pack, of the signatures beside it, and of the update without a pack, as estimated from the compressed forms and
-            3 kB a request; and what comes out smallest: the pack, the pack of the whole bundle, or single objects.
+            The table has a row for each bundle that the channel lists and each version in the tree that it listed:
+            \(Table.updateColumns)
 
             EXAMPLES
               patchsrv packs --data /srv/patchline --channel production
@@ -90,28 +90,7 @@ struct PacksCommand: AsyncParsableCommand {
         guard !steps.isEmpty else {
             return console.line("no update to \(channel) starts at a version that is in the tree")
         }
-        var table = Table([
-            "patch", "from", "to", Table.Column("pack", .right), Table.Column("signatures", .right),
-            Table.Column("without", .right), "method",
-        ])
-        for step in steps {
-            table.add([
-                "\(step.patchID)", "\(step.base)", "\(step.version)",
-                Table.Cell(step.packBytes.map { "\(ByteText($0))" } ?? "-"), "\(ByteText(step.signatureBytes))",
-                "\(ByteText(step.otherwise))", "\(step.method.words)",
-            ])
-        }
-        table.write(to: console)
-    }
-}
-
-extension UpdateStep.Method {
-    fileprivate var words: String {
-        switch self {
-        case .pack: "pack"
-        case .wholePack: "whole bundle"
-        case .singleObjects: "single files"
-        }
+        Table(of: steps).write(to: console)
     }
 }
 

@@ -18,6 +18,12 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
             With --previous, signatures of unchanged files are kept. The previous release must verify and have all \
             its signatures; without it the release is the first one of its channel.
 
+            With --previous it also says what an update from each version that the previous release lists costs a device:
+            \(Table.updateColumns)
+            The packs are made as the server will make them, and with as little patience: of more than 64 MB of new contents
+            with less effort, beyond 400 MB not at all; compressed forms with less effort than there. So they come out a little
+            smaller on the server, or the same.
+
             --check looks at description and files, opens no key and writes nothing; it names every mistake with its \
             line and key. With --keys it judges app and channel too, with --previous the whole list. --schema prints \
             the JSON schema that editors check release.yaml with.
@@ -104,7 +110,8 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
         let made = try await signing { () async throws(SigningError) in
             try await work.builder.release(description, in: folder)
         }
-        let report = try work.written(made)
+        var report = try work.written(made)
+        report.updates = await work.updates(to: made, report.contents)
         report.write(json: json)
         if let base = work.builder.base, report.contents.listsTheSame(as: base.contents) {
             Console.standardError.line(

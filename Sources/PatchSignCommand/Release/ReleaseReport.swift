@@ -1,3 +1,5 @@
+import CommandSupport
+import PatchDelta
 import PatchFormat
 import PatchRelease
 import PatchTrust
@@ -17,6 +19,8 @@ struct ReleaseReport {
     /// Who has signed, and who may.
     let signers: String
     let folder: FilePath
+    /// What an update costs; nil where that was not looked at.
+    var updates: [UpdateStep]?
 
     func write(json: Bool) {
         let console = Console.standardOutput
@@ -36,6 +40,10 @@ struct ReleaseReport {
             console.line(Self.words(jspatch))
         }
         console.line(signers)
+        if let updates, !updates.isEmpty {
+            console.line("an update costs a device:")
+            Table(of: updates).write(to: console)
+        }
         if !quorum.isComplete { console.line("next: the other key holders run `patchsign release sign`") }
     }
 
@@ -71,7 +79,7 @@ struct ReleaseReport {
                 .fields(leftOut.sorted { $0.key < $1.key }.map { ($0.key.text, .array($0.value.map { .text($0) })) })
             ),
             ("jspatchSignaturesMade", .integer(jspatch.made)), ("jspatchSignaturesKept", .integer(jspatch.kept)),
-            ("roleSignatures", quorum.json),
+            ("roleSignatures", quorum.json), ("updates", updates.map { .array($0.map(\.json)) }),
         ])
     }
 }

@@ -1,4 +1,5 @@
 import CommandSupport
+import PatchDelta
 import PatchFormat
 import PatchRelease
 import PatchStore
@@ -165,6 +166,13 @@ struct ReleaseWork {
             signers: try builder.rootOfTrust.signatures(of: verified.release),
             folder: writer.output
         )
+    }
+
+    /// What updates to a release cost; nil where it is the first of its channel.
+    func updates(to made: MadeRelease, _ contents: ReleaseContents) async -> [UpdateStep]? {
+        guard let base = builder.base else { return nil }
+        let updates = ReleaseUpdates(from: base, to: made.release, contents, files: DiskFiles())
+        return await updates.steps(progress: reporter("Weighing updates"))
     }
 
     private static let progress: @Sendable (ReleaseBuilder.Phase, Int) -> Progress = { phase, total in

@@ -177,12 +177,13 @@ extension FileOperations {
     /// - Throws: `notDirectory` for the first that is neither missing nor a directory.
     package func checkFolders(to path: FilePath, from root: FilePath) throws(FileError) {
         var folder = root
-        var rest = Array(path.components.dropFirst(root.components.count))[...]
+        // By its text: see `at(_:)`.
+        var rest = path.string.dropFirst(root.string.count).split(separator: "/")[...]
         while true {
             guard let status = try status(of: folder) else { return }
             guard status.kind == .directory else { throw .notDirectory(.makeDirectory, folder) }
             guard let next = rest.popFirst() else { return }
-            folder.append(next)
+            folder = folder.at(String(next))
         }
     }
 

@@ -99,6 +99,14 @@ extension ObjectStore {
         return nil
     }
 
+    /// How many bytes of an object are here in part, in the form in which they came; about what no request asks for again.
+    package func received(of digest: SHA256Digest) throws(FileError) -> Int {
+        for format in CompressionFormat.allCases {
+            if let status = try files.status(of: form(format, digest)) { return status.identity.size }
+        }
+        return try files.status(of: part(of: digest))?.identity.size ?? 0
+    }
+
     /// A form begins with its first byte.
     ///
     /// - Precondition: nothing is here of any (``removeForms(of:)``).

@@ -190,7 +190,7 @@ extension ObjectStore {
         removeValidator(of: expected)
     }
 
-    fileprivate func part(of digest: SHA256Digest) -> FilePath {
+    func part(of digest: SHA256Digest) -> FilePath {
         incoming.at("\(digest).part")
     }
 

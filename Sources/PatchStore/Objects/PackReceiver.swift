@@ -71,6 +71,15 @@ extension ObjectStore {
         return status.identity.size
     }
 
+    /// How many bytes of a pack are here that no request asks for again, and whether that is all of it.
+    package func received(of pack: BasePack) throws(FileError) -> (bytes: Int, isWhole: Bool) {
+        if let size = try size(of: pack) { return (size, true) }
+        guard let status = try files.status(of: part(of: pack)), status.kind == .file,
+            try files.status(of: tag(of: pack)) != nil
+        else { return (0, false) }
+        return (status.identity.size, false)
+    }
+
     package func open(_ pack: BasePack, limit: Int) throws(FileError) -> any FileReader {
         try files.open(place(of: pack), limit: limit)
     }

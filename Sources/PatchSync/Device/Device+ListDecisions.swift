@@ -1,5 +1,5 @@
-import PatchChoice
-import PatchFormat
+package import PatchChoice
+package import PatchFormat
 import PatchTrust
 
 extension Device {
@@ -14,17 +14,43 @@ extension Device {
     /// As a sync decides when its server does not answer. Nil where the documents kept do not fit together: that is the
     /// next sync's business.
     func listDecisions(_ state: DeviceState) -> ListDecisions? {
-        guard let role = try? kept(configuration.channel.text), let list = try? list(of: role) else { return nil }
-        let context: EligibilityContext
-        do throws(SyncError) {
-            context = EligibilityContext(
-                state,
-                device: DeviceFacts(configuration, deviceID: try store.deviceID(), time: now(), retryNow: false),
-                dial: dial
-            )
-        } catch { return nil }
+        guard let role = try? kept(configuration.channel.text), let list = try? list(of: role),
+            let deviceID = try? store.deviceID()
+        else { return nil }
+        let facts = DeviceFacts(configuration, deviceID: deviceID, time: now(), retryNow: false)
+        let context = EligibilityContext(state, device: facts, dial: dial(at: facts.time))
         let plan = SyncPlan(list: list, role: role, machine: state.machine, under: context)
         return ListDecisions(decisions: plan.decisions, listed: Set(list.entries.map(\.content)))
+    }
+
+    /// Why each listed version is or is not for a device, by the list and the dial that this one verified last; no network.
+    ///
+    /// - Parameters:
+    ///   - other: the device; nil for this one.
+    ///   - time: as if it were then; nil for now.
+    /// - Returns: nil before the first sync.
+    /// - Throws: where what is kept cannot be read, or does not fit together.
+    package func explanation(of other: ToldDevice? = nil, at time: UTCTime? = nil) throws(SyncError) -> Explanation? {
+        guard let role = try kept(configuration.channel.text), let list = try list(of: role) else { return nil }
+        let time = time ?? now()
+        let state: DeviceState
+        let facts: DeviceFacts
+        if let other {
+            state = try other.state(under: list.entries, roleVersion: list.roleVersion)
+            facts = other.facts(at: time)
+        } else {
+            state = try self.state()
+            facts = DeviceFacts(configuration, deviceID: try store.deviceID(), time: time, retryNow: false)
+        }
+        var context = EligibilityContext(state, device: facts, dial: dial(at: time))
+        // As the last sync left it: its network may be another by now.
+        for (content, row) in state.putOff.rows { context.putOff[content] = MeteredWait(cost: row.bytes, left: 0) }
+        return Explanation(list: list, plan: SyncPlan(list: list, role: role, machine: state.machine, under: context))
+    }
+
+    /// What ``explanation(of:at:)`` would have to be told of this device.
+    package func told() throws(SyncError) -> ToldDevice {
+        ToldDevice(configuration, deviceID: try store.deviceID(), state: try state())
     }
 
     /// A role as it was verified when it came.
@@ -45,9 +71,9 @@ extension Device {
     }
 
     /// Nil without one that its role names and that has not expired.
-    private var dial: Dial? {
+    private func dial(at time: UTCTime) -> Dial? {
         let (app, channel) = (configuration.app, configuration.channel)
-        guard let role = try? kept("dial"), role.header.expires > now(),
+        guard let role = try? kept("dial"), role.header.expires > time,
             let file = role.targets[ExactString(TargetPath.dial(channel).text)],
             let bytes = try? store.dial(of: channel), file.matches(bytes), let dial = try? Dial(bytes),
             dial.app == app, dial.channel == channel

@@ -103,6 +103,7 @@ extension Device {
             let last = (try? store.state(of: channel))?.lastSelection ?? 0
             let state = DeviceState(startingFrom: shipped, in: channel, after: last)
             try store.save(shipped: shipped.records)
+            store.recordChecked(shipped)
             try store.save(state, of: channel)
             try store.forget(allBut: channel)
             configuration.embeddedDigest = folder.sha256

@@ -42,6 +42,8 @@ package struct StatusReport: Equatable, Sendable {
     package let lastSync: DeviceState.LastSync?
     package let transfers: TransferFailures
     package let unfit: UnfitVersions
+    /// Versions that wait for a network on which bytes cost nothing.
+    package var putOff = PutOffVersions()
     /// The decision for each patch, by the list and the dial as last verified.
     package let decisions: [Decision]
     /// The prospects of each version that ``machine`` has a block for.
@@ -115,6 +117,7 @@ extension Device {
             lastSync: state.lastSync,
             transfers: state.transfers,
             unfit: state.unfit,
+            putOff: state.putOff,
             decisions: listDecisions?.decisions ?? [],
             retries: state.machine.retries(at: now(), listed: listDecisions?.listed),
             fault: try store.stateFault(of: configuration.channel),

@@ -9,6 +9,8 @@ package struct VerificationReport: Equatable, Sendable {
     package var patches = 0
     /// Every check that was made, in its order.
     package var checks: [CheckRecord] = []
+    /// Bundles whose entries' own signatures were asked for and left out, as this device's setting says.
+    package var unchecked: [Label] = []
 
     package var files: Int { checks.count { $0.rule == .fingerprint } }
     /// RSA signatures of list entries and assets that hold.
@@ -21,7 +23,8 @@ package struct VerificationReport: Equatable, Sendable {
 extension Device {
     /// Hashes every file of every kept selection and checks each entry's and asset's signature again, offline.
     ///
-    /// Neither records nor expiry count here.
+    /// Neither records nor expiry count here. A device that goes by the signatures of list entries alone leaves out those of
+    /// assets.
     /// - Parameter progress: told of files.
     package func verifyInstalled(
         signatures: Bool,
@@ -37,6 +40,9 @@ extension Device {
         let (progress, done) = (start(total), NIOLockedValueBox(0))
         for (patch, keys) in installed {
             report.patches += 1
+            if signatures, patch.column != nil, configuration.entrySignatures == .manifest {
+                report.unchecked.append(patch.label)
+            }
             report.checks += try checks(of: patch, keys: signatures ? keys : nil) { files in
                 let number = done.withLockedValue { done in
                     done += files
@@ -81,7 +87,9 @@ extension Device {
             )
             try keys.check(patch.signature, over: statement, entry: patch.label.description)
         }
-        guard let manifest, let column = patch.column else { return files + [entry] }
+        guard let manifest, let column = patch.column, configuration.entrySignatures == .required else {
+            return files + [entry]
+        }
         return files + [entry] + assetSignatures(of: patch, manifest, column, keys: keys)
     }
 

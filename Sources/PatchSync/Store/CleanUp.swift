@@ -97,6 +97,7 @@ struct CleanUp {
         do throws(FileError) {
             for digest in unused { try store.objects.remove(digest) }
             try store.removeIndexes(except: retention.bundles)
+            try store.removeSignatureRecords(except: retention.bundles)
         } catch { throw .file(error) }
         check.keep(only: retention.objects)
         try check.save()

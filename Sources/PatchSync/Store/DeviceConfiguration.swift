@@ -28,6 +28,9 @@ package struct DeviceConfiguration: Equatable, Sendable {
     package var answers = false
     /// Whether a server is asked for all metadata in one answer first.
     package var express = true
+    /// Which signatures stand for a bundle's files.
+    package var entrySignatures = EntrySignatures.required
+    package var network = NetworkUse()
     /// The folder that the app ships; absolute.
     package var embedded: FilePath?
     /// The build of the app that the selections were made for.
@@ -56,11 +59,7 @@ package struct DeviceConfiguration: Equatable, Sendable {
         channel = try fields.name("channel")
         guard let server = ServerURL(try fields.string("server")) else { throw fields.broken("server", ServerURL.rule) }
         self.server = server
-        appVersion = nil
-        if let text = try fields.optionalString("appVersion") {
-            guard let version = AppVersion(text) else { throw fields.broken("appVersion", AppVersion.rule) }
-            appVersion = version
-        }
+        appVersion = try fields.appVersion()
         port = fields.has("port") ? try fields.integer("port", in: 1...65_535) : nil
         if let text = try fields.optionalString("host") {
             guard let label = HostLabel(text) else { throw fields.broken("host", HostLabel.rule) }
@@ -79,34 +78,18 @@ package struct DeviceConfiguration: Equatable, Sendable {
 
     /// Members that stores have since conditions, users and platforms are judged; absent in older ones.
     private mutating func readFacts(_ fields: Fields) throws(FormatError) {
-        if let text = try fields.optionalString("user") {
-            guard let user = PatchFormat.UserID(text) else { throw fields.broken("user", PatchFormat.UserID.rule) }
-            self.user = user
-        }
-        if fields.has("data") {
-            let data = try fields.fields("data")
-            for member in data.object.members {
-                guard let key = ConditionKey(member.key.text) else {
-                    throw data.broken(member.key.text, ConditionKey.rule)
-                }
-                guard let value = ConditionValue(try data.string(member.key.text)) else {
-                    throw data.broken(member.key.text, ConditionValue.rule)
-                }
-                self.data[key] = value
-            }
-        }
-        if fields.has("platform") {
-            let part = try fields.fields("platform")
-            guard
-                let platform = Platform(
-                    name: try part.string("name"),
-                    compatibility: try part.string("compatibility")
-                )
-            else { throw fields.broken("platform", Platform.rule) }
-            self.platform = platform
-        }
+        user = try fields.userID()
+        data = try fields.conditionData()
+        platform = try fields.platform()
         answers = try fields.bool("answers", default: false)
         express = try fields.bool("express", default: true)
+        if let text = try fields.optionalString("entrySignatures") {
+            guard let signatures = EntrySignatures(rawValue: text) else {
+                throw fields.broken("entrySignatures", EntrySignatures.rule)
+            }
+            entrySignatures = signatures
+        }
+        network = try NetworkUse(fields)
         if fields.has("keep") { keep = try fields.integer("keep", in: SelectionMachine.keepRange) }
     }
 
@@ -121,12 +104,13 @@ package struct DeviceConfiguration: Equatable, Sendable {
             ("platform", platform?.json),
             ("keep", keep == SelectionMachine.defaultKeep ? nil : .integer(keep)),
             ("answers", answers ? .bool(true) : nil), ("express", express ? nil : .bool(false)),
+            ("entrySignatures", entrySignatures == .required ? nil : .text(entrySignatures.rawValue)),
         ]
         let shipped: [(String, JSON?)] = [
             ("embedded", embedded.map { .text($0.string) }), ("appBuild", appBuild.map { .text($0.text) }),
             ("embeddedDigest", embeddedDigest.map { .text($0.hex) }),
         ]
-        return .fields(told + access.members + facts + shipped)
+        return .fields(told + access.members + facts + network.members + shipped)
     }
 
     /// Whether versions chosen for the one are right for the other.

@@ -17,6 +17,8 @@ package struct DeviceState: Equatable, Sendable {
     package var transfers = TransferFailures()
     /// Versions that do not fit this device's native part.
     package var unfit = UnfitVersions()
+    /// Versions that wait for a network on which bytes cost nothing.
+    package var putOff = PutOffVersions()
     /// The names under which this device has places in versions with a head-count.
     package var places: Set<SHA256Digest> = []
 
@@ -46,7 +48,7 @@ package struct DeviceState: Equatable, Sendable {
             ("state", machine.state.json(written)), ("previous", machine.previous.map(written)),
             ("earlier", machine.earlier.count > 1 ? .array(machine.earlier.dropFirst().map(written)) : nil),
             ("blocks", machine.blocks.json), ("transfers", transfers.json), ("unfit", unfit.json),
-            ("embedded", machine.embedded.map(written)),
+            ("putOff", putOff.json), ("embedded", machine.embedded.map(written)),
             ("confirmedLaunch", machine.confirmedLaunch.map { .text($0.text) }),
             (
                 "withdrawn",
@@ -99,11 +101,19 @@ package struct DeviceState: Equatable, Sendable {
             confirmedLaunch: fields.has("confirmedLaunch") ? try fields.launch("confirmedLaunch") : nil,
             withdrawn: try Self.withdrawn(fields)
         )
+        try readHistory(fields)
+    }
+
+    /// What became of versions here, besides their trials.
+    mutating func readHistory(_ fields: Fields) throws(FormatError) {
         if fields.has("transfers") {
-            transfers = try TransferFailures(try fields.array("transfers", limit: 100_000), of: document)
+            transfers = try TransferFailures(try fields.array("transfers", limit: 100_000), of: fields.document)
         }
         if fields.has("unfit") {
-            unfit = try UnfitVersions(try fields.array("unfit", limit: 100_000), of: document)
+            unfit = try UnfitVersions(try fields.array("unfit", limit: 100_000), of: fields.document)
+        }
+        if fields.has("putOff") {
+            putOff = try PutOffVersions(try fields.array("putOff", limit: 100_000), of: fields.document)
         }
         if fields.has("places") {
             for text in try fields.strings("places", limit: Limits.patchesInList) {
@@ -147,6 +157,7 @@ package struct DeviceState: Equatable, Sendable {
         machine.boundBlocks(to: Limits.rowsInState)
         transfers.bound(to: Limits.rowsInState)
         unfit.bound(to: Limits.rowsInState)
+        putOff.bound(to: Limits.rowsInState)
         if places.count > Limits.rowsInState { places = Set(places.sorted().prefix(Limits.rowsInState)) }
     }
 

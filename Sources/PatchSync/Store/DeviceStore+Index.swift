@@ -27,13 +27,6 @@ extension DeviceStore {
 
     /// Removes the indexes of all other bundles.
     func removeIndexes(except kept: Set<SHA256Digest>) throws(FileError) {
-        let names = Set(kept.map(\.hex))
-        do throws(FileError) {
-            for name in try files.list(indexes) where !names.contains(name) {
-                try files.removeTree(indexes.at(name))
-            }
-        } catch .notFound {
-            return
-        }
+        try removeAll(in: indexes, except: kept)
     }
 }

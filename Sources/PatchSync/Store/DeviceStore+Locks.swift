@@ -22,7 +22,8 @@ extension DeviceStore {
 
     /// Reads the configuration, changes it and saves it, under the writer lock.
     ///
-    /// What waits was chosen for the app as it was: when its version or platform changes, the next sync chooses again.
+    /// What waits was chosen for the app as it was: when its version or platform changes, the next sync chooses again. So it
+    /// does where signatures are required from now on, which what waits may have come without.
     @discardableResult
     package func changingConfiguration(
         _ change: (inout DeviceConfiguration) throws(SyncError) -> Void
@@ -31,7 +32,9 @@ extension DeviceStore {
             let before = try configuration()
             var configuration = before
             try change(&configuration)
-            if configuration.appVersion != before.appVersion || configuration.platform != before.platform {
+            let isOtherApp = configuration.appVersion != before.appVersion || configuration.platform != before.platform
+            let isStricter = before.entrySignatures != .required && configuration.entrySignatures == .required
+            if isOtherApp || isStricter {
                 for channel in Set(try channels() + [configuration.channel]).sorted() {
                     var state = try state(of: channel)
                     let stateBefore = state

@@ -17,6 +17,7 @@ package import SystemPackage
 ///   objects/ab/<sha256>        0444, made by rename
 ///   bundles/<manifest sha256>/ hard links to objects under their asset paths
 ///   indexes/<manifest sha256>  what a start needs of a bundle; made again where it is missing
+///   signatures/<manifest sha256>  which column of a bundle was checked, signature by signature
 ///   Downloading/ PartialDownload/ quarantine/    never served
 ///   verified                   which file each object was when it was last hashed
 ///   verified-embedded          the same of the files that the app ships
@@ -193,6 +194,7 @@ package struct DeviceStore: Sendable {
         try store.save(identity)
         if let shipped {
             try store.save(shipped: shipped.records)
+            store.recordChecked(shipped)
             try store.save(DeviceState(startingFrom: shipped, in: configuration.channel), of: configuration.channel)
         }
         // Last: a folder with it is a store.

@@ -27,6 +27,8 @@ package struct FactChanges: Sendable {
     package var answers = Change<Bool>.keep
     /// Whether a server is asked for all metadata in one answer first.
     package var express = Change<Bool>.keep
+    /// Which signatures stand for a bundle's files.
+    package var entrySignatures = Change<EntrySignatures>.keep
     /// Whether pages are served on a host of the app's own; a name that is there stays, for storage belongs to it.
     package var host = Change<HostLabel>.keep
 
@@ -51,5 +53,8 @@ package struct FactChanges: Sendable {
         var express: Bool? = configuration.express
         self.express.apply(to: &express)
         configuration.express = express ?? true
+        var signatures: EntrySignatures? = configuration.entrySignatures
+        entrySignatures.apply(to: &signatures)
+        configuration.entrySignatures = signatures ?? .required
     }
 }

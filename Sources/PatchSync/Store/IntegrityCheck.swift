@@ -164,7 +164,14 @@ package struct IntegrityCheck {
         return manifest
     }
 
-    /// Whether a bundle's signatures are on disk as they were verified.
+    /// Whether every signature of a bundle's column was checked, and it lies here as it did then.
+    mutating func hasCheckedColumn(of patch: InstalledPatch) throws(SyncError) -> Bool {
+        guard let column = patch.column else { return true }
+        guard store.hasChecked(column, of: patch.fingerprint.sha256) else { return false }
+        return try hasColumn(of: patch)
+    }
+
+    /// Whether a bundle's signatures are on disk as the role names them; whether they hold is another question.
     ///
     /// Running versions do not need them, so their absence is no fault.
     mutating func hasColumn(of patch: InstalledPatch) throws(SyncError) -> Bool {

@@ -112,7 +112,8 @@ extension SyncEngine {
             dial: await refresh.dial(app: configuration.app, in: store, of: channel, &repository),
             time: refreshed.time,
             staleMirror: refreshed.staleMirror,
-            parameters: await refresh.parameters(app: configuration.app, in: store, of: channel, &repository)
+            parameters: takesParameters
+                ? await refresh.parameters(app: configuration.app, in: store, of: channel, &repository) : .unchanged
         )
     }
 

@@ -10,7 +10,7 @@ import PatchTrust
 package struct SyncEngine: Sendable {
     package let store: DeviceStore
     package let configuration: DeviceConfiguration
-    let sources: Sources
+    var sources: Sources
     package var deadlines = Deadlines()
     package var timing = RetryTiming()
     package var now: @Sendable () -> UTCTime
@@ -22,6 +22,10 @@ package struct SyncEngine: Sendable {
     package var retryNow = false
     /// Whether a server is asked for all metadata in one answer first.
     package var express: Bool
+    /// Whether other online parameters take effect with the offer that names them.
+    var takesParameters = true
+    /// How much may come of what is not mandatory, in bytes; nil where bytes cost nothing.
+    package var allowance: Int?
 
     package init(
         store: DeviceStore,
@@ -43,6 +47,7 @@ package struct SyncEngine: Sendable {
         self.store = store
         self.configuration = configuration
         express = configuration.express
+        allowance = configuration.network.meteredAllowance
         self.sources = Sources(sources)
         self.now = now
     }
@@ -53,11 +58,15 @@ package struct SyncEngine: Sendable {
     /// stay.
     package func sync() async throws(SyncError) -> SyncReport {
         _ = (sources.takeFaults(), sources.takeTransferred())
-        guard let deadline = deadlines.sync else { return try await syncNewest() }
-        return try await unless(.syncDeadline(seconds: Int(deadline.components.seconds))) {
-            () async throws(SyncError) in
-            try await syncNewest()
-        } when: {
+        return try await inTime { () async throws(SyncError) in try await syncNewest() }
+    }
+
+    /// Ends what takes longer than a whole sync may.
+    func inTime<Result: Sendable>(
+        _ work: @escaping @Sendable () async throws(SyncError) -> Result
+    ) async throws(SyncError) -> Result {
+        guard let deadline = deadlines.sync else { return try await work() }
+        return try await unless(.syncDeadline(seconds: Int(deadline.components.seconds)), work) {
             try? await timing.sleep(deadline)
         }
     }
@@ -85,6 +94,7 @@ package struct SyncEngine: Sendable {
                     bytesReceived: traffic.bytes,
                     bytesTransferred: sources.takeTransferred(),
                     packs: outcome.packs,
+                    putOff: outcome.putOff,
                     healed: outcome.healed,
                     staging: staging,
                     activates: plan.activates,
@@ -125,12 +135,17 @@ package struct SyncEngine: Sendable {
             state.transfers.shorten(at: offer.time)
             return state
         }
+        return Start(stateFault: stateFault, machine: before.machine, context: try context(before, offer))
+    }
+
+    /// The facts by which versions are chosen, for a device in this state.
+    func context(_ state: DeviceState, _ offer: ChannelOffer) throws(SyncError) -> EligibilityContext {
         let deviceID = try store.deviceID()
         let device = DeviceFacts(configuration, deviceID: deviceID, time: offer.time, retryNow: retryNow)
-        var context = EligibilityContext(before, device: device, dial: offer.dial)
+        var context = EligibilityContext(state, device: device, dial: offer.dial)
         context.answers.questionsLeft = Self.questions
         context.answers.wantsChoices = configuration.answers
-        return Start(stateFault: stateFault, machine: before.machine, context: context)
+        return context
     }
 
     /// - Throws: `fetch(.newerList)` as soon as this offer is no longer the newest.
@@ -158,15 +173,24 @@ package struct SyncEngine: Sendable {
         let (offer, machine, traffic) = (bringing.offer, bringing.machine, bringing.traffic)
         var context = context
         var outcome = Download.Outcome()
+        var judge = MeteredJudge(allowance: allowance)
         while true {
             let plan = SyncPlan(list: offer.list, role: offer.role, machine: machine, under: context)
+            // No place is taken for what waits; what the server chooses is asked first.
+            let asksFirst = context.answers.wantsChoices && plan.question(for: nil) != nil
+            let waiting = asksFirst ? [:] : try await waiting(in: plan, offer.list, outcome, by: &judge)
+            if !waiting.isEmpty {
+                context.putOff.merge(waiting) { $1 }
+                outcome.putOff = judge.putOff
+                continue
+            }
             if let answers = try await answers(wantedBy: plan, &outcome) {
                 context.answers = answers
                 continue
             }
             if outcome.isComplete(for: plan) {
                 defer { traffic.add(outcome) }
-                try await healKept(beside: plan, list: offer.list, state: machine.state, &outcome)
+                try await healKept(beside: plan, list: offer.list, machine, &outcome)
                 return (plan, outcome)
             }
             var download = download(of: plan, offer.list, after: outcome)
@@ -188,7 +212,15 @@ package struct SyncEngine: Sendable {
 
     /// - Parameter outcome: of this sync's earlier downloads.
     func download(of plan: SyncPlan, _ list: VerifiedList, after outcome: Download.Outcome) -> Download {
-        Download(of: plan, list, into: store, by: transfers, after: outcome, atCommitPoint: atCommitPoint)
+        Download(
+            of: plan,
+            list,
+            checking: configuration.entrySignatures,
+            into: store,
+            by: transfers,
+            after: outcome,
+            atCommitPoint: atCommitPoint
+        )
     }
 
     /// Counts a failure for each transfer in progress, because the way to the server broke, unless some of it arrived.
@@ -219,6 +251,7 @@ package struct SyncEngine: Sendable {
             outcome.transfers.record(in: &state.transfers, at: time)
             let listed = Set(list.entries.map(\.content))
             state.transfers.keep(only: listed)
+            state.putOff = PutOffVersions(outcome.putOff)
             state.unfit.merge(outcome.unfit)
             state.unfit.keep(only: listed, for: configuration.platform)
             if !state.places.isEmpty {
@@ -227,10 +260,11 @@ package struct SyncEngine: Sendable {
             }
             state.machine.withdraw(list.withdrawn)
             // A selection was confirmed, switched or rolled back meanwhile, or failed its trial, or the app is another
-            // build: the next sync chooses again.
+            // build, or other signatures are asked for: the next sync chooses again.
             let now = try store.configuration()
             guard state.machine.state.choiceBase == plan.base, state.machine.blocks == plan.context.blocks,
-                now.channel == configuration.channel, now.isForSameApp(as: configuration)
+                now.channel == configuration.channel, now.isForSameApp(as: configuration),
+                now.entrySignatures == configuration.entrySignatures
             else {
                 return SelectionMachine.Staging.superseded
             }

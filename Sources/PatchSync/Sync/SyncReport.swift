@@ -26,6 +26,8 @@ package enum SyncEvent: Equatable, Sendable {
     /// What this server had for a refresh in one answer was of no use: its files are asked for one by one.
     case expressIgnored(server: String, because: SyncError)
     case failed(PatchFailure)
+    /// A version waits for a network on which bytes cost nothing.
+    case putOff(PutOffVersion)
     /// The network failed; the next try comes after this time, or as soon as the network changes.
     case waiting(Duration, because: SyncError)
     case networkChanged
@@ -44,6 +46,21 @@ package struct PatchFailure: Error, Equatable, Sendable {
         self.version = version
         self.error = error
     }
+}
+
+/// A version that a sync leaves for a network on which bytes cost nothing.
+package struct PutOffVersion: Equatable, Sendable {
+    package let content: PatchContent
+    package let version: VersionLabel
+    /// Of its own transfer.
+    package let size: WireSize
+    package let wait: MeteredWait
+
+    package init(content: PatchContent, version: VersionLabel, size: WireSize, wait: MeteredWait) {
+        (self.content, self.version, self.size, self.wait) = (content, version, size, wait)
+    }
+
+    package var label: Label { Label(patchID: content.patchID, version: version) }
 }
 
 /// What a pack from a base saved.
@@ -75,6 +92,8 @@ package struct SyncReport: Equatable, Sendable {
     package var bytesTransferred = 0
     /// Bundles that came by a pack from a version that was here.
     package var packs: [PackUse] = []
+    /// Versions that wait for a network on which bytes cost nothing.
+    package var putOff: [PutOffVersion] = []
     /// Patches whose files were healed.
     package let healed: [Label]
     package let staging: SelectionMachine.Staging

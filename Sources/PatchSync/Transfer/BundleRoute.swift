@@ -1,6 +1,7 @@
 import PatchChoice
 import PatchDelta
 import PatchFormat
+import PatchStore
 import PatchTrust
 
 /// How a bundle comes that is new to this device.
@@ -26,6 +27,15 @@ enum BundleRoute: Equatable, Sendable {
         }
         let usable = hasManifest ? bases.filter { isWhole($0.fingerprint.sha256) } : Array(bases.prefix(Self.mostBases))
         self = patch.kind == .bundle && !usable.isEmpty ? .pack(from: usable) : .documents
+    }
+
+    /// By what is on this device: the version that runs, the one that waits, and those that the app ships.
+    init(_ wanted: SyncPlan.Wanted, _ plan: SyncPlan, in store: DeviceStore, hasManifest: Bool) {
+        let patch = wanted.patch
+        let here = [wanted.current, plan.pending?[patch.patchID]].compactMap(\.self) + (store.embedded?.bundles ?? [])
+        self.init(to: patch, from: here, hasManifest: hasManifest) { base in
+            (try? store.objects.size(of: BasePack(manifest: patch.fingerprint.sha256, base: base))) ?? nil != nil
+        }
     }
 }
 

@@ -26,10 +26,7 @@ extension Download {
         hasManifest: Bool
     ) async throws(SyncError) -> OpenPack? {
         let patch = wanted.patch
-        let here = [wanted.current, plan.pending?[patch.patchID]].compactMap(\.self) + (store.embedded?.bundles ?? [])
-        let route = BundleRoute(to: patch, from: here, hasManifest: hasManifest) { base in
-            (try? store.objects.size(of: BasePack(manifest: patch.fingerprint.sha256, base: base))) ?? nil != nil
-        }
+        let route = BundleRoute(wanted, plan, in: store, hasManifest: hasManifest)
         guard case .pack(let bases) = route else { return nil }
         for candidate in bases {
             guard let base = BaseVersion(candidate, to: patch, in: store, &check) else { continue }
@@ -147,7 +144,7 @@ extension Download {
                 (fingerprints.count, fingerprints.reduce(0) { $0 + $1.size }),
                 of: manifest.assets.reduce(0) { $0 + $1.fingerprint.size },
                 manifest: patch.fingerprint.size,
-                column: patch.column.flatMap { plan.columnSizes[$0] } ?? 0
+                column: signatures == .required ? patch.column.flatMap { plan.columnSizes[$0] } ?? 0 : 0
             )
         )
         for digest in fingerprints.map(\.sha256) where damaged.contains(digest) { try removeDamaged(digest) }

@@ -8,9 +8,9 @@ import PatchTrust
 extension Download {
     /// A bundle's manifest, from where it lies on this device, else from the server.
     ///
-    /// Every signature of a listed one is checked. One that is installed and not listed any more, or by another channel,
-    /// was checked then: it is the same by its digest. Both documents become objects first and are read from there: neither
-    /// is ever held as a whole.
+    /// Every signature of a listed one is checked, unless this device goes by that of the list entry alone. One that is
+    /// installed and not listed any more, or by another channel, was checked then: it is the same by its digest. Both
+    /// documents become objects first and are read from there: neither is ever held as a whole.
     ///
     /// - Returns: also the pack that brought them, of which the contents are still to be taken.
     mutating func manifest(of wanted: SyncPlan.Wanted) async throws(SyncError) -> (AssetManifest, OpenPack?) {
@@ -22,19 +22,24 @@ extension Download {
             return (try await installedManifest(of: patch), nil)
         }
         let hasManifest = try isIntact(patch.fingerprint, unrecorded: true)
-        let hasColumn = try isIntact(column, expected: nil, unrecorded: true)
+        let needsColumn = signatures == .required
+        let hasColumn = try needsColumn ? isIntact(column, expected: nil, unrecorded: true) : false
         var pack = wanted.isNew ? try await openPack(for: wanted, hasManifest: hasManifest) : nil
         do throws(SyncError) {
             if !hasManifest, pack == nil { try await receiveManifest(of: patch) }
-            if !hasColumn, try await !makeColumn(column, of: patch, by: &pack) {
+            if needsColumn, !hasColumn, try await !makeColumn(column, of: patch, by: &pack) {
                 try await receiveColumn(column, of: patch)
             }
-            return (try await verified(entry, column).manifest, pack)
+            guard needsColumn else { return (try verified(entry), pack) }
+            let keys = hasColumn && !wanted.isNew ? keysOfInstalled : list.entryKeys
+            let verified = try await verified(entry, column, by: keys)
+            store.recordChecked(verified.column, of: verified.fingerprint.sha256)
+            return (verified.manifest, pack)
         } catch {
             // What is refused leaves nothing behind; what was there already may be what runs.
             if case .trust = error {
                 if !hasManifest { try? store.objects.remove(patch.fingerprint.sha256) }
-                if !hasColumn { try? store.objects.remove(column) }
+                if needsColumn, !hasColumn { try? store.objects.remove(column) }
                 if let pack { try? store.objects.remove(pack.pack) }
             }
             throw error
@@ -75,7 +80,30 @@ extension Download {
         }
     }
 
-    private func verified(_ entry: PatchEntry, _ column: SHA256Digest) async throws(SyncError) -> VerifiedManifest {
+    /// What is installed may have been signed by a key that the list does not name any more.
+    private var keysOfInstalled: EntryKeys {
+        let kept = (try? store.state(of: list.list.channel))?.machine.kept ?? []
+        return kept.reduce(list.entryKeys) { $0.merged(with: $1.entryKeys) }
+    }
+
+    /// By the list entry alone, whose signature covers the manifest's digests.
+    private func verified(_ entry: PatchEntry) throws(SyncError) -> AssetManifest {
+        let bytes = try store.wrapped { () throws(FileError) in
+            try store.bytes(of: entry.fingerprint.sha256, limit: Limits.manifest)
+        }
+        do throws(TrustError) {
+            return try AddressedManifest(from: bytes, of: entry, app: list.list.app).manifest
+        } catch {
+            if let failure = bytes.failure { throw .file(failure) }
+            throw .trust(error)
+        }
+    }
+
+    private func verified(
+        _ entry: PatchEntry,
+        _ column: SHA256Digest,
+        by keys: EntryKeys
+    ) async throws(SyncError) -> VerifiedManifest {
         let (manifestBytes, columnBytes, columnSize) = try store.wrapped { () throws(FileError) in
             (
                 try store.bytes(of: entry.fingerprint.sha256, limit: Limits.manifest),
@@ -90,7 +118,7 @@ extension Download {
                 columnSize: columnSize,
                 of: entry,
                 app: list.list.app,
-                keys: list.entryKeys
+                keys: keys
             )
         } catch {
             if let failure = manifestBytes.failure ?? columnBytes.failure { throw .file(failure) }

@@ -19,6 +19,8 @@ struct Download {
         var transfers = TransferOutcome()
         /// Bundles that came by a pack from a version that was here.
         var packs: [PackUse] = []
+        /// Versions that wait for a network on which bytes cost nothing.
+        var putOff: [PutOffVersion] = []
         /// Why the server did not answer this sync's question.
         var unanswered: SyncError?
 
@@ -38,6 +40,7 @@ struct Download {
     let transfers: Transfers
     let plan: SyncPlan
     let list: VerifiedList
+    let signatures: EntrySignatures
     var atCommitPoint: @Sendable (CommitPoint) -> Void
     var check: IntegrityCheck
     /// Digests whose objects have other bytes.
@@ -48,13 +51,14 @@ struct Download {
     init(
         of plan: SyncPlan,
         _ list: VerifiedList,
+        checking signatures: EntrySignatures,
         into store: DeviceStore,
         by transfers: Transfers,
         after outcome: Outcome,
         atCommitPoint: @escaping @Sendable (CommitPoint) -> Void
     ) {
         (self.plan, self.list, self.store, self.transfers) = (plan, list, store, transfers)
-        (self.outcome, self.atCommitPoint) = (outcome, atCommitPoint)
+        (self.outcome, self.atCommitPoint, self.signatures) = (outcome, atCommitPoint, signatures)
         check = IntegrityCheck(store: store, records: store.records())
     }
 
@@ -116,18 +120,22 @@ struct Download {
         let patch = wanted.patch
         let faults = try check.faults(of: patch)
         let state = state(of: wanted, faults)
-        // When a patch's newer version failed, its fallback is only checked: the failure is the news.
-        let isFallback = !wanted.isNew && outcome.failures.contains { $0.patchID == patch.patchID }
+        // When a patch's newer version failed or waits, its fallback is only checked: that is the news.
+        let isFallback =
+            !wanted.isNew
+            && (outcome.failures.contains { $0.patchID == patch.patchID }
+                || outcome.putOff.contains { $0.content.patchID == patch.patchID })
         if !isFallback || !faults.isEmpty {
             let fault = wanted.isNew ? nil : faults.first?.onDisk.fault
             transfers.report(.state(patch.patchID, patch.version, state, fault: fault))
         }
         let isUnproven = try isUnproven(wanted)
         guard state.work == .download || isUnproven else {
-            if try !check.hasColumn(of: patch), listed(patch) != nil {
-                // Fetches and keeps the signature column, which is missing.
+            if signatures == .required, listed(patch) != nil, try !check.hasCheckedColumn(of: patch) {
+                // Fetches the signature column where it is missing, checks it and keeps it.
+                let isHere = try check.hasColumn(of: patch)
                 _ = try await manifest(of: wanted)
-                outcome.healed.append(patch.label)
+                if !isHere { outcome.healed.append(patch.label) }
             }
             if wanted.isNew, patch.kind == .bundle, let manifest = try check.manifest(of: patch) {
                 try gate(manifest, wanted, isOnDisk: true)

@@ -26,6 +26,9 @@ enum TransferChoice: Equatable, Sendable {
     /// What is left of a file.
     private static let percent = 27
 
+    /// What travels of so many bytes, about.
+    static func estimate(ofDocument bytes: Int) -> Int { bytes / 100 * percent + bytes % 100 * percent / 100 }
+
     /// What travels of a bundle that does not come by a pack from a base, about: its manifest, its signatures, which do not
     /// shrink, and what is missing.
     static func estimate(_ missing: (count: Int, bytes: Int), of bundle: Int, manifest: Int, column: Int) -> Int {

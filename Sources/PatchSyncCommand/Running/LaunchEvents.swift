@@ -75,8 +75,13 @@ struct LaunchEvents: Sendable {
             let what = report.staging == .staged ? "something new is here" : "nothing new"
             say(
                 "synced",
-                "synced: release \(report.roleVersion), \(what)",
-                [("roleVersion", .integer(report.roleVersion)), ("isNew", .bool(report.staging == .staged))]
+                (["synced: release \(report.roleVersion), \(what)"] + report.putOff.map(\.words)).joined(
+                    separator: "; "
+                ),
+                [
+                    ("roleVersion", .integer(report.roleVersion)), ("isNew", .bool(report.staging == .staged)),
+                    ("putOff", report.putOff.isEmpty ? nil : .array(report.putOff.map(\.json))),
+                ]
             )
             for failure in report.failures {
                 trouble("\(failure.patchID) \(failure.version): \(failure.error.description)")

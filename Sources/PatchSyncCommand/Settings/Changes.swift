@@ -134,7 +134,9 @@ struct VerifyCommand: AsyncParsableCommand {
         commandName: "verify",
         abstract: "Hash every installed file again, offline; with --entries check every RSA signature too.",
         discussion: """
-            --explain lists each check that was made, under which rule and by which key.
+            --explain lists each check that was made, under which rule and by which key. A device that was told
+            `--entry-signatures manifest` checks the signatures of list entries alone, and names the bundles whose others it
+            left out.
 
             EXAMPLES
               patchsync verify --store /var/lib/app --entries
@@ -179,11 +181,18 @@ struct VerifyCommand: AsyncParsableCommand {
                     ("patches", .integer(report.patches)), ("files", .integer(report.files)),
                     ("signatures", .integer(report.signatures)), ("faults", .array(report.faults.map { .text($0) })),
                     ("checks", checks?.json),
+                    (
+                        "signaturesNotChecked",
+                        report.unchecked.isEmpty ? nil : .array(report.unchecked.map { .text($0.description) })
+                    ),
                 ]).line
             )
         } else {
             checks?.write(to: out, all: all)
             for fault in report.faults { out.line(printable(fault)) }
+            for label in report.unchecked {
+                out.line("\(label): the signatures of its entries were not checked (--entry-signatures manifest)")
+            }
             out.line(
                 "\(Words.count(report.patches, "patch", "patches")), \(Words.count(report.files, "file")), "
                     + "\(Words.count(report.signatures, "signature")); \(Words.count(report.faults.count, "fault"))"

@@ -5,6 +5,8 @@ import PatchSync
 import PatchTrust
 import Terminal
 
+extension EntrySignatures: ExpressibleByArgument {}
+
 /// What rules are judged by: the same options for `init` and `set`.
 struct FactOptions: ParsableArguments {
     @Option(name: .long, help: "The version of the app's native part, for rules such as '>=2.1 <3'.")
@@ -71,6 +73,16 @@ struct FactOptions: ParsableArguments {
     )
     var express: Bool?
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Which signatures stand for a bundle's files: those of each of its entries too, or that of the list entry alone, "
+                + "which covers the manifest's digests. Default: required.",
+            valueName: "required|manifest"
+        )
+    )
+    var entrySignatures: EntrySignatures?
+
     @Flag(
         inversion: .prefixedNo,
         help: ArgumentHelp(
@@ -102,6 +114,7 @@ struct FactOptions: ParsableArguments {
         }
         if let answers { changes.answers = .set(answers) }
         if let express { changes.express = .set(express) }
+        if let entrySignatures { changes.entrySignatures = .set(entrySignatures) }
         if let ownHost { changes.host = ownHost ? .set(.make()) : .forget }
         return changes
     }

@@ -26,12 +26,18 @@ struct SetFactsCommand: AsyncParsableCommand {
             --embedded says where the folder of `patchsign embed` lies now. What it ships is another build of the app unless
             it is the same: then the device starts over from it.
 
+            --metered is for networks on which bytes cost something: syncs, also those of a running `patchsync serve`, then fetch
+            what is mandatory, with what it requires, and else only what fits into --allowance. All else waits; `patchsync
+            status` says for what.
+
             EXAMPLES
               patchsync set --store /var/lib/app --user-file user.txt --data region=eu --data isMale=1
               patchsync set --store /var/lib/app --platform ios --compatibility 0abe549f --app-version 2.1
               patchsync set --store /var/lib/app --unset region --user ''
               patchsync set --store /var/lib/app --own-host
               patchsync set --store /var/lib/app --answers
+              patchsync set --store /var/lib/app --metered --allowance 20kB --limit-rate 500kB
+              patchsync set --store /var/lib/app --entry-signatures manifest
               patchsync set --store /var/lib/app --mirror https://a.example.net --mirror https://b.example.net --ca ''
               patchsync set --store /var/lib/app --embedded /opt/app-2.1/patchline
             """
@@ -46,6 +52,9 @@ struct SetFactsCommand: AsyncParsableCommand {
     @OptionGroup var options: StoreOptions
     @OptionGroup var facts: FactOptions
     @OptionGroup var servers: ServerOptions
+
+    @OptionGroup var metered: MeteredOptions
+    @OptionGroup var rate: KeptRateOption
 
     @Option(name: .long, help: ArgumentHelp("Forget this key of the data; may be repeated.", valueName: "key"))
     var unset: [String] = []
@@ -73,6 +82,8 @@ struct SetFactsCommand: AsyncParsableCommand {
             try await device.store.changingConfiguration { configuration throws(SyncError) in
                 changes.apply(to: &configuration)
                 configuration.access = access
+                metered.apply(to: &configuration.network)
+                rate.apply(to: &configuration.network)
                 if let embedded { configuration.embedded = FilePath(argument: embedded) }
                 do throws(TLSFault) { try access.check(configuration.server) } catch { throw .fetch(.tls(error)) }
             }
@@ -122,10 +133,11 @@ extension DeviceConfiguration {
             ("appVersion", appVersion.map { .text($0.text) }), ("user", user.map { .text($0.text) }),
             ("data", dataJSON),
             ("platform", platform?.json), ("keep", .integer(keep)), ("answers", .bool(answers)),
+            ("express", .bool(express)), ("entrySignatures", .text(entrySignatures.rawValue)),
             ("mirrors", .array(access.mirrors.map { .text($0.text) })),
             ("pins", .array(access.pins.map { .text($0.description) })),
             ("ownHost", .bool(host != nil)), ("ca", .bool(access.authorities != nil)),
-            ("embedded", embedded.map { .text($0.string) }),
+            ("embedded", embedded.map { .text($0.string) }), ("network", network.json),
         ])
     }
 
@@ -147,6 +159,8 @@ extension DeviceConfiguration {
         }
         if answers { out.line("the server is asked what it chose for this user") }
         if !express { out.line("metadata: asked for file by file") }
+        if let words = entrySignatures.words { out.line(words) }
+        if let words = network.words { out.line("network: \(words)") }
         if let embedded { out.line("what the app ships: \(embedded)") }
         for mirror in access.mirrors { out.line("mirror: \(mirror)") }
         for pin in access.pins { out.line("pinned key: \(pin)") }

@@ -40,7 +40,7 @@ extension OutputSchema {
             "reason": {
               "type": "string",
               "description": "The rule that keeps it away: rollout, paused, dialMissing, appVersion, \#
-        condition, users, unknownRule, waiting, blocked, rolledBackByHand, transferWaiting, notReceived, \#
+        condition, users, unknownRule, waiting, blocked, rolledBackByHand, transferWaiting, notReceived, metered, \#
         incompatible, republished, unmet, breaks, noPlace, held, notChosen; more may come.",
               "pattern": "^[a-zA-Z]+$"
             }

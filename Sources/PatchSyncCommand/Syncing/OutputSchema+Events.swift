@@ -123,7 +123,24 @@ extension OutputSchema {
               "properties": {
                 "event": {"const": "synced"},
                 "roleVersion": {"type": "integer", "minimum": 1},
-                "isNew": {"type": "boolean", "description": "Whether something new waits."}
+                "isNew": {"type": "boolean", "description": "Whether something new waits."},
+                "putOff": {
+                  "type": "array",
+                  "items": {
+                    "type": "object",
+                    "required": ["patchId", "version", "exact", "left"],
+                    "properties": {
+                      "patchId": {"type": "string"},
+                      "version": {"type": "string"},
+                      "bytes": {"type": "integer", "minimum": 0},
+                      "exact": {"type": "boolean"},
+                      "cost": {"type": "integer", "minimum": 0},
+                      "left": {"type": "integer", "minimum": 0},
+                      "with": {"type": "array", "items": {"type": "string"}}
+                    }
+                  },
+                  "description": "Versions that wait for a network that is not metered, as in `sync`."
+                }
               }
             },
             {

@@ -13,6 +13,7 @@ extension OutputSchema {
             "server",
             "phase",
             "ownHost",
+            "entrySignatures",
             "patches",
             "blocks",
             "transfers",
@@ -36,6 +37,11 @@ extension OutputSchema {
             },
             "appBuild": {"type": "string"},
             "ownHost": {"type": "boolean", "description": "Whether pages have a host of the app's own."},
+            "entrySignatures": {
+              "enum": ["required", "manifest"],
+              "description": "required: each entry of a bundle's manifest is checked by its own signature too; \#
+        manifest: that of the list entry alone is."
+            },
             "embedded": {
               "type": "object",
               "description": "What the app ships.",
@@ -124,6 +130,37 @@ extension OutputSchema {
                 }
               },
               "description": "Bundles for another native part."
+            },
+            "network": {
+              "type": "object",
+              "description": "How syncs use the network.",
+              "required": ["metered", "allowance"],
+              "properties": {
+                "metered": {
+                  "type": "boolean",
+                  "description": "Whether bytes cost something: then what is mandatory comes, and what fits into \#
+        `allowance`."
+                },
+                "allowance": {"type": "integer", "minimum": 0, "description": "In bytes, for each sync."},
+                "limitRate": {"type": "integer", "minimum": 1000, "description": "The most bytes a second."}
+              }
+            },
+            "putOff": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "required": ["patchId", "version"],
+                "properties": {
+                  "patchId": {"type": "string"},
+                  "version": {"type": "string"},
+                  "bytes": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "description": "What it would cost, as last known; missing where nobody could say."
+                  }
+                }
+              },
+              "description": "Versions that the last sync left for a network that is not metered."
             },
             "withdrawn": {
               "type": "array",

@@ -61,6 +61,7 @@ extension OutputSchema {
               },
               "description": "Bundles that came by a pack from a version that was here."
             },
+            \#(putOffProperty),
             "patches": {
               "type": "array",
               "items": {
@@ -104,80 +105,15 @@ extension OutputSchema {
               },
               "description": "Patches that stay as they were."
             },
-            "decisions": {
-              "type": "array",
-              "items": {
-                "type": "object",
-                "required": ["patchId", "choice", "passedOver"],
-                "properties": {
-                  "patchId": {"type": "string"},
-                  "choice": {"enum": ["take", "keep", "none", "withdraw"]},
-                  "version": {"type": "string", "description": "Of what is taken, kept or withdrawn."},
-                  "goesBackTo": {
-                    "type": "string",
-                    "description": "The version that takes the place of one that was withdrawn by name."
-                  },
-                  "server": {"enum": ["chosen", "forced"]},
-                  "passedOver": {
-                    "type": "array",
-                    "items": {
-                      "type": "object",
-                      "required": ["version", "code", "why"],
-                      "properties": {
-                        "version": {"type": "string"},
-                        "code": {"$ref": "#/$defs/reason"},
-                        "why": {"type": "string", "description": "In words."}
-                      }
-                    }
-                  }
-                }
-              },
-              "description": "What becomes of each patch of the list."
-            },
-            "keptEmbedded": {
-              "type": "integer",
-              "minimum": 1,
-              "description": "The release that the app ships, where the list is not above it: nothing was \#
-        taken."
-            },
+            \#(choiceProperties),
             "unanswered": {"type": "string", "description": "Why a question to the server got no answer."},
-            "ignoredAnswers": {
-              "type": "array",
-              "items": {
-                "type": "object",
-                "required": ["patchId", "why"],
-                "properties": {"patchId": {"type": "string"}, "why": {"type": "string"}}
-              }
-            },
-            "mirrors": {
-              "type": "array",
-              "items": {
-                "type": "object",
-                "required": ["server", "what", "why"],
-                "properties": {
-                  "server": {"type": "string"},
-                  "what": {"enum": ["failed", "stale", "lied"]},
-                  "why": {"type": "string"}
-                }
-              },
-              "description": "Servers that were asked in vain, were behind, or sent what nobody signed."
-            },
+            \#(serverProperties),
             "parameters": {
               "enum": ["changed", "removed", "kept"],
               "description": "kept: the last good ones, because of `parametersError`."
             },
             "parametersError": {"type": "string"},
-            "staleMirror": {
-              "type": "object",
-              "description": "The server's timestamp is older than one that this device knows; nothing was \#
-        taken from it.",
-              "required": ["offered", "known", "overdue"],
-              "properties": {
-                "offered": {"type": "integer", "minimum": 1},
-                "known": {"type": "integer", "minimum": 1},
-                "overdue": {"type": "boolean", "description": "Whether it has lasted for a day."}
-              }
-            }
+            \#(staleProperty)
           },
           "$defs": {
             \#(definitions)

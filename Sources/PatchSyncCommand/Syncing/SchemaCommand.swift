@@ -6,12 +6,15 @@ import Terminal
 ///
 /// Tests hold these against what the program prints; a member that is printed and not described fails them.
 enum OutputSchema: String, CaseIterable, ExpressibleByArgument {
-    case status, sync, events, error
+    case status, sync
+    case dryRun = "dry-run"
+    case events, error
 
     var text: String {
         switch self {
         case .status: Self.statusText
         case .sync: Self.syncText
+        case .dryRun: Self.dryRunText
         case .events: Self.eventsText
         case .error: Self.errorText
         }
@@ -23,7 +26,7 @@ struct SchemaCommand: ParsableCommand {
         commandName: "schema",
         abstract: "Print the JSON schema of what a command prints with --json. No store, no network.",
         discussion: """
-            status: one document · sync: one document · events: a line of `serve` · error: what any of them prints when it fails.
+            status: one document · sync: one document · dry-run: the one of `sync --dry-run` · events: a line of `serve` · error: what any of them prints when it fails.
             Members and events may be added; what is described stays.
 
             EXAMPLES

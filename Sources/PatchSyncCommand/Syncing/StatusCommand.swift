@@ -51,6 +51,7 @@ extension StatusReport {
             ("roleVersion", lastSync.map { .integer($0.roleVersion) }),
             ("appBuild", configuration.appBuild.map { .text($0.text) }),
             ("ownHost", .bool(configuration.host != nil)), ("embedded", embedded(configuration)),
+            ("entrySignatures", .text(configuration.entrySignatures.rawValue)),
             (
                 "launch",
                 { if case .trying(_, _, let launch) = machine.state { .text(launch.token.text) } else { nil } }()
@@ -83,7 +84,8 @@ extension StatusReport {
                     }
                 )
             ),
-            ("transfers", transfersJSON), ("unfit", unfitJSON),
+            ("transfers", transfersJSON), ("unfit", unfitJSON), ("network", configuration.network.json),
+            ("putOff", putOff.rows.isEmpty ? nil : putOff.told),
             (
                 "passedOver",
                 .array(
@@ -162,6 +164,9 @@ extension StatusReport {
                 "pages: on 127.0.0.1, whose cookies every port of this machine gets; `patchsync set --own-host` ends that"
             )
         }
+        if let words = configuration.entrySignatures.words { out.line(words) }
+        if let words = configuration.network.words { out.line("network: \(words)") }
+        for words in putOff.words { out.line(words) }
         printTransfers(to: out)
         for (decision, passed) in heldBack { out.line(decision.words(passed)) }
     }
@@ -177,6 +182,17 @@ extension StatusReport {
             if machine.isUnproven { return "a first version runs that was not confirmed yet; it stays \(how)" + sync }
             let count = launch.isCounted ? "" : ", the present one not counted"
             return "a trial is running, launch \(launch.launches)\(count) \(how)" + sync
+        }
+    }
+}
+
+extension EntrySignatures {
+    /// Nil where nothing is left out.
+    var words: String? {
+        switch self {
+        case .required: nil
+        case .manifest:
+            "entry signatures: the list entry's alone; those of a bundle's files are not fetched, nor checked"
         }
     }
 }

@@ -16,11 +16,20 @@ struct SyncCommand: AsyncParsableCommand {
 
             Stopped at any moment, by SIGINT, SIGTERM or worse, the next sync goes on at the byte.
 
+            While a device is metered (`patchsync set --metered`, or --metered for one run) only what is mandatory is fetched, with
+            what it requires, and what costs no more than is left of --allowance; all else is put off, and said. Metadata
+            and lists always travel.
+
+            --dry-run says what a sync would fetch, how, and how many bytes that costs. Metadata is fetched, verified and kept
+            as ever; nothing else is fetched, staged or written down, and no place is taken at the server.
+
             EXAMPLES
               patchsync sync --store /var/lib/app
               patchsync sync --store /var/lib/app --retry-failed
               patchsync sync --store /var/lib/app --retries 0 --stall-timeout 5 --deadline 60
               patchsync sync --store /var/lib/app --limit-rate 500kB
+              patchsync sync --store /var/lib/app --dry-run
+              patchsync sync --store /var/lib/app --metered --allowance 20kB
             """
                 + exitCodes(
                     [
@@ -37,6 +46,9 @@ struct SyncCommand: AsyncParsableCommand {
 
     @OptionGroup var options: StoreOptions
 
+    @Flag(name: .long, help: "Say what would be fetched and what it costs, and fetch nothing but metadata.")
+    var dryRun = false
+
     @Flag(
         name: .long,
         help: "Take versions again that wait after a failed trial or failed transfers; blocked ones need `unblock`."
@@ -50,8 +62,16 @@ struct SyncCommand: AsyncParsableCommand {
 
     @OptionGroup var network: NetworkOptions
 
+    @OptionGroup var metered: MeteredOptions
+
     func validate() throws {
         if let appVersion, AppVersion(appVersion) == nil { throw ValidationError("--app-version \(AppVersion.rule)") }
+        if metered.metered == false, metered.allowance != nil {
+            throw ValidationError("--allowance is for a metered network: leave out one of it and --no-metered")
+        }
+        if dryRun, build.appBuild != nil {
+            throw ValidationError("--dry-run changes nothing, and --app-build would start over: give one of them")
+        }
     }
 
     func run() async throws {
@@ -61,26 +81,29 @@ struct SyncCommand: AsyncParsableCommand {
 
     private func work() async throws(Failure) -> Terminal.ExitCode {
         HTTPFetcher.useOneEventLoop()
+        if dryRun { return try await look() }
         let device = try await options.opened(appBuild: build.appBuild)
         let transcript = SyncTranscript(options.json ? nil : .standardError)
         let report = try await reporting { () throws(SyncError) in
             try await device.store.syncing { () throws(SyncError) in
-                let configuration = try await device.store.changingConfiguration { configuration throws(SyncError) in
+                var configuration = try await device.store.changingConfiguration { configuration throws(SyncError) in
                     if let version = appVersion.flatMap({ AppVersion($0) }) { configuration.appVersion = version }
                 }
-                return try await HTTPFetcher.with(serversOf: configuration, network.deadlines) {
-                    sources throws(SyncError) in
+                metered.apply(toRun: &configuration.network)
+                let deadlines = network.deadlines.using(configuration.network)
+                return try await HTTPFetcher.with(serversOf: configuration, deadlines) {
+                    [configuration] sources throws(SyncError) in
                     var engine = SyncEngine(
                         store: device.store,
                         configuration: configuration,
                         sources: sources,
                         now: ProcessEnvironment.now
                     )
-                    engine.deadlines = network.deadlines
+                    engine.deadlines = deadlines
                     engine.retryNow = retryFailed
                     engine.report = { transcript.take($0) }
                     engine.atCommitPoint = CommitPoint.pullingThePlug
-                    return try await engine.untilInterrupted()
+                    return try await untilInterrupted { [engine] () async throws(SyncError) in try await engine.sync() }
                 }
             }
         }
@@ -93,6 +116,41 @@ struct SyncCommand: AsyncParsableCommand {
             report.print(patches)
         }
         return report.exitCode
+    }
+
+    /// What a sync would do: the store is opened as it is, also where this is another build or machine.
+    private func look() async throws(Failure) -> Terminal.ExitCode {
+        let device = try options.device
+        let transcript = SyncTranscript(options.json ? nil : .standardError)
+        let forecast = try await reporting { () throws(SyncError) in
+            try await device.store.syncing { () throws(SyncError) in
+                var configuration = device.configuration
+                if let version = appVersion.flatMap({ AppVersion($0) }) { configuration.appVersion = version }
+                metered.apply(toRun: &configuration.network)
+                let deadlines = network.deadlines.using(configuration.network)
+                return try await HTTPFetcher.with(serversOf: configuration, deadlines) {
+                    [configuration] sources throws(SyncError) in
+                    var engine = SyncEngine(
+                        store: device.store,
+                        configuration: configuration,
+                        sources: sources,
+                        now: ProcessEnvironment.now
+                    )
+                    engine.deadlines = deadlines
+                    engine.retryNow = retryFailed
+                    engine.report = { transcript.take($0) }
+                    return try await untilInterrupted { [engine] () async throws(SyncError) in
+                        try await engine.forecast()
+                    }
+                }
+            }
+        }
+        if options.json {
+            Console.standardOutput.line(forecast.json.line)
+        } else {
+            forecast.print()
+        }
+        return forecast.exitCode
     }
 }
 

@@ -21,6 +21,7 @@ final class SyncTranscript: Sendable {
         var patches: [PatchStates] = []
         var progress: ProgressReport?
         var lastSaid = ""
+        var putOff: Set<PatchID> = []
     }
 
     private let console: Console?
@@ -57,7 +58,9 @@ final class SyncTranscript: Sendable {
                 }
             case .downloading(let files, let bytes):
                 guard let console else { return }
-                let wanted = state.patches.filter { $0.states.last?.work == .download }
+                let wanted = state.patches.filter {
+                    $0.states.last?.work == .download && !state.putOff.contains($0.patchID)
+                }
                 guard !wanted.isEmpty else { return console.line("plan: every file is here") }
                 let names = wanted.map { "\($0.patchID) \($0.version) (\($0.states.last?.name ?? ""))" }
                 console.line(
@@ -87,6 +90,8 @@ final class SyncTranscript: Sendable {
                 state.progress?.abandon()
                 state.progress = nil
                 console?.line("\(label) comes without a pack: \(printable(error.description))")
+            // Told with what else was passed over.
+            case .putOff(let version): state.putOff.insert(version.content.patchID)
             case .failed(let failure):
                 state.progress?.abandon()
                 state.progress = nil

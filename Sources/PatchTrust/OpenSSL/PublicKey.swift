@@ -39,8 +39,13 @@ package struct PublicKey: Hashable, Sendable {
 
     /// `-----BEGIN PUBLIC KEY-----` and nothing else (TUF 4.2.2).
     package init(pem: String) throws(KeyError) {
+        if let known = KnownKeys.key(pem) {
+            self = known
+            return
+        }
         guard let handle = KeyHandle(publicPEM: pem) else { throw .unreadable }
         try self.init(handle)
+        KnownKeys.add(self, pem)
     }
 
     /// 32 raw bytes.

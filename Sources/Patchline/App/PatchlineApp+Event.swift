@@ -25,6 +25,8 @@ extension PatchlineApp {
         case syncing(percent: Int)
         /// A sync is over; whether a new selection is pending.
         case synced(isNew: Bool)
+        /// These versions wait for a network on which bytes cost nothing; told where they changed.
+        case putOff([PatchlineStore.PutOff])
         case syncFailed(String)
         /// The operator changed the online parameters: ``PatchlineApp/parameters``.
         case parametersChanged(Parameters)
@@ -47,6 +49,8 @@ extension PatchlineApp.Event: CustomStringConvertible {
         case .damaged(let files): "damaged, and not served until a sync heals it: \(files.joined(separator: ", "))"
         case .syncing(let percent): "a sync has fetched \(percent) %"
         case .synced(let isNew): isNew ? "synced: something new waits" : "synced: nothing new"
+        case .putOff(let versions):
+            "put off while metered: \(versions.map(\.version.description).joined(separator: ", "))"
         case .syncFailed(let why): "the sync failed: \(why)"
         case .parametersChanged: "the online parameters changed"
         case .trouble(let what): what
@@ -57,7 +61,8 @@ extension PatchlineApp.Event: CustomStringConvertible {
     var level: Logger.Level {
         switch self {
         case .syncing: .debug
-        case .nothingInstalled, .serving, .confirmed, .withdrawn, .following, .synced, .parametersChanged: .info
+        case .nothingInstalled, .serving, .confirmed, .withdrawn, .following, .synced, .putOff, .parametersChanged:
+            .info
         case .rolledBack, .unproven, .damaged, .syncFailed, .trouble: .warning
         }
     }

@@ -85,6 +85,7 @@ public actor PatchlineApp {
         device = try store.present
         if let trouble = store.trouble { report(.trouble(trouble)) }
         let progress = NIOLockedValueBox(SyncProgress())
+        let waiting = NIOLockedValueBox<[PatchlineStore.PutOff]>([])
         app = LocalServer(device: device, settings: try settings.own, sync: store.appSync) { event in
             switch event {
             case .syncing(let news):
@@ -93,6 +94,14 @@ public actor PatchlineApp {
             case .app, .parametersTrouble, .portTaken, .fileTrouble: break
             }
             if let event = Event(event) { report(event) }
+            if case .synced(.success(let outcome)) = event {
+                let putOff = outcome.putOff.map(PatchlineStore.PutOff.init)
+                let isNews = waiting.withLockedValue { waiting in
+                    defer { waiting = putOff }
+                    return waiting != putOff
+                }
+                if isNews, !putOff.isEmpty { report(.putOff(putOff)) }
+            }
         }
     }
 

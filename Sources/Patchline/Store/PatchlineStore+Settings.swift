@@ -22,6 +22,8 @@ extension PatchlineStore {
         public var keep = 1
         /// Whether the server is asked for its choice for ``user``.
         public var asksServer = false
+        /// Which signatures stand for a bundle's files.
+        public var entrySignatures = EntrySignatures.required
         /// Whether pages are served on a host of the app's own, whose cookies reach no other port of the machine.
         public var ownHost = true
         /// Other servers with the same tree, asked after the first, in this order; at most 16.
@@ -30,10 +32,27 @@ extension PatchlineStore {
         public var authorities: String?
         /// The keys of which a server must have one: `sha256/BASE64`, of its SubjectPublicKeyInfo; at most 16.
         public var pins: [String] = []
+        /// Whether bytes cost something on the present network.
+        ///
+        /// A sync then fetches what is mandatory, with what it requires, and else only what fits into ``allowance``; all else
+        /// waits. An app sets it as its system tells it, also while it runs.
+        public var isMetered = false
+        /// Bytes of what is not mandatory that one sync may fetch while ``isMetered``; at most 10^12.
+        public var allowance = 0
+        /// The most bytes a second of each sync, at least 1,000; nil for no limit.
+        public var bytesPerSecond: Int?
         /// The folder of `patchsign embed`, absolute; used from the next start of the app.
         public var embedded: String?
 
         public init() {}
+    }
+
+    /// Which signatures stand for a bundle's files, beside those of the release.
+    public enum EntrySignatures: String, Equatable, Sendable {
+        /// That of the list entry, and of the manifest's entries each its own.
+        case required
+        /// That of the list entry alone, which covers the manifest's digests: the others are neither fetched nor checked.
+        case manifest
     }
 
     /// The native part of an app.
@@ -50,6 +69,23 @@ extension PatchlineStore {
     }
 }
 
+extension PatchlineStore.EntrySignatures {
+    fileprivate init(_ signatures: PatchSync.EntrySignatures) {
+        self =
+            switch signatures {
+            case .required: .required
+            case .manifest: .manifest
+            }
+    }
+
+    fileprivate var ofDevice: PatchSync.EntrySignatures {
+        switch self {
+        case .required: .required
+        case .manifest: .manifest
+        }
+    }
+}
+
 extension PatchlineStore.Settings {
     init(_ configuration: DeviceConfiguration) {
         appVersion = configuration.appVersion?.text
@@ -58,11 +94,15 @@ extension PatchlineStore.Settings {
         platform = configuration.platform.map { .init(name: $0.name, compatibility: $0.compatibility) }
         keep = configuration.keep
         asksServer = configuration.answers
+        entrySignatures = .init(configuration.entrySignatures)
         ownHost = configuration.host != nil
         mirrors = configuration.access.mirrors.map(\.text)
         authorities = configuration.access.authorities
         pins = configuration.access.pins.map(\.description)
         embedded = configuration.embedded?.string
+        isMetered = configuration.network.isMetered
+        allowance = configuration.network.allowance
+        bytesPerSecond = configuration.network.rate
     }
 
     /// The facts for a new store.
@@ -77,6 +117,7 @@ extension PatchlineStore.Settings {
             facts.data = parsed.data.mapValues { .set($0) }
             if keep != Self().keep { facts.keep = .set(keep) }
             if asksServer { facts.answers = .set(true) }
+            if entrySignatures != .required { facts.entrySignatures = .set(entrySignatures.ofDevice) }
             if !ownHost { facts.host = .forget }
             return facts
         }
@@ -102,9 +143,11 @@ extension PatchlineStore.Settings {
         changed.platform = parsed.platform
         changed.keep = keep
         changed.answers = asksServer
+        changed.entrySignatures = entrySignatures.ofDevice
         changed.access = parsed.access
         changed.host = ownHost ? configuration.host ?? .make() : nil
         changed.embedded = parsed.embedded
+        changed.network = parsed.network
         return changed
     }
 }
@@ -117,6 +160,7 @@ private struct Parsed {
     let platform: PatchChoice.Platform?
     var access = ServerAccess()
     let embedded: FilePath?
+    var network = NetworkUse()
 
     init(_ settings: PatchlineStore.Settings) throws(PatchlineError) {
         appVersion = try Self.parsed(settings.appVersion, "appVersion \(AppVersion.rule)") { AppVersion($0) }
@@ -141,6 +185,14 @@ private struct Parsed {
                 "mirrors and pins must be at most \(ServerAccess.mirrorsLimit) and \(ServerAccess.pinsLimit)"
             )
         }
+        guard 0...NetworkUse.most ~= settings.allowance else {
+            throw PatchlineError("allowance must be from 0 to \(NetworkUse.most) bytes")
+        }
+        if let rate = settings.bytesPerSecond, !(Deadlines.leastRate...NetworkUse.most ~= rate) {
+            throw PatchlineError("bytesPerSecond must be from \(Deadlines.leastRate) to \(NetworkUse.most)")
+        }
+        network.isMetered = settings.isMetered
+        (network.allowance, network.rate) = (settings.allowance, settings.bytesPerSecond)
         for mirror in settings.mirrors {
             guard let url = ServerURL(mirror) else { throw PatchlineError("mirrors: '\(mirror)' \(ServerURL.rule)") }
             access.mirrors.append(url)

@@ -67,8 +67,17 @@ extension PatchlineStore {
         public let blocks: [Block]
         /// Listed versions that are not for this device now, and why.
         public let passedOver: [PassedOver]
+        /// Versions that the last sync left for a network on which bytes cost nothing, by id.
+        public let putOff: [Waiting]
         /// Why the store's state could not be read, and the state that the device uses instead.
         public let stateFault: String?
+    }
+
+    /// A version that waits for a network on which bytes cost nothing.
+    public struct Waiting: Equatable, Sendable {
+        public let version: Version
+        /// What it would cost, as last known; nil where nobody could say.
+        public let bytes: Int?
     }
 
     /// One patch of a status.
@@ -129,7 +138,7 @@ extension PatchlineStore {
     /// Why a device does not take a version.
     public struct Reason: Equatable, Sendable, CustomStringConvertible {
         /// The rule that speaks against it: `rollout`, `paused`, `appVersion`, `condition`, `users`, `waiting`,
-        /// `blocked`, `rolledBackByHand`, `transferWaiting`, `notReceived`, `incompatible`, `republished`, `unmet`,
+        /// `blocked`, `rolledBackByHand`, `transferWaiting`, `notReceived`, `metered`, `incompatible`, `republished`, `unmet`,
         /// `breaks`, `noPlace`, `held`, `notChosen`, `dialMissing`, `unknownRule`; more may come.
         public let code: String
         /// In words, with the condition under which it would be taken.
@@ -205,6 +214,9 @@ extension PatchlineStore.Status {
             )
         }
         passedOver = report.heldBack.map { .init($0.decision, $0.passed) }
+        putOff = report.putOff.rows.sorted { $0.key < $1.key }.map { content, row in
+            PatchlineStore.Waiting(version: .init(content.patchID, row.version), bytes: row.bytes)
+        }
         stateFault = report.fault?.description
     }
 }

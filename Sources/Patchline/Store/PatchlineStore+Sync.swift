@@ -33,8 +33,43 @@ extension PatchlineStore {
         /// Whether to retry versions that wait after a failed trial or failed transfers.
         public var retriesFailed = false
         public var limits = Limits()
+        /// Whether bytes cost something in this sync; nil: as ``Settings/isMetered`` says.
+        public var metering: Metering?
 
         public init() {}
+    }
+
+    /// Whether bytes cost something.
+    public enum Metering: Equatable, Sendable {
+        case unmetered
+        /// What is mandatory comes, and so many bytes of all else.
+        case metered(allowance: Int)
+    }
+
+    /// A version that a sync leaves for a network on which bytes cost nothing.
+    public struct PutOff: Equatable, Sendable {
+        public let version: Version
+        /// Of its own transfer; nil where nobody can say.
+        public let bytes: Int?
+        /// Of all that has to come together; nil where nobody can say.
+        public let cost: Int?
+        /// What was left of the allowance.
+        public let left: Int
+        /// The ids that have to come with it.
+        public let together: [String]
+    }
+
+    /// A bundle that came by a pack from a version that was here.
+    public struct Pack: Equatable, Sendable {
+        public let version: Version
+        /// The version that was here.
+        public let base: String
+        /// What travelled of the pack, and of the signatures beside it.
+        public let bytes: Int
+        /// About what would have travelled without it.
+        public let estimate: Int
+        /// About what stayed away.
+        public var saved: Int { max(0, estimate - bytes) }
     }
 
     /// The progress of a sync.
@@ -51,6 +86,10 @@ extension PatchlineStore {
         case newerRelease(Int)
         /// This patch stays as it was.
         case failed(Version, because: String)
+        /// This version waits for a network on which bytes cost nothing.
+        case putOff(PutOff)
+        /// A bundle came by a pack.
+        case byPack(Pack)
     }
 
     /// The outcome of a sync.
@@ -89,6 +128,10 @@ extension PatchlineStore {
         public let bytesReceived: Int
         /// Of these and of what was given up, as they travelled: mostly compressed.
         public let bytesTransferred: Int
+        /// Bundles that came by a pack from a version that was here.
+        public let packs: [Pack]
+        /// Versions that wait for a network on which bytes cost nothing; no failures.
+        public let putOff: [PutOff]
         /// Patches whose files were made whole again.
         public let healed: [Version]
         /// Patches that stay as they were, each with its reason.
@@ -118,6 +161,8 @@ extension PatchlineStore.SyncResult {
         filesReceived = report.filesReceived
         bytesReceived = report.bytesReceived
         bytesTransferred = report.bytesTransferred
+        packs = report.packs.map(PatchlineStore.Pack.init)
+        putOff = report.putOff.map(PatchlineStore.PutOff.init)
         healed = report.healed.map(PatchlineStore.Version.init)
         failures = report.failures.map { failure in
             PatchlineStore.Failure(
@@ -132,6 +177,34 @@ extension PatchlineStore.SyncResult {
         mirrors = report.mirrors.map(\.description)
         staleServer = report.staleMirror?.description
         isComplete = report.isComplete
+    }
+}
+
+extension PatchlineStore.Pack {
+    init(_ use: PackUse) {
+        version = .init(use.label)
+        (base, bytes, estimate) = (use.base.text, use.bytes, use.estimate)
+    }
+}
+
+extension PatchlineStore.PutOff {
+    init(_ version: PutOffVersion) {
+        self.version = .init(version.label)
+        (bytes, cost, left) = (version.size.bytes, version.wait.cost, version.wait.left)
+        together = version.wait.together.map(\.text)
+    }
+}
+
+extension NetworkUse {
+    /// With what a single sync says of itself.
+    func with(_ metering: PatchlineStore.Metering?) -> NetworkUse {
+        var network = self
+        switch metering {
+        case nil: break
+        case .unmetered: network.isMetered = false
+        case .metered(let allowance): (network.isMetered, network.allowance) = (true, max(0, allowance))
+        }
+        return network
     }
 }
 
@@ -173,7 +246,9 @@ final class ProgressTeller: Sendable {
         case .newerList(let release): tell(.newerRelease(release))
         case .failed(let failure):
             tell(.failed(.init(failure.patchID, failure.version), because: failure.error.description))
-        case .refused, .state, .fileDone, .askedPlain, .packBegan, .byPack, .packRefused, .expressIgnored,
+        case .putOff(let version): tell(.putOff(.init(version)))
+        case .byPack(let use): tell(.byPack(.init(use)))
+        case .refused, .state, .fileDone, .askedPlain, .packBegan, .packRefused, .expressIgnored,
             .networkChanged:
             break
         }

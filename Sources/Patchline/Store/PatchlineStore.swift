@@ -26,9 +26,13 @@ public struct PatchlineStore: Sendable {
     typealias Syncing =
         @Sendable (Device, SyncOptions, @escaping @Sendable (SyncEvent) -> Void) async throws(SyncError) -> SyncReport
 
+    typealias Forecasting = @Sendable (Device, SyncOptions) async throws(SyncError) -> SyncForecast
+
     private let device: Device
     /// Replaces the device's own sync in tests.
     private let substitute: Syncing?
+    /// Replaces the device's own look at the cost of one in tests.
+    let forecasting: Forecasting?
 
     /// Why the store could not be brought to this build or machine when it was opened, in words; the next opening tries
     /// again, and the installed versions run.
@@ -57,7 +61,13 @@ public struct PatchlineStore: Sendable {
         self.init(opening.device, trouble: opening.trouble)
     }
 
-    init(_ device: Device, trouble: SyncError? = nil, substitute: Syncing? = nil) {
+    init(
+        _ device: Device,
+        trouble: SyncError? = nil,
+        forecasting: Forecasting? = nil,
+        substitute: Syncing? = nil
+    ) {
+        self.forecasting = forecasting
         self.device = device
         self.trouble = trouble?.description
         self.substitute = substitute
@@ -112,7 +122,11 @@ public struct PatchlineStore: Sendable {
         let (device, teller) = (try present, ProgressTeller(report))
         let report = try await rethrowing { () throws(SyncError) in
             if let substitute { return try await substitute(device, options) { teller.take($0) } }
-            return try await device.sync(options.limits.deadlines, retryFailed: options.retriesFailed) {
+            return try await device.sync(
+                options.limits.deadlines,
+                retryFailed: options.retriesFailed,
+                network: device.configuration.network.with(options.metering)
+            ) {
                 teller.take($0)
             }
         }

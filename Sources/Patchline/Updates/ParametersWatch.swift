@@ -47,6 +47,7 @@ extension Device {
     package func lookForParameters(_ deadlines: Deadlines) async throws(SyncError) -> ParametersUpdate {
         try await store.syncing { () throws(SyncError) in
             let configuration = try store.configuration()
+            let deadlines = deadlines.using(configuration.network)
             return try await HTTPFetcher.with(serversOf: configuration, deadlines) { sources throws(SyncError) in
                 var engine = SyncEngine(store: store, configuration: configuration, sources: sources, now: now)
                 engine.deadlines = deadlines

@@ -118,21 +118,47 @@ extension SyncReport {
 extension Device {
     /// One sync with the servers of the present configuration.
     ///
-    /// - Parameter retryFailed: whether to retry versions that only wait after failures.
+    /// - Parameters:
+    ///   - retryFailed: whether to retry versions that only wait after failures.
+    ///   - network: how it is used; nil: as the device is set.
     package func sync(
         _ deadlines: Deadlines,
         retryFailed: Bool = false,
+        network: NetworkUse? = nil,
         report: @escaping @Sendable (SyncEvent) -> Void
     ) async throws(SyncError) -> SyncReport {
         try await store.syncing { () throws(SyncError) in
-            let configuration = try store.configuration()
-            return try await HTTPFetcher.with(serversOf: configuration, deadlines) { sources throws(SyncError) in
+            var configuration = try store.configuration()
+            if let network { configuration.network = network }
+            let deadlines = deadlines.using(configuration.network)
+            return try await HTTPFetcher.with(serversOf: configuration, deadlines) {
+                [configuration] sources throws(SyncError) in
                 var engine = SyncEngine(store: store, configuration: configuration, sources: sources, now: now)
                 engine.deadlines = deadlines
                 engine.retryNow = retryFailed
                 engine.report = report
                 engine.atCommitPoint = atCommitPoint
                 return try await engine.sync()
+            }
+        }
+    }
+
+    /// What a sync with the servers of the present configuration would fetch, and what that costs.
+    package func forecast(
+        _ deadlines: Deadlines,
+        retryFailed: Bool = false,
+        network: NetworkUse? = nil
+    ) async throws(SyncError) -> SyncForecast {
+        try await store.syncing { () throws(SyncError) in
+            var configuration = try store.configuration()
+            if let network { configuration.network = network }
+            let deadlines = deadlines.using(configuration.network)
+            return try await HTTPFetcher.with(serversOf: configuration, deadlines) {
+                [configuration] sources throws(SyncError) in
+                var engine = SyncEngine(store: store, configuration: configuration, sources: sources, now: now)
+                engine.deadlines = deadlines
+                engine.retryNow = retryFailed
+                return try await engine.forecast()
             }
         }
     }

@@ -47,10 +47,19 @@ extension TreeListing {
     /// Reads the folder `tree` of one app.
     ///
     /// Symbolic links are not followed: each is a stranger. What is removed meanwhile is left out.
-    package init(of app: AppID, in tree: FilePath, files: any FileOperations) throws(FileError) {
+    ///
+    /// - Parameter folders: of the tree; nil for all of it.
+    package init(
+        of app: AppID,
+        in tree: FilePath,
+        below folders: [String]? = nil,
+        files: any FileOperations
+    ) throws(FileError) {
         self.init()
-        guard try files.status(of: tree) != nil else { return }
-        try add("", of: app, in: tree, files)
+        for folder in folders ?? [""] {
+            guard try files.status(of: folder.isEmpty ? tree : tree.at(folder))?.kind == .directory else { continue }
+            try add(folder, of: app, in: tree, files)
+        }
     }
 
     private mutating func add(

@@ -14,6 +14,8 @@ package struct TreePath: Hashable, Sendable {
         case pack(SHA256Digest)
         /// A part of the update from one version of a bundle to another: transport, which nothing refers to.
         case basePack(BasePack, BasePack.Part)
+        /// Which packs lead to a manifest: see ``PackIndex``. Replaced under its name as packs come and go.
+        case packIndex(SHA256Digest)
         /// A channel's metadata in one: see ``Express``. A file in an exported tree alone; a server puts it together.
         case express(ChannelName)
         /// A compressed form of a target, an object or a pack, made from it: transport, which nothing refers to.
@@ -60,6 +62,7 @@ extension TreePath.File {
         case .object(let digest): URLLayout.object(digest)
         case .pack(let manifest): URLLayout.fullPack(of: manifest)
         case .basePack(let pack, let part): URLLayout.pack(pack, part)
+        case .packIndex(let manifest): URLLayout.packIndex(of: manifest)
         case .express(let channel): URLLayout.express(channel)
         case .compressed(let file, let format): file.path + format.suffix
         }
@@ -70,11 +73,11 @@ extension TreePath.File {
         if case .compressed(let file, _) = self { file } else { self }
     }
 
-    /// Whether a compressed form of it may stand beside it: never of the timestamp, which is replaced under its name, and of
-    /// what is compressed already.
+    /// Whether a compressed form of it may stand beside it: never of what is replaced under its name, and of what is
+    /// compressed already.
     package var mayBeCompressed: Bool {
         switch self {
-        case .timestamp, .basePack, .compressed: false
+        case .timestamp, .basePack, .packIndex, .compressed: false
         case .root, .role, .target, .object, .pack, .express: true
         }
     }
@@ -172,6 +175,7 @@ extension TreePath {
     private static func pack(_ segments: [String]) -> File? {
         guard segments.count == 2, let manifest = SHA256Digest(hex: segments[0]) else { return nil }
         if segments[1] == "full.pack" { return .pack(manifest) }
+        if segments[1] == "index.json" { return .packIndex(manifest) }
         let parts = segments[1].split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0].hasPrefix("from-"),
             let base = SHA256Digest(hex: String(parts[0].dropFirst(5))),

@@ -45,6 +45,12 @@ package struct FolderStorage: TreeStorage {
         tree.at(TreePath(app, file).path)
     }
 
+    /// The folder that it lies in, below the tree: what lies beside it has the same text, whose `FilePath` is made once.
+    private func folder(of file: TreePath.File) -> String {
+        let path = TreePath(app, file).path
+        return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+    }
+
     package func status(of file: TreePath.File) throws(ServerError) -> StoredFile? {
         do throws(FileError) { return try files.identity(of: path(of: file)).map(StoredFile.init) } catch {
             throw .file(error)
@@ -63,6 +69,12 @@ package struct FolderStorage: TreeStorage {
         do throws(FileError) { return try TreeListing(of: app, in: tree, files: files) } catch { throw .file(error) }
     }
 
+    package func listingOfPacks() throws(ServerError) -> TreeListing {
+        do throws(FileError) {
+            return try TreeListing(of: app, in: tree, below: ["targets", "packs"], files: files)
+        } catch { throw .file(error) }
+    }
+
     package func roles() throws(ServerError) -> [TreePath.File] {
         do throws(FileError) {
             return try files.list(tree.at("metadata")).compactMap { TreePath.role(named: $0) }
@@ -75,8 +87,8 @@ extension FolderStorage {
         var (change, directories) = (TreeChange(), Set<String>())
         do throws(FileError) {
             try files.checkFolders(to: incoming, from: incoming)
-            for directory in Set(writes.map { path(of: $0.file).parent }) {
-                try files.checkFolders(to: directory, from: tree)
+            for directory in Set(writes.map { folder(of: $0.file) }) {
+                try files.checkFolders(to: tree.at(directory), from: tree)
             }
         } catch { throw .file(error) }
         var rest = writes[...]
@@ -86,7 +98,7 @@ extension FolderStorage {
             var wanted: [TreeWrite] = []
             for write in part {
                 // Existing files too: their writer may have been interrupted before the name was durable.
-                directories.insert(path(of: write.file).parent.string)
+                directories.insert(folder(of: write.file))
                 let existing = try existing(write)
                 if existing != .right { wanted.append(write) }
                 if existing == .wrong, write.file.digest != nil {
@@ -98,7 +110,7 @@ extension FolderStorage {
             progress(writes.count - rest.count)
         }
         do throws(FileError) {
-            for directory in directories.sorted() { try files.syncDirectory(FilePath(directory)) }
+            for directory in directories.sorted() { try files.syncDirectory(tree.at(directory)) }
         } catch { throw .file(error) }
         return change
     }
@@ -179,12 +191,11 @@ extension FolderStorage {
         do throws(FileError) {
             try batch?.sync()
             for (number, write) in writes.enumerated() {
-                let destination = path(of: write.file)
-                let directory = destination.parent
-                if made.insert(directory.string).inserted {
-                    try files.makeDirectory(directory, permissions: .sharedDirectory)
+                let directory = folder(of: write.file)
+                if made.insert(directory).inserted {
+                    try files.makeDirectory(tree.at(directory), permissions: .sharedDirectory)
                 }
-                try files.rename(incoming.at("\(number)"), to: destination)
+                try files.rename(incoming.at("\(number)"), to: path(of: write.file))
             }
         } catch { throw .file(error) }
         return size
@@ -252,8 +263,7 @@ extension FolderStorage {
         do throws(FileError) {
             for file in gone {
                 try files.removeIfPresent(path(of: file))
-                let path = TreePath(app, file).path
-                directories.insert(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
+                directories.insert(folder(of: file))
             }
             for directory in directories.sorted() { try settle(directory) }
         } catch { throw .file(error) }
@@ -293,7 +303,7 @@ extension TreePath.File {
     package var digest: SHA256Digest? {
         switch self {
         case .target(_, let digest), .object(let digest): digest
-        case .timestamp, .root, .role, .pack, .basePack, .express, .compressed: nil
+        case .timestamp, .root, .role, .pack, .basePack, .packIndex, .express, .compressed: nil
         }
     }
 }

@@ -23,6 +23,9 @@ package protocol TreeStorage: Sendable {
     /// All files of the tree; opens none of them.
     func listing() throws(ServerError) -> TreeListing
 
+    /// The same of its targets and packs alone, which are few beside its objects.
+    func listingOfPacks() throws(ServerError) -> TreeListing
+
     /// All roles in the tree but the timestamp.
     func roles() throws(ServerError) -> [TreePath.File]
 

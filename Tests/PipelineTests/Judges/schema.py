@@ -34,7 +34,8 @@ def seen(value, path=''):
             yield from seen(member, path)
 
 
-words = {'event', 'phase', 'staging', 'state', 'activates', 'choice', 'next', 'code', 'what', 'parameters', 'kind', 'standby'}
+words = {'event', 'phase', 'staging', 'state', 'activates', 'choice', 'next', 'code', 'what', 'parameters', 'kind', 'standby',
+         'task', 'way'}
 schema = json.load(open(sys.argv[1]))
 validator = jsonschema_rs.validator_for(schema)
 close(schema)

@@ -1,14 +1,14 @@
 /// What an update from one version of a bundle to another costs a device, in bytes on the wire.
 package struct UpdateCost: Equatable, Sendable {
     /// Of a request: its head, its answer's, and a wait in which so many would have come.
-    static let request = 3_000
+    package static let request = 3_000
     /// Of fewer objects a device never asks for the whole bundle.
-    private static let leastOfWhole = 8
+    package static let leastOfWhole = 8
 
-    struct Otherwise: Equatable, Sendable {
-        let bytes: Int
+    package struct Otherwise: Equatable, Sendable {
+        package let bytes: Int
         /// Whether contents come in the pack of the whole bundle.
-        let isWhole: Bool
+        package let isWhole: Bool
     }
 
     package let pack: Int
@@ -17,7 +17,7 @@ package struct UpdateCost: Equatable, Sendable {
     /// Without a pack: manifest, column, and the objects that are missing, one by one or in the pack of the whole bundle.
     package let otherwise: Int
 
-    init(pack: Int, signatures: Int, otherwise: Int) {
+    package init(pack: Int, signatures: Int, otherwise: Int) {
         (self.pack, self.signatures, self.otherwise) = (pack, signatures, otherwise)
     }
 
@@ -26,7 +26,7 @@ package struct UpdateCost: Equatable, Sendable {
     /// - Parameters:
     ///   - objects: of each object that is missing.
     ///   - whole: of the pack of the whole bundle.
-    static func otherwise(manifest: Int, column: Int, objects: [Int], whole: Int) -> Otherwise {
+    package static func otherwise(manifest: Int, column: Int, objects: [Int], whole: Int) -> Otherwise {
         let single = objects.reduce(0) { $0 + $1 + request }
         let isWhole = objects.count >= leastOfWhole && whole + request < single
         let contents = isWhole ? whole + request : single

@@ -1,7 +1,6 @@
 package import PatchFormat
-import ReleaseTree
 
-/// What brings devices from one version of a bundle to one that is listed, and what it costs.
+/// What brings devices from one version of a bundle to another, and what it costs.
 package struct UpdateStep: Equatable, Sendable {
     package enum Method: String, Sendable {
         /// The pack from the base.
@@ -9,6 +8,14 @@ package struct UpdateStep: Equatable, Sendable {
         /// The pack of the whole bundle.
         case wholePack
         case singleObjects
+
+        package var words: String {
+            switch self {
+            case .pack: "pack"
+            case .wholePack: "whole bundle"
+            case .singleObjects: "single files"
+            }
+        }
     }
 
     package let patchID: PatchID
@@ -17,25 +24,34 @@ package struct UpdateStep: Equatable, Sendable {
     package let pack: BasePack
     /// Of the pack; nil where there is none.
     package let packBytes: Int?
+    /// What the pack is made of; nil where there is none, or it does not say so.
+    package let summary: PackSummary?
     /// Of what comes beside it: the signatures that the base lacks, or the whole column.
     package let signatureBytes: Int
     /// Without a pack, as estimated: documents and contents in their smallest forms, and a wait for each.
     package let otherwise: Int
     package let method: Method
-}
 
-extension UpdateStep {
     /// - Parameters:
+    ///   - packBytes: nil where there is none.
     ///   - signatures: of the file beside the pack; nil where there is none.
     ///   - column: of the whole column.
-    init(_ job: PackPlan.Job, pack: Int?, signatures: Int?, column: Int, otherwise: UpdateCost.Otherwise) {
-        patchID = job.new.label.patchID
-        (version, base) = (job.new.label.version, job.base.label.version)
-        self.pack = job.pack
-        packBytes = pack
+    package init(
+        of patchID: PatchID,
+        from base: VersionLabel,
+        to version: VersionLabel,
+        by pack: BasePack,
+        packBytes: Int?,
+        _ summary: PackSummary?,
+        signatures: Int?,
+        column: Int,
+        otherwise: UpdateCost.Otherwise
+    ) {
+        (self.patchID, self.base, self.version, self.pack) = (patchID, base, version, pack)
+        (self.packBytes, self.summary) = (packBytes, summary)
         signatureBytes = signatures ?? column
         self.otherwise = otherwise.bytes
-        let isWorthIt = pack.map {
+        let isWorthIt = packBytes.map {
             UpdateCost(pack: $0, signatures: signatures ?? column, otherwise: otherwise.bytes).isWorthIt
         }
         method = isWorthIt == true ? .pack : otherwise.isWhole ? .wholePack : .singleObjects
@@ -47,6 +63,7 @@ extension UpdateStep {
             ("manifest", .text(pack.manifest.hex)), ("baseManifest", .text(pack.base.hex)),
             ("packBytes", packBytes.map { .integer($0) }), ("signatureBytes", .integer(signatureBytes)),
             ("otherwiseBytes", .integer(otherwise)), ("method", .text(method.rawValue)),
+            ("packFiles", summary?.json),
         ])
     }
 }

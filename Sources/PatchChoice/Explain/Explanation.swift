@@ -1,0 +1,151 @@
+package import PatchFormat
+package import PatchTrust
+
+/// Why a device gets or does not get each listed version: what its choice was made of.
+///
+/// Pure: from the list and the dial as last verified, and what the device is and had.
+package struct Explanation: Equatable, Sendable {
+    /// What becomes of a listed version.
+    package enum Outcome: Equatable, Sendable {
+        /// It is installed, and stays.
+        case installed
+        /// The next sync takes it.
+        case taken
+        /// A sync takes it once the trial that runs has ended.
+        case afterTrial
+        /// It is installed, and gives way to this one at the next sync.
+        case replaced(by: VersionLabel)
+        case passedOver(NotEligible)
+        /// It stands below this one, which the device has or takes: nothing moves a device down.
+        case below(VersionLabel)
+        /// The version that ships in the app stays until a newer list comes than the one that it was made from.
+        case embeddedStays
+    }
+
+    package struct Version: Equatable, Sendable {
+        package let label: Label
+        package let kind: PatchKind
+        package let sha256: SHA256Digest
+        package let judgments: [Judgment]
+        package let outcome: Outcome
+
+        /// With all of these the device would take it, as far as its own rules go.
+        package var turns: [Turn] { judgments.flatMap(\.turns) }
+    }
+
+    package let roleVersion: Int
+    package let time: UTCTime
+    /// In list order.
+    package let versions: [Version]
+
+    private init(roleVersion: Int, time: UTCTime, versions: [Version]) {
+        (self.roleVersion, self.time, self.versions) = (roleVersion, time, versions)
+    }
+
+    package init(list: VerifiedList, plan: SyncPlan) {
+        self.init(
+            list.entries,
+            roleVersion: list.roleVersion,
+            decisions: plan.decisions,
+            base: plan.base,
+            under: plan.context,
+            isTrial: plan.isTrial,
+            embeddedStays: plan.keptEmbedded != nil
+        )
+    }
+
+    /// - Parameters:
+    ///   - base: the selection that was the base of every choice.
+    ///   - isTrial: whether a trial runs, so that nothing new is taken before it ends.
+    ///   - embeddedStays: whether the list is no newer than what the app ships.
+    package init(
+        _ entries: [PatchEntry],
+        roleVersion: Int,
+        decisions: [Decision],
+        base: Selection?,
+        under context: EligibilityContext,
+        isTrial: Bool = false,
+        embeddedStays: Bool = false
+    ) {
+        let decisions = Dictionary(decisions.map { ($0.patchID, $0) }) { first, _ in first }
+        self.roleVersion = roleVersion
+        time = context.device.time
+        versions = entries.map { entry in
+            let decision = decisions[entry.patchID]
+            return Version(
+                label: Label(patchID: entry.patchID, version: entry.version),
+                kind: entry.kind,
+                sha256: entry.fingerprint.sha256,
+                judgments: context.judgments(of: entry, over: base?[entry.patchID]),
+                outcome: Outcome(of: entry, decision, isTrial: isTrial, embeddedStays: embeddedStays)
+            )
+        }
+    }
+}
+
+extension Explanation.Outcome {
+    fileprivate init(of entry: PatchEntry, _ decision: Decision?, isTrial: Bool, embeddedStays: Bool) {
+        let choice = decision?.choice ?? .none
+        if choice.content == entry.content {
+            if case .take = choice { self = isTrial ? .afterTrial : .taken } else { self = .installed }
+        } else if case .take(let next, over: let current) = choice, current?.content == entry.content {
+            self = .replaced(by: next.version)
+        } else if embeddedStays {
+            self = .embeddedStays
+        } else if let passed = decision?.passedOver.first(where: { $0.version == entry.version }) {
+            self = .passedOver(passed.why)
+        } else {
+            self = .below(choice.version ?? entry.version)
+        }
+    }
+
+    package var code: String {
+        switch self {
+        case .installed: "installed"
+        case .taken: "taken"
+        case .afterTrial: "afterTrial"
+        case .replaced: "replaced"
+        case .passedOver: "passedOver"
+        case .below: "below"
+        case .embeddedStays: "embeddedStays"
+        }
+    }
+}
+
+extension Choice {
+    fileprivate var version: VersionLabel? {
+        switch self {
+        case .take(let entry, over: _): entry.version
+        case .keep(let patch): patch.version
+        case .withdraw(_, for: let before): before?.version
+        case .none: nil
+        }
+    }
+}
+
+extension Explanation {
+    /// What it says of one patch, or of one version of it.
+    package func only(_ id: PatchID, _ version: VersionLabel?) -> Explanation {
+        Explanation(
+            roleVersion: roleVersion,
+            time: time,
+            versions: versions.filter { $0.label.patchID == id && (version == nil || $0.label.version == version) }
+        )
+    }
+}
+
+extension Explanation.Version {
+    package var json: JSON {
+        var outcome: [(String, JSON?)] = [("code", .text(self.outcome.code))]
+        switch self.outcome {
+        case .passedOver(let why): outcome += [("why", .text(why.code)), ("text", .text(why.description))]
+        case .below(let version), .replaced(by: let version): outcome.append(("version", .text(version.text)))
+        case .installed, .taken, .afterTrial, .embeddedStays: break
+        }
+        return .fields([
+            ("patchId", .text(label.patchID.text)), ("version", .text(label.version.text)),
+            ("kind", .text(kind.rawValue)), ("sha256", .text(sha256.hex)), ("outcome", .fields(outcome)),
+            ("rules", .array(judgments.map(\.json))),
+        ])
+    }
+}

@@ -1,0 +1,111 @@
+package import PatchFormat
+
+/// The smallest change with which a rule would let a version through.
+package enum Turn: Equatable, Sendable {
+    /// The app's version would have to be so.
+    case appVersion(String)
+    /// The device would have to say so of itself: comparisons that do not hold.
+    case facts([String])
+    /// Its user would have to be one of those who are named, or to be set at all.
+    case user
+    /// It passes by itself at this time.
+    case time(UTCTime)
+    /// The same, or as soon as somebody clears what happened here.
+    case unblock(UTCTime)
+    /// A valid dial.
+    case dial
+    /// The operator goes on with it.
+    case resume
+    /// The dial, in devices of 10,000.
+    case dialRollout(from: Int, to: Int)
+    /// The signed ceiling, in devices of 10,000: a release must be signed.
+    case signedRollout(from: Int, to: Int)
+    /// A place is given.
+    case place
+    /// The native part would have to be the one that the bundle names; nil where it names none for this platform.
+    case nativePart(String?)
+    /// An engine that knows this rule.
+    case engine(String)
+    /// A condition that can be read.
+    case readableCondition
+    /// Another version label.
+    case label
+    /// The next sync.
+    case sync
+    /// A network that is not metered, or an allowance of so many bytes.
+    case network(allowance: Int?)
+}
+
+extension Turn {
+    /// How programs tell them apart; each stands on a page.
+    package var code: String {
+        switch self {
+        case .appVersion: "appVersion"
+        case .facts: "facts"
+        case .user: "user"
+        case .time: "time"
+        case .unblock: "unblock"
+        case .dial: "dial"
+        case .resume: "resume"
+        case .dialRollout: "dialRollout"
+        case .signedRollout: "signedRollout"
+        case .place: "place"
+        case .nativePart: "nativePart"
+        case .engine: "engine"
+        case .readableCondition: "readableCondition"
+        case .label: "label"
+        case .sync: "sync"
+        case .network: "network"
+        }
+    }
+
+    package var json: JSON {
+        var members: [(String, JSON?)] = [("code", .text(code))]
+        switch self {
+        case .appVersion(let range): members.append(("appVersion", .text(range)))
+        case .facts(let comparisons): members.append(("facts", .array(comparisons.map { .text($0) })))
+        case .time(let until), .unblock(let until): members.append(("until", .text(until.description)))
+        case .dialRollout(let from, let to), .signedRollout(let from, let to):
+            members += [("from", .integer(from)), ("to", .integer(to))]
+        case .nativePart(let needs): members.append(("compatibility", needs.map { .text($0) }))
+        case .engine(let rule): members.append(("rule", .text(rule)))
+        case .network(let allowance): members.append(("allowance", allowance.map { .integer($0) }))
+        case .user, .dial, .resume, .place, .readableCondition, .label, .sync: break
+        }
+        return .fields(members)
+    }
+
+    /// In words.
+    ///
+    /// - Parameter wait: how long a time is away, in words.
+    package func text(wait: (UTCTime) -> String) -> String {
+        switch self {
+        case .appVersion(let range): "app version \(range)"
+        case .facts(let comparisons): comparisons.joined(separator: " and ")
+        case .user: "another user"
+        case .time(let until): "in \(wait(until))"
+        case .unblock(let until): "unblocked in \(wait(until)), or by `patchsync unblock`"
+        case .dial: "a valid dial"
+        case .resume: "resumed by its operator"
+        case .dialRollout(let from, let to): "dial \(Words.percent(from)) → \(Words.percent(to))"
+        case .signedRollout(let from, let to): "signed rollout \(Words.percent(from)) → \(Words.percent(to))"
+        case .place: "a place"
+        case .nativePart(let needs): needs.map { "native part \($0)" } ?? "a bundle for this platform"
+        case .engine(let rule): "an engine that knows the rule \(rule)"
+        case .readableCondition: "a condition that can be read"
+        case .label: "another version label"
+        case .sync: "the next sync"
+        case .network(let allowance):
+            "a network that is not metered" + (allowance.map { ", or an allowance of \(Words.bytes($0))" } ?? "")
+        }
+    }
+}
+
+extension Words {
+    /// Of devices of 10,000: `25 %`, `30.43 %`.
+    package static func percent(_ share: Int) -> String {
+        let (whole, rest) = share.quotientAndRemainder(dividingBy: 100)
+        let digits = rest == 0 ? "" : rest % 10 == 0 ? ".\(rest / 10)" : rest < 10 ? ".0\(rest)" : ".\(rest)"
+        return "\(whole)\(digits) %"
+    }
+}

@@ -1,0 +1,67 @@
+package import PatchFormat
+
+/// What a pack is made of.
+package struct PackSummary: Equatable, Sendable {
+    /// Of the whole pack.
+    package let bytes: Int
+    package let headBytes: Int
+    package let groups: Int
+    /// Rows whose content the base has under another path, and those that the tokens make.
+    package let same: Int
+    package let substituted: Int
+    package let patched: Int
+    package let plain: Int
+
+    init(bytes: Int, headBytes: Int, groups: Int, same: Int, substituted: Int, patched: Int, plain: Int) {
+        (self.bytes, self.headBytes, self.groups) = (bytes, headBytes, groups)
+        (self.same, self.substituted, self.patched, self.plain) = (same, substituted, patched, plain)
+    }
+
+    init(_ head: PackHead, headBytes: Int) {
+        let kinds = head.exceptions.map(\.kind)
+        self.init(
+            bytes: head.groups.reduce(headBytes) { $0 + $1.length },
+            headBytes: headBytes,
+            groups: head.groups.count,
+            same: kinds.count { $0 == .same },
+            substituted: kinds.count { $0 == .substituted },
+            patched: kinds.count { $0 == .patched },
+            plain: kinds.count { $0 == .plain }
+        )
+    }
+
+    /// Reads what a pack says of itself: its head, and nothing behind it.
+    ///
+    /// - Parameter limit: of the pack, in bytes.
+    package init(of source: some ByteSource, base: PackManifest, limit: Int) throws(PackError) {
+        var (input, length) = (PackInput(), Int?.none)
+        while true {
+            if length == nil { length = try input.beginning(limit) }
+            if let length, let frame = input.take(length) {
+                self.init(try PackHead(frame: frame, base: base), headBytes: input.total - input.count)
+                return
+            }
+            guard let piece = source.next() else { throw .incomplete }
+            input.append(piece)
+        }
+    }
+
+    /// Files of the new version that come by it; the base has the others under the same paths.
+    package var files: Int { same + substituted + patched + plain }
+
+    /// `3 renamed, 12 by names, 5 patched, 1 plain; solid`.
+    package var words: String {
+        let counts = [(same, "renamed"), (substituted, "by names"), (patched, "patched"), (plain, "plain")]
+        let kinds = counts.filter { $0.0 > 0 }.map { "\(Words.grouped($0.0)) \($0.1)" }.joined(separator: ", ")
+        guard files > 0 else { return "the manifest alone" }
+        let compressed = patched + plain
+        return kinds + (compressed < 2 ? "" : groups < compressed ? "; solid" : "; one by one")
+    }
+
+    package var json: JSON {
+        .fields([
+            ("files", .integer(files)), ("renamed", .integer(same)), ("byNames", .integer(substituted)),
+            ("patched", .integer(patched)), ("plain", .integer(plain)), ("streams", .integer(groups)),
+        ])
+    }
+}

@@ -1,0 +1,101 @@
+import PatchChoice
+import PatchFormat
+import PatchTrust
+
+/// Which versions a sync leaves for another network.
+struct MeteredJudge {
+    /// Bytes; nil where they cost nothing, and nothing waits.
+    let allowance: Int?
+    /// What the versions of this sync cost before any of them came: a sync judges all of them by one price.
+    private(set) var costs: [PatchContent: TransferCost] = [:]
+    /// In the order in which they were put off.
+    private(set) var putOff: [PutOffVersion] = []
+
+    init(allowance: Int?) {
+        self.allowance = allowance
+    }
+
+    /// What is not to be fetched of this plan; empty when it may be carried out.
+    ///
+    /// - Parameter ready: what came already: it is paid for.
+    mutating func judge(
+        _ plan: SyncPlan,
+        _ list: VerifiedList,
+        ready: Set<PatchContent>,
+        _ appraisal: inout Appraisal
+    ) async throws(SyncError) -> [PatchContent: MeteredWait] {
+        guard let allowance else { return [:] }
+        let entries = Dictionary(list.entries.map { ($0.content, $0) }) { first, _ in first }
+        var candidates: [MeteredChoice.Candidate] = []
+        for wanted in plan.wanted {
+            let content = wanted.patch.content
+            if costs[content] == nil { costs[content] = try await appraisal.cost(of: wanted) ?? .nothing }
+            let entry = wanted.isNew ? entries[content] : nil
+            candidates.append(
+                MeteredChoice.Candidate(
+                    patchID: content.patchID,
+                    bytes: costs[content]?.size.bytes,
+                    // What runs is made whole again in any case.
+                    isMandatory: !wanted.isNew || ready.contains(content) || entry?.rules.mandatory == true,
+                    requires: Set(entry.map { Array($0.requires.keys) } ?? [])
+                )
+            )
+        }
+        let choice = MeteredChoice(candidates, allowance: allowance)
+        var waiting: [PatchContent: MeteredWait] = [:]
+        for wanted in plan.wanted {
+            guard let wait = choice.waiting[wanted.patch.patchID] else { continue }
+            waiting[wanted.patch.content] = wait
+            putOff.append(
+                PutOffVersion(
+                    content: wanted.patch.content,
+                    version: wanted.patch.version,
+                    size: costs[wanted.patch.content]?.size ?? .unknown,
+                    wait: wait
+                )
+            )
+        }
+        return waiting
+    }
+}
+
+extension SyncEngine {
+    /// What is not to be fetched of this plan on the present network, which is told of; empty when it may be carried out.
+    ///
+    /// - Parameter outcome: of this sync's downloads so far.
+    func waiting(
+        in plan: SyncPlan,
+        _ list: VerifiedList,
+        _ outcome: Download.Outcome = Download.Outcome(),
+        by judge: inout MeteredJudge
+    ) async throws(SyncError) -> [PatchContent: MeteredWait] {
+        guard judge.allowance != nil, !outcome.isComplete(for: plan) else { return [:] }
+        let before = judge.putOff.count
+        var appraisal = appraisal(of: plan, list)
+        let waiting = try await judge.judge(plan, list, ready: outcome.ready, &appraisal)
+        for putOff in judge.putOff.dropFirst(before) {
+            guard let wanted = plan.wanted.first(where: { $0.patch.content == putOff.content }) else { continue }
+            // As the list tells it, and as it stays until it comes.
+            let state = PatchState(
+                wanted: wanted.patch.address,
+                installed: wanted.current?.address,
+                onDisk: .absent,
+                launch: .notRunning
+            )
+            report(.state(putOff.content.patchID, putOff.version, state, fault: nil))
+            report(.putOff(putOff))
+        }
+        return waiting
+    }
+
+    func appraisal(of plan: SyncPlan, _ list: VerifiedList) -> Appraisal {
+        Appraisal(of: plan, list, checking: configuration.entrySignatures, in: store, by: transfers)
+    }
+}
+
+extension PutOffVersions {
+    init(_ versions: [PutOffVersion]) {
+        self.init()
+        for version in versions { add(version.content, Row(version: version.version, bytes: version.size.bytes)) }
+    }
+}

@@ -1,0 +1,99 @@
+import PatchChoice
+import PatchFormat
+import PatchTrust
+
+/// What a sync would fetch and what that would cost, without it.
+extension SyncEngine {
+    /// The channel's offer, the choice for this device, and the price of what is missing.
+    ///
+    /// Verified metadata, list and dial are kept as a sync keeps them, for trust only moves on; selections, failures, places,
+    /// online parameters and objects are left as they are. The server is not asked for places or choices: a place would be
+    /// taken by the question.
+    ///
+    /// The caller holds the store's sync lock.
+    package func forecast() async throws(SyncError) -> SyncForecast {
+        _ = sources.takeFaults()
+        let count = ByteCount()
+        var engine = self
+        engine.sources = Sources(sources.inOrder.map { $0.counted(by: count) })
+        engine.takesParameters = false
+        return try await engine.inTime { [engine] () async throws(SyncError) in
+            try await engine.forecast(counting: count)
+        }
+    }
+
+    private func forecast(counting count: ByteCount) async throws(SyncError) -> SyncForecast {
+        let offer = try await offer()
+        var state = try store.state(of: configuration.channel)
+        state.machine.shortenBlocks(at: offer.time)
+        state.transfers.shorten(at: offer.time)
+        var context = try context(state, offer)
+        var judge = MeteredJudge(allowance: allowance)
+        var plan = SyncPlan(list: offer.list, role: offer.role, machine: state.machine, under: context)
+        var put: [SyncForecast.Row] = []
+        while true {
+            let waiting = try await waiting(in: plan, offer.list, by: &judge)
+            guard !waiting.isEmpty else { break }
+            put += plan.wanted.compactMap { wanted in
+                guard waiting[wanted.patch.content] != nil else { return nil }
+                return judge.costs[wanted.patch.content].map { SyncForecast.Row(wanted, .putOff, $0) }
+            }
+            context.putOff.merge(waiting) { $1 }
+            plan = SyncPlan(list: offer.list, role: offer.role, machine: state.machine, under: context)
+        }
+        let rows = try await rows(of: plan, offer.list, state.machine)
+        var forecast = SyncForecast(
+            roleVersion: offer.list.roleVersion,
+            decisions: plan.decisions,
+            refused: offer.list.refused,
+            staleMirror: offer.staleMirror,
+            keptEmbedded: plan.keptEmbedded,
+            mirrors: sources.takeFaults(),
+            ignoredAnswers: plan.ignoredAnswers,
+            isUnasked: plan.question(for: nil) != nil,
+            isTrial: plan.isTrial,
+            metadata: count.bytes,
+            rows: rows.filter { row in row.task != .keep || !put.contains { $0.patchID == row.patchID } } + put
+        )
+        forecast.putOff = judge.putOff
+        return forecast
+    }
+
+    /// In the order in which a sync brings them; what it heals besides comes last.
+    private func rows(
+        of plan: SyncPlan,
+        _ list: VerifiedList,
+        _ machine: SelectionMachine
+    ) async throws(SyncError) -> [SyncForecast.Row] {
+        var appraisal = appraisal(of: plan, list)
+        var rows: [SyncForecast.Row] = []
+        for wanted in plan.wanted {
+            let cost = try await appraisal.cost(of: wanted)
+            let task: SyncForecast.Task = wanted.isNew ? .take : cost == nil ? .keep : .heal
+            rows.append(SyncForecast.Row(wanted, task, cost ?? .nothing))
+        }
+        guard allowance == nil else { return rows }
+        let isDamageLikely = plan.changes(machine.state) || rows.contains { $0.task == .heal }
+        let unchecked = unchecked(in: machine.kept, besides: plan, list)
+        let seen = Set((plan.wanted.map(\.patch) + unchecked).map(\.content))
+        let damaged = isDamageLikely ? damaged(besides: seen) : []
+        for wanted in plan.healing(damaged + unchecked).wanted {
+            guard let cost = try await appraisal.cost(of: wanted) else { continue }
+            rows.append(SyncForecast.Row(wanted, .heal, cost))
+        }
+        return rows
+    }
+}
+
+extension SyncForecast.Row {
+    fileprivate init(_ wanted: SyncPlan.Wanted, _ task: SyncForecast.Task, _ cost: TransferCost) {
+        self.init(
+            patchID: wanted.patch.patchID,
+            kind: wanted.patch.kind,
+            version: wanted.patch.version,
+            current: wanted.current?.version,
+            task: task,
+            cost: cost
+        )
+    }
+}

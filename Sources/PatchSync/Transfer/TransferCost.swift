@@ -1,0 +1,114 @@
+package import PatchFormat
+
+/// How many bytes travel, as far as that is known before.
+package struct WireSize: Hashable, Sendable {
+    /// Nil where nobody knows.
+    package let bytes: Int?
+    /// Whether a server says that it will be so many.
+    package let isExact: Bool
+
+    package static let nothing = WireSize.exactly(0)
+    package static let unknown = WireSize(bytes: nil, isExact: false)
+
+    package static func exactly(_ bytes: Int) -> WireSize { WireSize(bytes: bytes, isExact: true) }
+    package static func about(_ bytes: Int) -> WireSize { WireSize(bytes: bytes, isExact: false) }
+
+    /// A sum is as uncertain as its parts.
+    package static func + (left: WireSize, right: WireSize) -> WireSize {
+        guard let first = left.bytes, let second = right.bytes else { return .unknown }
+        let (sum, isTooMuch) = first.addingReportingOverflow(second)
+        return isTooMuch ? .unknown : WireSize(bytes: sum, isExact: left.isExact && right.isExact)
+    }
+
+    /// Without what is here already, of which the server need not go on.
+    func without(_ received: Int) -> WireSize {
+        guard received > 0, let bytes else { return self }
+        return .about(max(0, bytes - received))
+    }
+}
+
+/// How a patch comes, and what that costs.
+package struct TransferCost: Hashable, Sendable {
+    package enum Way: Hashable, Sendable {
+        /// All of it is here.
+        case nothing
+        /// The text of a script.
+        case file
+        /// By packs, each from the version that the one before it makes; the first one's is here.
+        case packs(from: [VersionLabel])
+        /// The pack of the whole bundle.
+        case wholePack
+        /// What is missing of a bundle, one by one.
+        case singleObjects
+        /// A bundle of which only its manifest tells what is missing, and so how it comes.
+        case open
+    }
+
+    package let way: Way
+    package let size: WireSize
+    /// What all of the bundle would cost where nothing of it were here; nil where that says nothing.
+    package var whole: WireSize?
+
+    package static let nothing = TransferCost(way: .nothing, size: .nothing)
+
+    package init(way: Way, size: WireSize, whole: WireSize? = nil) {
+        (self.way, self.size, self.whole) = (way, size, whole)
+    }
+
+    /// Bytes that stay away because something is here; nil where nobody can say.
+    package var saved: Int? {
+        guard let bytes = size.bytes, let all = whole?.bytes, all > bytes else { return nil }
+        return all - bytes
+    }
+}
+
+/// What is known of a bundle before any of it is fetched.
+///
+/// Sizes of what is here are ``WireSize/nothing``.
+struct BundleFacts: Equatable {
+    /// A pack that its route leads to and that a server has.
+    struct Pack: Equatable {
+        let base: VersionLabel
+        let size: WireSize
+        let signatures: WireSize
+    }
+
+    var pack: Pack?
+    var manifest = WireSize.nothing
+    var column = WireSize.nothing
+    /// How the objects that are missing come, and what they cost; nil while there is no manifest to tell them by.
+    var objects: (choice: TransferChoice, size: WireSize)?
+    /// Of the pack of the whole bundle.
+    var whole = WireSize.unknown
+    /// All of it where nothing were here.
+    var all: WireSize?
+
+    static func == (left: BundleFacts, right: BundleFacts) -> Bool {
+        left.pack == right.pack && left.manifest == right.manifest && left.column == right.column
+            && left.objects?.choice == right.objects?.choice && left.objects?.size == right.objects?.size
+            && left.whole == right.whole && left.all == right.all
+    }
+}
+
+extension TransferCost {
+    /// Pure: whatever a device does not know of a bundle it does not guess.
+    init(of bundle: BundleFacts) {
+        if let pack = bundle.pack {
+            self.init(way: .packs(from: [pack.base]), size: pack.size + pack.signatures, whole: bundle.all)
+            return
+        }
+        let documents = bundle.manifest + bundle.column
+        guard let (choice, size) = bundle.objects else {
+            // At most: what is here of it is only told by its manifest.
+            let most = documents + bundle.whole
+            self.init(way: .open, size: most.bytes.map { .about($0) } ?? .unknown, whole: bundle.all)
+            return
+        }
+        let way: Way =
+            switch choice {
+            case .wholePack: .wholePack
+            case .singleObjects: documents + size == .nothing ? .nothing : .singleObjects
+            }
+        self.init(way: way, size: documents + size, whole: way == .singleObjects ? bundle.all : nil)
+    }
+}

@@ -1,0 +1,122 @@
+import ArgumentParser
+import CommandSupport
+import PatchChoice
+import PatchFormat
+import PatchStore
+import PatchSync
+import SystemPackage
+import Terminal
+
+struct ExplainCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain",
+        abstract: "Say why this device gets or does not get each listed version, and what would turn it. No network.",
+        discussion: """
+            By the list and the dial that this device verified last: each rule of a version with what it needs, what the device
+            has, its answer, and the smallest change with which it would let the version through. The same facts give the same
+            answer on every machine, so a device's --facts can be explained elsewhere. The page "Why a device has what it has"
+            names every code.
+
+            EXAMPLES
+              patchsync explain --store /var/lib/app
+              patchsync explain --store /var/lib/app web@1.4.2
+              patchsync explain --store /var/lib/app --at 2026-12-24T18:00:00Z
+              patchsync explain --store /var/lib/app --facts >facts.json
+              patchsync explain --as facts.json web --json
+            """
+                + exitCodes(
+                    [
+                        .done: "told",
+                        .refused: "nothing to explain: no list yet, or no such patch or version in it",
+                        .malformed: "a file of the store, or of --as, is malformed",
+                    ],
+                    usual: .disk
+                )
+    )
+
+    @OptionGroup var options: StoreOptions
+
+    @Argument(help: ArgumentHelp("This patch, or this version of it, alone.", valueName: "patch[@version]"))
+    var patch: ExplainedPatch?
+
+    @Option(help: ArgumentHelp("As if it were then.", valueName: "YYYY-MM-DDTHH:MM:SSZ"))
+    var at: UTCTime?
+
+    @Option(
+        name: .customLong("as"),
+        help: ArgumentHelp("As another device, by what --facts printed there.", valueName: "facts.json")
+    )
+    var other: String?
+
+    @Flag(help: "Print what this device is and had, as --as reads it; it names the user, and the device's secret id.")
+    var facts = false
+
+    func validate() throws {
+        if facts, other != nil || at != nil || patch != nil {
+            throw ValidationError("--facts stands alone: it says what this device is, and explains nothing")
+        }
+    }
+
+    func run() async throws {
+        try await runCommand(json: options.json, work)
+    }
+
+    private func work() async throws(Failure) {
+        let device = try await options.opened()
+        let out = Console.standardOutput
+        if facts {
+            return out.line(try await reporting { () throws(SyncError) in try device.told() }.json.line)
+        }
+        let (other, time) = (try other.map { path throws(Failure) in try Self.device(path) }, at)
+        let found = try await reporting { () throws(SyncError) in try device.explanation(of: other, at: time) }
+        guard let found else {
+            throw Failure("no list was verified here yet", hint: "run `patchsync sync` first", exitCode: .refused)
+        }
+        let explanation = patch.map { found.only($0.patchID, $0.version) } ?? found
+        if let patch, explanation.versions.isEmpty {
+            throw Failure("\(patch) is not listed", hint: "see `patchsync explain` for what is", exitCode: .refused)
+        }
+        if options.json {
+            let configuration = device.configuration
+            out.line(
+                JSON.fields([
+                    ("app", .text(configuration.app.text)), ("channel", .text(configuration.channel.text)),
+                    ("roleVersion", .integer(explanation.roleVersion)), ("at", .text(explanation.time.description)),
+                    ("versions", .array(explanation.versions.map(\.json))),
+                ]).line
+            )
+        } else {
+            explanation.print(to: out)
+        }
+    }
+
+    private static func device(_ path: String) throws(Failure) -> ToldDevice {
+        let bytes: [UInt8]
+        do throws(FileError) {
+            bytes = try DiskFiles().read(FilePath(argument: path), limit: Limits.stateFile)
+        } catch { throw Failure(SyncError.file(error)) }
+        do throws(FormatError) { return try ToldDevice(bytes, named: path) } catch {
+            throw Failure(SyncError.format(error))
+        }
+    }
+}
+
+/// `web`, or `web@1.4.2`.
+struct ExplainedPatch: ExpressibleByArgument, CustomStringConvertible {
+    let patchID: PatchID
+    let version: VersionLabel?
+
+    init?(argument: String) {
+        let parts = argument.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard let id = PatchID(parts[0]) else { return nil }
+        patchID = id
+        guard parts.count == 2 else {
+            version = nil
+            return
+        }
+        guard let version = VersionLabel(parts[1]) else { return nil }
+        self.version = version
+    }
+
+    var description: String { version.map { "\(patchID)@\($0)" } ?? "\(patchID)" }
+}

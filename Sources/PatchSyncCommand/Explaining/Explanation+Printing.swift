@@ -1,0 +1,45 @@
+import PatchChoice
+import PatchFormat
+import Terminal
+
+extension Explanation {
+    func print(to out: Console) {
+        out.line("by the list of role version \(roleVersion), at \(time)")
+        for version in versions {
+            out.line("")
+            version.print(to: out, at: time)
+        }
+        if versions.isEmpty { out.line("it lists nothing") }
+    }
+}
+
+extension Explanation.Version {
+    fileprivate func print(to out: Console, at time: UTCTime) {
+        let wait = { (until: UTCTime) in DurationText(until.since(time)).description }
+        out.line("\(printable(label.description)): \(printable(outcome.text))")
+        var table = Table(["  RULE", "PASSES", "NEEDS", "THIS DEVICE", "WOULD PASS WITH"])
+        for judgment in judgments {
+            table.add([
+                .init("  \(judgment.rule.rawValue)"),
+                judgment.obstacle == nil ? .init("yes") : .init("no", .bold),
+                .init(judgment.needs ?? ""), .init(judgment.has ?? (judgment.needs == nil ? "" : "nothing")),
+                .init(judgment.turns.map { $0.text(wait: wait) }.joined(separator: "; ")),
+            ])
+        }
+        table.write(to: out)
+    }
+}
+
+extension Explanation.Outcome {
+    fileprivate var text: String {
+        switch self {
+        case .installed: "installed, and stays"
+        case .taken: "the next sync takes it"
+        case .afterTrial: "a sync takes it once the trial that runs has ended"
+        case .replaced(by: let version): "installed; the next sync takes \(version) in its place"
+        case .passedOver(let why): "not for this device now: \(why)"
+        case .below(let version): "below \(version), and nothing moves a device down"
+        case .embeddedStays: "what the app ships stays: it was made from this list, or a newer one"
+        }
+    }
+}

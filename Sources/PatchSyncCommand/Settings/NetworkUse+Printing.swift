@@ -1,0 +1,67 @@
+import PatchChoice
+import PatchFormat
+import PatchSync
+import Terminal
+
+extension NetworkUse {
+    /// Nil where the network may be used as it is.
+    var words: String? {
+        let rate = rate.map { "at most \(ByteText($0)) a second" }
+        guard isMetered else { return rate }
+        let what =
+            allowance == 0
+            ? "only what is mandatory comes" : "what is mandatory comes, and \(ByteText(allowance)) a sync"
+        return "metered: \(what)" + (rate.map { "; \($0)" } ?? "")
+    }
+
+    var json: JSON {
+        .fields([
+            ("metered", .bool(isMetered)), ("allowance", .integer(allowance)),
+            ("limitRate", rate.map { .integer($0) }),
+        ])
+    }
+}
+
+extension MeteredWait {
+    /// - Parameter label: of the version that waits.
+    func words(_ label: Label) -> String {
+        let all = label.description + together.map { " and \($0)" }.joined()
+        guard let cost else { return "put off while metered: nobody says what \(all) would cost" }
+        let verb = together.isEmpty ? "costs" : "cost"
+        return "put off while metered: \(all) \(verb) \(ByteText(cost)), allowance \(ByteText(left))"
+    }
+}
+
+extension PutOffVersion {
+    var words: String { wait.words(label) }
+
+    var json: JSON {
+        .fields([
+            ("patchId", .text(label.patchID.text)), ("version", .text(version.text)),
+            ("bytes", size.bytes.map { .integer($0) }), ("exact", .bool(size.isExact)),
+            ("cost", wait.cost.map { .integer($0) }), ("left", .integer(wait.left)),
+            ("with", wait.together.isEmpty ? nil : .array(wait.together.map { .text($0.text) })),
+        ])
+    }
+}
+
+extension PutOffVersions {
+    /// As `status` tells it.
+    var told: JSON {
+        .array(
+            rows.sorted { $0.key < $1.key }.map { content, row in
+                .fields([
+                    ("patchId", .text(content.patchID.text)), ("version", .text(row.version.text)),
+                    ("bytes", row.bytes.map { .integer($0) }),
+                ])
+            }
+        )
+    }
+
+    var words: [String] {
+        rows.sorted { $0.key < $1.key }.map { content, row in
+            let cost = row.bytes.map { "it costs \(ByteText($0)), as last known" } ?? "nobody says what it costs"
+            return "\(content.patchID) \(row.version): waits for a network that is not metered; \(cost)"
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import PatchChoice
+import PatchFormat
+import PatchSync
+import PatchTrust
+import Terminal
+
+extension SyncForecast {
+    /// As of the sync: 3 when something is refused, or the server has been behind for a day; else 0, whether there is
+    /// something new or not.
+    var exitCode: ExitCode {
+        refused.isEmpty && republished.isEmpty && staleMirror?.isOverdue != true ? .done : .refused
+    }
+
+    private var republished: [Decision.PassedOver] {
+        decisions.flatMap { $0.passedOver.filter { $0.why == .republished } }
+    }
+
+    var json: JSON {
+        .fields(
+            [
+                ("roleVersion", .integer(roleVersion)), ("metadata", .integer(metadata)),
+                ("bytes", size.bytes.map { .integer($0) }), ("exact", .bool(size.isExact)),
+                ("saved", .integer(saved)), ("patches", .array(rows.map(\.json))),
+                ("putOff", putOff.isEmpty ? nil : .array(putOff.map(\.json))),
+                ("trial", isTrial ? .bool(true) : nil), ("unasked", isUnasked ? .bool(true) : nil),
+                ("refused", refusedJSON),
+            ] + offerMembers
+        )
+    }
+
+    func print(on out: Console = .standardOutput, errors: Console = .standardError) {
+        if !rows.isEmpty {
+            Table(
+                ["PATCH", "VERSION", "HOW", "BYTES", "NOTE"],
+                rows: rows.map { row in
+                    [
+                        .init(row.patchID.text), .init(row.version.text), .init(row.how), .init(row.cost.size.words),
+                        .init(row.note),
+                    ]
+                }
+            ).write(to: out)
+        }
+        tell(on: out, errors: errors)
+        if isTrial { out.line("a trial is running: nothing new is taken before it is decided") }
+        if isUnasked { out.line("a sync asks the server for its answer first, and may then take other versions") }
+        warn(on: errors)
+        let less = saved > 0 ? ", \(ByteText(saved)) less than as a whole" : ""
+        let come =
+            switch size {
+            case .nothing: "nothing would come"
+            case .unknown: "nobody says how much would come"
+            default: "\(size.words) would come\(less)"
+            }
+        out.line("\(come); \(ByteText(metadata)) of metadata came, and nothing was changed")
+    }
+}
+
+extension WireSize {
+    var words: String {
+        guard let bytes else { return "unknown" }
+        return (isExact ? "" : "about ") + ByteText(bytes).description
+    }
+}
+
+extension TransferCost.Way {
+    /// As programs tell them apart.
+    var code: String {
+        switch self {
+        case .nothing: "none"
+        case .file: "file"
+        case .packs: "packs"
+        case .wholePack: "whole"
+        case .singleObjects: "objects"
+        case .open: "open"
+        }
+    }
+
+    var bases: [VersionLabel] {
+        if case .packs(let bases) = self { bases } else { [] }
+    }
+
+    var words: String {
+        switch self {
+        case .nothing: "all of it is here"
+        case .file: "its file"
+        case .packs(let bases): "by a pack from " + bases.map(\.text).joined(separator: ", and one from ")
+        case .wholePack: "the whole bundle's pack"
+        case .singleObjects: "file by file"
+        case .open: "what its manifest asks for, at most"
+        }
+    }
+}
+
+extension SyncForecast.Row {
+    fileprivate var how: String {
+        task == .keep ? "installed" : cost.way.words
+    }
+
+    fileprivate var note: String {
+        switch task {
+        case .take:
+            guard let whole = cost.whole?.bytes, cost.saved != nil else { return "" }
+            return "instead of about \(ByteText(whole))"
+        case .heal: return "files of it are missing or wrong"
+        case .keep: return ""
+        case .putOff: return "put off while metered"
+        }
+    }
+
+    fileprivate var json: JSON {
+        let bases = cost.way.bases
+        return .fields([
+            ("patchId", .text(patchID.text)), ("kind", .text(kind.rawValue)), ("version", .text(version.text)),
+            ("installed", current.map { .text($0.text) }), ("task", .text(task.rawValue)),
+            ("way", .text(cost.way.code)),
+            ("from", bases.isEmpty ? nil : .array(bases.map { .text($0.text) })),
+            ("bytes", cost.size.bytes.map { .integer($0) }), ("exact", .bool(cost.size.isExact)),
+            ("whole", cost.whole?.bytes.map { .integer($0) }), ("saved", cost.saved.map { .integer($0) }),
+        ])
+    }
+}
