@@ -114,19 +114,22 @@ final class ExpressAnswers: Sendable {
 
     private func remember(_ answer: ServedBytes, _ selection: Selection, _ name: Name, _ found: Remembered) {
         state.withLockedValue { state in
-            if state.bytes + answer.bytes.count > limit { (state.remembered, state.bytes) = ([:], 0) }
+            if state.bytes + Self.cost(of: answer) > limit { (state.remembered, state.bytes) = ([:], 0) }
             if let known = state.remembered[name], (known.origin, known.nextRoot) == (found.origin, found.nextRoot) {
                 if known.answers[selection] != nil { return }
             } else {
-                state.bytes -= state.remembered[name]?.answers.values.reduce(0) { $0 + $1.bytes.count } ?? 0
+                state.bytes -= state.remembered[name]?.answers.values.reduce(0) { $0 + Self.cost(of: $1) } ?? 0
                 var new = found
                 new.answers = [:]
                 state.remembered[name] = new
             }
-            state.bytes += answer.bytes.count
+            state.bytes += Self.cost(of: answer)
             state.remembered[name]?.answers[selection] = answer
         }
     }
+
+    /// With what it is remembered by: a query's names.
+    private static func cost(of answer: ServedBytes) -> Int { answer.bytes.count + 2_048 }
 
     /// Nil where there is no room to make one, or what was named is not there.
     private func difference(
