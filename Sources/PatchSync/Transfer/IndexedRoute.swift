@@ -60,7 +60,8 @@ enum IndexedRoute: Equatable, Sendable {
     /// All that comes otherwise, in three requests at least.
     private static func documents(_ index: PackIndex, _ target: Target) -> Int {
         let whole = min(index.whole ?? target.contents, target.contents)
-        return TransferChoice.estimate(ofDocument: target.manifest) + (target.column ?? 0) + whole + 3 * TransferChoice.request
+        let documents = TransferChoice.estimate(ofDocument: target.manifest) + (target.column ?? 0)
+        return documents + whole + 3 * TransferChoice.request
     }
 
     /// What comes beside the packs: signatures of new statements, else the column as a whole.
