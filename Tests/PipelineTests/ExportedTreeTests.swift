@@ -87,6 +87,12 @@ struct ExportedTreeTests {
                 #expect(timestamp.contains("content-type: application/json"))
                 let express = try await header("metadata/express/production")
                 #expect(express.contains("200") && express.contains("cache-control: public, max-age=60\r\n"))
+                let names = try await run(
+                    .system("bash"),
+                    ["-c", "cd \(folder.appending(Workshop.app)) && ls packs/*/index.json"]
+                ).done().output.split(separator: "\n")
+                let index = try await header(String(try #require(names.first)))
+                #expect(index.contains("200") && index.contains("cache-control: public, max-age=60\r\n"))
                 let role = try await header("metadata/1.root.json")
                 #expect(role.contains("cache-control: public, max-age=31536000, immutable\r\n"))
                 let next = try await header("metadata/2.root.json")

@@ -140,7 +140,8 @@ extension APIEndpoint {
 /// What stands in braces in paths.
 enum APIPath {
     static let schemas: [String: APISchema] = [
-        "app": .app, "channel": .channel, "upload": .sha256, "sha256": .sha256, "version": .positive,
+        "app": .app, "channel": .channel, "upload": .sha256, "sha256": .sha256, "manifest": .sha256, "base": .sha256,
+        "version": .positive,
         "token": .text("^[0-9a-f]{16}$"), "proposal": .proposal,
         "target": .text("^(everyone|[0-9a-f]{64})$"), "patch": .patchID,
     ]

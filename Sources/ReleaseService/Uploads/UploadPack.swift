@@ -20,7 +20,7 @@ struct UploadPack: Sendable {
     /// Of the new manifest and of its column, as the release says.
     let manifest: UploadNeed
     let column: UploadNeed?
-    /// For contents until they are known; the caller removes it.
+    /// For contents until they are known.
     let folder: FilePath
     let files: any FileOperations
 
@@ -71,6 +71,10 @@ struct UploadPack: Sendable {
             throw .badPack(pack.manifest, error)
         } catch { throw .interrupted }
     }
+
+    /// Removes what is left of it.
+    @concurrent
+    func discard() async { try? files.removeTree(folder) }
 
     private func column(of manifest: [UInt8], _ signatures: [UInt8]) throws(PackError) -> [UInt8]? {
         guard let column, !signatures.isEmpty else { return nil }

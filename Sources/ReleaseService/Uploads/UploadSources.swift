@@ -39,6 +39,7 @@ struct UploadSources: Sendable {
     }
 
     /// Bytes that the server made itself, in place of a part that came.
+    @concurrent
     func keep(_ bytes: [UInt8], as need: UploadNeed) async throws(UploadError) {
         let part = part(need)
         do throws(FileError) {
@@ -48,6 +49,7 @@ struct UploadSources: Sendable {
         try await part.settle()
     }
 
+    @concurrent
     func keep(_ made: FilePath, as need: UploadNeed) async throws(UploadError) {
         let part = part(need)
         do throws(FileError) {

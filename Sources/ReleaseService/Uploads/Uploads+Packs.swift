@@ -39,12 +39,14 @@ extension Uploads {
         guard let manifest = upload.wanted[pack.manifest], upload.wantedManifests[pack.manifest] != nil else {
             throw .notWanted(pack.manifest)
         }
-        let name = "\(id)\(pack.manifest.hex)"
-        guard receiving.insert(name).inserted else { throw .inUse(pack.manifest) }
-        defer { receiving.remove(name) }
+        let column = upload.columnWanted(beside: pack.manifest)
+        let made = [pack.manifest] + (column.map { [$0.sha256] } ?? [])
+        for sha256 in made where receiving.contains(id + sha256.hex) { throw .inUse(sha256) }
+        receiving.formUnion(made.map { id + $0.hex })
+        defer { receiving.subtract(made.map { id + $0.hex }) }
         let folder = upload.sources.folder.at("pack-\(pack.manifest.hex)")
-        defer { try? upload.sources.files.removeTree(folder) }
         let work = try await onThread(of: app) { () throws(UploadError) in
+            let base = try upload.sources.base(pack.base)
             do throws(FileError) {
                 try upload.sources.files.removeTree(folder)
                 try upload.sources.files.makeDirectory(folder)
@@ -52,17 +54,31 @@ extension Uploads {
             return UploadPack(
                 pack: pack,
                 length: length,
-                base: try upload.sources.base(pack.base),
+                base: base,
                 repository: upload.sources.repository,
                 manifest: manifest,
-                column: upload.columnWanted(beside: pack.manifest),
+                column: column,
                 folder: folder,
                 files: upload.sources.files
             )
         }
-        let made = try await work.take(body) { digest in try upload.sources.hasObject(digest) }
-        try await upload.sources.keep(made.manifest, as: manifest)
-        arrived(manifest.sha256, in: id)
+        do throws(UploadError) {
+            let found = try await work.take(body) { digest in try upload.sources.hasObject(digest) }
+            try await keep(found, of: work, in: upload)
+        } catch {
+            await work.discard()
+            throw open[id] == nil ? .unknown(id: id) : error
+        }
+        await work.discard()
+        return try await state(id, of: app)
+    }
+
+    private func keep(_ made: UploadPack.Made, of work: UploadPack, in upload: UploadedRelease)
+        async throws(UploadError)
+    {
+        let id = upload.identity.hex
+        try await upload.sources.keep(made.manifest, as: work.manifest)
+        arrived(work.manifest.sha256, in: id)
         if let bytes = made.column, let column = work.column {
             try await upload.sources.keep(bytes, as: column)
             arrived(column.sha256, in: id)
@@ -76,7 +92,6 @@ extension Uploads {
             try await upload.sources.keep(path, as: need)
             arrived(sha256, in: id)
         }
-        return try await state(id, of: app)
     }
 }
 

@@ -34,7 +34,7 @@ package actor Uploads {
 
     private let operations: ReleaseOperations
     private let totalLimit: Int
-    private var open: [String: UploadedRelease] = [:]
+    private(set) var open: [String: UploadedRelease] = [:]
     /// Beginning and opening an upload are done one after the other.
     private var turns: [String: SerialQueue] = [:]
     private var beginnings: [AppID: SerialQueue] = [:]
