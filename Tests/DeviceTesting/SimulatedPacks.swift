@@ -64,30 +64,52 @@ extension SimulatedTree {
             }
         }
     }
+}
 
-    /// Says which packs lead to what the channel offers now, as a server does that keeps indexes.
-    package mutating func publishPackIndex(of id: String, in channel: ChannelName = SimulatedRepository.production) {
-        let bundles = bundles(of: id, in: channel)
+extension SimulatedTree {
+    /// What a server says of all packs that are published: those to what the channel offers now, and those to their bases.
+    package mutating func publishPackIndex(
+        of id: String,
+        in channel: ChannelName = SimulatedRepository.production,
+        editing edit: (inout PackIndex) -> Void = { _ in }
+    ) {
+        let bundles = bundles(of: id, in: channel).values.sorted { $0.digest < $1.digest }
         for offer in offers[channel] ?? [] where offer.id.text == id {
-            guard let new = bundles[offer.version.text] else { continue }
-            let rows = bundles.values.compactMap { base in
-                let name = BasePack(manifest: new.digest, base: base.digest)
-                return files[URLLayout.pack(name, .pack)].map { pack in
+            guard let new = self.bundles(of: id, in: channel)[offer.version.text] else { continue }
+            var index = PackIndex(
+                whole: files[URLLayout.fullPack(of: new.digest)]?.count,
+                from: packs(to: new, from: bundles).map { pack, base in
                     PackIndex.Row(
-                        PackIndex.Pack(
-                            base: base.digest,
-                            size: pack.count,
-                            signatures: files[URLLayout.pack(name, .signatures)]?.count
-                        ),
-                        manifest: base.manifest.count
+                        pack,
+                        manifest: base.manifest.count,
+                        column: PackIndex.Column(sha256: SHA256Digest(of: base.column), size: base.column.count),
+                        from: packs(to: base, from: bundles).map(\.0).filter { $0.base != new.digest }
                     )
                 }
-            }
-            let index = PackIndex(
-                whole: files[URLLayout.fullPack(of: new.digest)]?.count,
-                from: rows.sorted { $0.pack.base < $1.pack.base }
             )
+            edit(&index)
             files[URLLayout.packIndex(of: new.digest)] = index.json.fileBytes
+        }
+    }
+
+    /// To what the channel offers now, from everywhere.
+    package func packs(ofOffered id: String, in channel: ChannelName) -> [String] {
+        let bundles = bundles(of: id, in: channel)
+        let offered = (offers[channel] ?? []).filter { $0.id.text == id }.compactMap { bundles[$0.version.text] }
+        return offered.flatMap { new in
+            files.keys.filter { $0.hasPrefix("packs/\(new.digest.hex)/from-") && $0.hasSuffix(".pack") }.sorted()
+        }
+    }
+
+    private func packs(
+        to new: PublishedBundle,
+        from bundles: [PublishedBundle]
+    ) -> [(PackIndex.Pack, PublishedBundle)] {
+        bundles.compactMap { base in
+            let name = BasePack(manifest: new.digest, base: base.digest)
+            guard let pack = files[URLLayout.pack(name, .pack)] else { return nil }
+            let signatures = files[URLLayout.pack(name, .signatures)]?.count
+            return (PackIndex.Pack(base: base.digest, size: pack.count, signatures: signatures), base)
         }
     }
 }

@@ -32,7 +32,7 @@ extension World {
         return URLLayout.pack(BasePack(manifest: new.digest, base: old.digest), part)
     }
 
-    /// What was asked for of bundles, in order: `pack`, `sigs`, `manifest`, `column`, `full`, `object`.
+    /// What was asked for of bundles, in order: `pack`, `sigs`, `index`, `manifest`, `column`, `full`, `object`.
     func bundleRequests() -> [String] {
         repository.takeRequests().compactMap { request in
             let (path, rest) = (request.prefix { $0 != " " }, request.drop { $0 != " " })
@@ -41,6 +41,8 @@ extension World {
                     path.hasSuffix("full.pack") ? "full" : "pack"
                 } else if path.hasSuffix(".sigs") {
                     path.hasPrefix("packs/") ? "sigs" : "column"
+                } else if path.hasPrefix("packs/"), path.hasSuffix("/index.json") {
+                    "index"
                 } else if path.hasSuffix(".manifest.json") { "manifest" } else if path.hasPrefix("objects/") {
                     "object"
                 } else { nil }

@@ -28,6 +28,8 @@ struct CrashTests {
         case packedSync
         /// An update by a pack from what runs.
         case deltaSync
+        /// An update by two packs, through a version that is not here.
+        case chainSync
         /// The switch to the update, its confirmation, and the clean-up of what is not kept.
         case switchAndConfirm
         /// A launch that finds the update waiting, and its failed trial.
@@ -37,6 +39,7 @@ struct CrashTests {
         func prepare(_ world: World) async throws {
             world.repository.compress { [self] _ in form }
             guard self != .firstSync else { return }
+            if self == .chainSync { world.repository.publish(SampleApp.Small.heavy(SampleApp.Small.first)) }
             try await world.device.sync()
             try await world.device.launchAndConfirm()
             if self == .healing {
@@ -45,15 +48,28 @@ struct CrashTests {
                 try world.disk.remove(world.store.root.appending(FilePath(object("cart.total = 1;")).components))
                 return
             }
-            world.repository.publish(self == .packedSync ? SampleApp.Small.secondPacked : SampleApp.Small.second)
-            if self == .deltaSync { world.repository.edit { $0.publishPacks(of: "web") } }
-            if ![.updateSync, .expressSync, .packedSync, .deltaSync].contains(self) { try await world.device.sync() }
+            if self == .chainSync {
+                world.repository.publish(SampleApp.Small.heavy(SampleApp.Small.between))
+                world.repository.edit { $0.publishPacks(of: "web") }
+            }
+            let second = self == .packedSync ? SampleApp.Small.secondPacked : SampleApp.Small.second
+            world.repository.publish(self == .chainSync ? SampleApp.Small.heavy(second) : second)
+            if [.deltaSync, .chainSync].contains(self) { world.repository.edit { $0.publishPacks(of: "web") } }
+            if self == .chainSync {
+                let direct = try world.basePack(from: "1", to: "2")
+                world.repository.edit { tree in
+                    tree.files[direct] = nil
+                    tree.publishPackIndex(of: "web")
+                }
+            }
+            let syncs: [Work] = [.updateSync, .expressSync, .packedSync, .deltaSync, .chainSync]
+            if !syncs.contains(self) { try await world.device.sync() }
         }
 
         /// What the server has of everything.
         private var form: CompressionFormat? {
             switch self {
-            case .packedSync, .deltaSync: .zstandard
+            case .packedSync, .deltaSync, .chainSync: .zstandard
             case .updateSync, .expressSync, .healing: .gzip
             case .firstSync, .switchAndConfirm, .launchAndRollBack: nil
             }
@@ -61,7 +77,7 @@ struct CrashTests {
 
         func run(_ device: SimulatedDevice) async throws {
             switch self {
-            case .firstSync, .updateSync, .packedSync, .deltaSync, .healing: try await device.sync()
+            case .firstSync, .updateSync, .packedSync, .deltaSync, .chainSync, .healing: try await device.sync()
             case .expressSync:
                 var device = device
                 device.express = true
@@ -79,7 +95,7 @@ struct CrashTests {
         var outcomes: Set<String?> {
             switch self {
             case .firstSync: [nil]
-            case .updateSync, .expressSync, .packedSync, .deltaSync, .healing: [CrashTests.first]
+            case .updateSync, .expressSync, .packedSync, .deltaSync, .chainSync, .healing: [CrashTests.first]
             case .switchAndConfirm, .launchAndRollBack: [CrashTests.first, CrashTests.second]
             }
         }

@@ -81,7 +81,9 @@ struct EntrySignaturesTests {
                 try world.expectWhole("web 1.0.0")
             case .manifest:
                 #expect(report.isComplete && report.mirrors == [])
-                #expect(world.bundleRequests() == ["pack"] + (hasPacks ? [] : ["manifest", "object", "object"]))
+                #expect(
+                    world.bundleRequests() == ["pack"] + (hasPacks ? [] : ["index", "manifest", "object", "object"])
+                )
                 if let use = report.packs.first {
                     #expect(use.bytes == world.repository[try world.basePack()].count)
                     #expect(use.estimate * 100 / 27 < world.repository[try world.manifestPath()].count + 1_000)
@@ -137,7 +139,7 @@ struct EntrySignaturesTests {
         altered.repository.fail(try altered.manifestPath(), with: .bitFlipped(at: 0.5))
         let differs = EntryFault(entry: "web 2.0.0 manifest", rule: .differs("md5"))
         #expect(try await altered.device.sync().failures.map(\.error) == [.trust(.entry(differs))])
-        #expect(altered.bundleRequests() == ["pack", "manifest"])
+        #expect(altered.bundleRequests() == ["pack", "index", "manifest"])
         try altered.expectWhole("web 1.0.0")
     }
 

@@ -45,6 +45,7 @@ extension World {
         let pack = try pack()
         return repository.takeRequests().compactMap { request in
             if request.contains("/from-") { return "delta" }
+            if request.hasSuffix("/index.json") { return "index" }
             if request.hasPrefix(pack) { return "pack\(request.dropFirst(pack.count))" }
             return request.hasPrefix("objects/") || request.hasPrefix("packs/") ? request : nil
         }
@@ -109,14 +110,15 @@ struct PackTests {
         world.repository.publish([bundle("2", changed)])
         let report = try await world.device.sync()
         #expect(report.isComplete && report.filesReceived == 15)
-        #expect(try world.transfers() == ["delta", "pack"])
+        #expect(try world.transfers() == ["delta", "index", "pack"])
         try await world.device.launchAndConfirm()
         try world.expectWhole("web 2")
         let few = changed.enumerated().map { $0 < 3 ? text($0, 3) : $1 }
         world.repository.publish([bundle("3", few)])
         #expect(try await world.device.sync().isComplete)
         #expect(
-            Set(try world.transfers()) == Set((0..<3).map { object(text($0, 3)) } + [object("<p>3</p>"), "delta"])
+            Set(try world.transfers())
+                == Set((0..<3).map { object(text($0, 3)) } + [object("<p>3</p>"), "delta", "index"])
         )
         try await world.device.launchAndConfirm()
         try world.expectWhole("web 3")
@@ -301,7 +303,7 @@ struct PackTests {
         world.repository.publish([.bundle("web", "2", files(0..<12))])
         let report = try await world.device.sync()
         #expect(report.isComplete && report.mirrors == [])
-        #expect(try world.transfers() == ["delta", "pack"])
+        #expect(try world.transfers() == ["delta", "index", "pack"])
         // It comes in pieces of a twentieth.
         let documents = world.repository.tree.files.filter { $0.key.contains("/web/2/") }
         let piece = world.repository[try world.pack()].count / 20

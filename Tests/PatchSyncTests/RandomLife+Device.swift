@@ -27,6 +27,7 @@ extension RandomLife {
         guard let report = try? await world.device.sync() else { return false }
         count("synced")
         if !report.packs.isEmpty { count("by pack") }
+        if report.packs.contains(where: { $0.through != nil }) { count("by two packs") }
         if report.mirrors.contains(where: \.isWrongPack) { count("wrong pack") }
         if isFresh { try expectParameters(after: report) }
         guard report.staging == .staged, case .pending(_, let next) = try world.machine.state else { return true }

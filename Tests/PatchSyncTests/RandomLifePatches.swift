@@ -79,11 +79,15 @@ extension RandomLife {
         "\(id)(\(version));" + (version > 2 ? "// \(channel)" : "")
     }
 
-    /// One file of all versions, one of every other, one that moves, a script's text, and one of its own.
+    /// So much that two packs weigh less.
+    private static let large = noise(60_000, seed: 11)
+
+    /// Two files of all versions, one of every other, one that moves, a script's text, and one of its own.
     private static func bundle(_ id: String, _ version: Int, _ channel: ChannelName) -> SimulatedPatch {
         var files = [
             "index.html": "<p>\(id)</p>", "app/lib.js": "lib(\(version % 2));", "\(version)/style.css": "p {}",
             "app/fix.js": text("fix", version, channel), "app/main.js": text("main", version, channel) + "// \(id)",
+            "large.js": large,
         ]
         if version == 3 { files["again/style.css"] = "p {}" }
         var patch = SimulatedPatch.bundle(id, "\(version)", files)

@@ -41,7 +41,22 @@ enum SampleApp {
             Dictionary(uniqueKeysWithValues: (0..<9).map { ("app/\($0).js", "part(\($0));") })
                 .merging(["index.html": "<p>1</p>", "app/main.js": "main(2);"]) { $1 }
         )
+        private static let between1 = SimulatedPatch.bundle(
+            "web",
+            "1.5",
+            ["index.html": "<p>1.5</p>", "app/main.js": "main(1.5);"]
+        )
+        /// With one file more that stays the same, so that two packs cost less than all of it.
+        static func heavy(_ patches: [SimulatedPatch]) -> [SimulatedPatch] {
+            patches.map { patch in
+                patch.with { patch in
+                    guard case .bundle(let files) = patch.content else { return }
+                    patch.content = .bundle(files + [SimulatedPatch.File("large.js", noise(60_000, seed: 11))])
+                }
+            }
+        }
         static let first = [fix1, web1]
+        static let between = [fix1, between1]
         static let second = [fix2, web2]
         static let secondPacked = [fix2, packed]
         static let firstLabels = "fix-cart-total 1, web 1"

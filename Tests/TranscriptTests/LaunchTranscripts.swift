@@ -40,6 +40,15 @@ struct LaunchTranscripts {
         let steps: [SyncEvent] = [
             .verified(roleVersion: 7, entries: 3), .downloading(files: 0, bytes: 0),
             .byPack(PackUse(label: Sample.label, base: Sample.named("1.0.0"), bytes: 12_345, estimate: 345_678)),
+            .byPack(
+                PackUse(
+                    label: Sample.label,
+                    base: Sample.named("1.0.0"),
+                    through: Sample.named("1.2.0"),
+                    bytes: 12_345,
+                    estimate: 345_678
+                )
+            ),
             .packRefused(Sample.label, because: .fetch(.tooLarge("packs/5e5e/from-7a7a.pack", limit: 1_048_576))),
             .state(Sample.patch, Sample.version, .add, fault: nil), .downloading(files: 0, bytes: 0),
             .waiting(.seconds(8), because: .fetch(.stalled("metadata/timestamp.json"))), .networkChanged,

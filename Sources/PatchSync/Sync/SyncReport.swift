@@ -63,18 +63,20 @@ package struct PutOffVersion: Equatable, Sendable {
     package var label: Label { Label(patchID: content.patchID, version: version) }
 }
 
-/// What a pack from a base saved.
+/// What a pack from a base saved, or two in a row.
 package struct PackUse: Equatable, Sendable {
     package let label: Label
     /// The version that it was applied to.
     package let base: VersionLabel
-    /// Of the pack and of the signatures beside it.
+    /// What the first of two packs made; nil of one that leads to the bundle itself.
+    package let through: VersionLabel?
+    /// Of the packs and of the signatures beside them.
     package let bytes: Int
     /// What would have travelled without it, about.
     package let estimate: Int
 
-    package init(label: Label, base: VersionLabel, bytes: Int, estimate: Int) {
-        (self.label, self.base, self.bytes, self.estimate) = (label, base, bytes, estimate)
+    package init(label: Label, base: VersionLabel, through: VersionLabel? = nil, bytes: Int, estimate: Int) {
+        (self.label, self.base, self.through, self.bytes, self.estimate) = (label, base, through, bytes, estimate)
     }
 }
 

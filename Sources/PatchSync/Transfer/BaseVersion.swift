@@ -5,14 +5,22 @@ import PatchFetch
 import PatchFormat
 import PatchStore
 import PatchTrust
+import SystemPackage
 
 /// A version of a bundle that is here, and what packs from it are applied with.
 struct BaseVersion {
-    let patch: InstalledPatch
+    let version: VersionLabel
     let manifest: PackManifest
-    let limits: PackReader.Bounds
-    /// Of the manifest that packs from it are to make, as it is signed.
-    private let size: Int
+    private(set) var limits: PackReader.Bounds
+    /// Of all its contents, in bytes.
+    let contents: Int
+    /// Of the manifest that packs from it are to make.
+    private var size: Int
+    private let columnDigest: SHA256Digest?
+    /// Of a version that nobody vouches for: made of what the index names.
+    private var madeColumn: [UInt8]?
+    /// Where contents lie that are no objects.
+    private let intermediate: FilePath?
     private let store: DeviceStore
 
     /// Nil unless all of it is as it was verified.
@@ -25,15 +33,69 @@ struct BaseVersion {
         else { return nil }
         let digested = DigestedBytes(bytes)
         guard let manifest = try? PackManifest(digested), digested.finish().sha256 == digest else { return nil }
-        (self.patch, self.manifest, self.store, size) = (patch, manifest, store, new.fingerprint.size)
+        (version, columnDigest, self.manifest, self.store) = (patch.version, patch.column, manifest, store)
+        (size, intermediate) = (new.fingerprint.size, nil)
         let column = patch.column.flatMap { try? store.files.identity(of: try store.place(of: $0).path)?.size }
-        let contents = manifest.fingerprints.reduce(0) { $0 + $1.size }
+        contents = manifest.contents
         limits = PackReader.Bounds(fromBaseOf: contents + patch.fingerprint.size + (column ?? 0))
     }
 
-    /// Its signatures; nil unless they are here as they were verified.
+    /// The version between this one and `new`, which nobody vouches for, as its pack made it.
+    ///
+    /// Its contents may be of any path, for they are looked up by digest alone.
+    ///
+    /// - Throws: for a version of another patch, or one that claims to have more than it may.
+    func through(
+        _ bytes: [UInt8],
+        in contents: IntermediateContents,
+        to new: InstalledPatch,
+        named name: String
+    ) throws(SyncError) -> BaseVersion {
+        let (asset, manifest): (AssetManifest, PackManifest)
+        do throws(FormatError) { asset = try AssetManifest(bytes, named: name) } catch { throw .format(error) }
+        do throws(PackError) { manifest = try PackManifest(bytes) } catch { throw .pack(name, error) }
+        guard asset.patchID == new.patchID else {
+            throw .trust(
+                .foreign(document: name, field: "patchId", found: asset.patchID.text, expected: new.patchID.text)
+            )
+        }
+        guard manifest.contents <= contents.limit else {
+            throw .pack(name, .tooMuch(manifest.contents, limit: contents.limit))
+        }
+        return BaseVersion(version: asset.version, manifest, bytes: bytes.count, in: contents.folder, to: new, store)
+    }
+
+    private init(
+        version: VersionLabel,
+        _ manifest: PackManifest,
+        bytes: Int,
+        in folder: FilePath,
+        to new: InstalledPatch,
+        _ store: DeviceStore
+    ) {
+        (self.version, self.manifest, self.store, intermediate) = (version, manifest, store, folder)
+        (contents, size, columnDigest) = (manifest.contents, new.fingerprint.size, nil)
+        limits = PackReader.Bounds(fromBaseOf: contents + bytes)
+    }
+
+    /// The same, for a pack that has so many bytes and makes a manifest of so many, as somebody said who may lie.
+    func expecting(pack: Int, manifest: Int? = nil) -> BaseVersion {
+        var copy = self
+        copy.limits = PackReader.Bounds(pack: min(limits.pack, pack), contents: limits.contents)
+        if let manifest { copy.size = manifest }
+        return copy
+    }
+
+    func with(column: [UInt8]) -> BaseVersion {
+        var copy = self
+        copy.madeColumn = column
+        return copy
+    }
+
+    /// Its signatures; nil unless they are here as they were verified, or as they were made.
     func column() -> [UInt8]? {
-        guard let digest = patch.column, let place = try? store.place(of: digest),
+        if let madeColumn { return madeColumn }
+        guard let digest = columnDigest, let place = try? store.place(of: digest),
             let bytes = try? store.files.read(place.path, limit: Limits.signatureColumn),
             SHA256Digest(of: bytes) == digest
         else { return nil }
@@ -42,8 +104,10 @@ struct BaseVersion {
 
     /// Contents by digest, which packs compare; nil for what is not there.
     private var objects: PackObjects {
-        PackObjects { [store] digest in
-            (try? store.files.open(try store.place(of: digest).path, limit: Limits.object)).map(FileBytes.init)
+        PackObjects { [store, intermediate] digest in
+            let made = intermediate.flatMap { try? store.files.open($0.at(digest.hex), limit: Limits.object) }
+            let object = made ?? (try? store.files.open(try store.place(of: digest).path, limit: Limits.object))
+            return object.map(FileBytes.init)
         }
     }
 
@@ -79,4 +143,9 @@ struct BaseVersion {
     private static func next(_ reader: inout PackReader, _ name: String) throws(SyncError) -> PackResult? {
         do throws(PackError) { return try reader.next() } catch { throw .pack(name, error) }
     }
+}
+
+extension PackManifest {
+    /// Bytes of all its rows; no sum of them overflows.
+    fileprivate var contents: Int { fingerprints.reduce(0) { $0 + $1.size } }
 }

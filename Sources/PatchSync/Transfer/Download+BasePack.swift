@@ -8,12 +8,23 @@ import PatchTrust
 
 /// A pack that makes a bundle's signed manifest; its contents are still to be taken.
 struct OpenPack {
+    let step: PackStep
+    /// The pack that made the version which ``step`` leads on from; nil where that one is here.
+    var first: PackStep?
+    /// Of the packs, and of the signatures beside them.
+    var bytes: Int
+}
+
+/// A pack, and the version that it is applied to.
+struct PackStep {
     let pack: BasePack
-    let base: BaseVersion
+    var base: BaseVersion
     /// In words, for errors.
     let name: String
-    /// Of it, and of the signatures beside it.
-    var bytes: Int
+    /// The most bytes of signatures beside it, as an index says; nil where none was asked.
+    var signatures: Int?
+    /// The column of the version that it makes, where nobody signed for that.
+    var leadsTo: PackIndex.Column?
 }
 
 /// A new bundle by a pack from a version that is here.
@@ -28,32 +39,72 @@ extension Download {
         let patch = wanted.patch
         let route = BundleRoute(wanted, plan, in: store, hasManifest: hasManifest)
         guard case .pack(let bases) = route else { return nil }
+        var tried: [HeldVersion] = []
         for candidate in bases {
             guard let base = BaseVersion(candidate, to: patch, in: store, &check) else { continue }
-            let pack = BasePack(manifest: patch.fingerprint.sha256, base: candidate.fingerprint.sha256)
-            let name = "\(patch.label) pack from \(candidate.version)"
-            var delivery = PackDelivery(pack, from: base, named: name, of: patch.label, into: store, by: transfers)
-            switch await delivery.run() {
-            case .manifest(let bytes):
-                let size = (try? store.objects.size(of: pack)) ?? 0
-                let open = OpenPack(pack: pack, base: base, name: name, bytes: size)
-                outcome.transfers.move(patch)
-                guard hasManifest ? true : try put(bytes, as: patch.fingerprint, by: open, for: patch) else {
-                    return nil
-                }
-                return open
-            case .nowhere: continue
-            case .refused(let error):
-                transfers.report(.packRefused(patch.label, because: error))
-                return nil
-            case .ended(let error): throw error
+            let step = step(to: patch, from: base, candidate.fingerprint.sha256)
+            switch try await deliver(step, of: patch) {
+            case .manifest(let bytes): return try open(step, bytes, of: patch, hasManifest: hasManifest)
+            case .nowhere: tried.append(HeldVersion(patch: candidate, base: base))
+            case .refused: return nil
             }
         }
-        return nil
+        guard !hasManifest, !tried.isEmpty else { return nil }
+        return try await openByIndex(for: patch, tried, besides: bases)
+    }
+
+    enum Delivery {
+        case manifest([UInt8])
+        case nowhere
+        /// It was told why.
+        case refused
+    }
+
+    func step(to patch: InstalledPatch, from base: BaseVersion, _ manifest: SHA256Digest) -> PackStep {
+        PackStep(
+            pack: BasePack(manifest: patch.fingerprint.sha256, base: manifest),
+            base: base,
+            name: "\(patch.label) pack from \(base.version)"
+        )
+    }
+
+    mutating func deliver(_ step: PackStep, of patch: InstalledPatch) async throws(SyncError) -> Delivery {
+        var delivery = PackDelivery(
+            step.pack,
+            from: step.base,
+            named: step.name,
+            of: patch.label,
+            into: store,
+            by: transfers
+        )
+        switch await delivery.run() {
+        case .manifest(let bytes):
+            outcome.transfers.move(patch)
+            return .manifest(bytes)
+        case .nowhere: return .nowhere
+        case .refused(let error):
+            transfers.report(.packRefused(patch.label, because: error))
+            return .refused
+        case .ended(let error): throw error
+        }
+    }
+
+    /// - Returns: nil where the pack is given up.
+    mutating func open(
+        _ step: PackStep,
+        _ manifest: [UInt8],
+        of patch: InstalledPatch,
+        hasManifest: Bool = false,
+        after first: PackStep? = nil
+    ) throws(SyncError) -> OpenPack? {
+        let sizes = [step, first].compactMap(\.self).map { (try? store.objects.size(of: $0.pack)) ?? 0 }
+        let open = OpenPack(step: step, first: first, bytes: sizes.reduce(0, +))
+        guard hasManifest ? true : try put(manifest, as: patch.fingerprint, by: open, for: patch) else { return nil }
+        return open
     }
 
     /// - Returns: false where the pack is given up.
-    private mutating func put(
+    mutating func put(
         _ bytes: [UInt8],
         as expected: Fingerprint,
         by open: OpenPack,
@@ -66,63 +117,23 @@ extension Download {
             outcome.bytesReceived += bytes.count
             return true
         } catch {
-            try giveUp(open, for: patch, because: SyncError(error, entry: open.name))
+            try giveUp(open, for: patch, because: SyncError(error, entry: open.step.name))
             return false
         }
     }
 
-    /// The pack's file goes; what was verified stays.
-    ///
+    /// The files of its packs go; what was verified stays.
+    func discard(_ open: OpenPack) {
+        for step in [open.step, open.first].compactMap(\.self) { try? store.objects.remove(step.pack) }
+        if open.first != nil { try? store.removeIntermediate() }
+    }
+
     /// - Throws: errors with which nothing else can come either. A full disk may have room without the file.
     private func giveUp(_ open: OpenPack, for patch: InstalledPatch, because error: SyncError) throws(SyncError) {
         if case .fetch(.cancelled) = error { throw error }
-        try? store.objects.remove(open.pack)
+        discard(open)
         if case .file(.noSpace) = error {} else if error.isOwn { throw error }
         transfers.report(.packRefused(patch.label, because: error))
-    }
-
-    /// Makes the signature column of the base's and of those of new statements, which come beside the pack.
-    ///
-    /// - Returns: whether it was made; where it was not, it is asked for as a whole.
-    mutating func makeColumn(
-        _ column: SHA256Digest,
-        of patch: InstalledPatch,
-        by pack: inout OpenPack?
-    ) async throws(SyncError) -> Bool {
-        guard let open = pack, let size = plan.columnSizes[column], size <= Limits.signatureColumn,
-            let old = open.base.column(),
-            let bytes = try? store.bytes(of: open.pack.manifest, limit: Limits.manifest),
-            let new = try? PackManifest(bytes)
-        else { return false }
-        let base = open.base.manifest
-        func made(of signatures: [UInt8]) throws(PackError) -> [UInt8] {
-            try PackSignatures.column(from: base, column: old, to: new, signatures: signatures, digest: column)
-        }
-        // Where nothing was signed anew, nothing travels.
-        if let made = try? made(of: []) { return try put(made, as: Fingerprint(of: made), by: open, for: patch) }
-        for source in transfers.sources.inOrder {
-            var request = FetchRequest(
-                URLLayout.pack(open.pack, .signatures),
-                limit: size,
-                deadline: transfers.deadlines.document
-            )
-            request.isPlain = true
-            let signatures: [UInt8]
-            do throws(FetchError) { signatures = try await source.fetcher.document(request).bytes } catch .cancelled {
-                throw .fetch(.cancelled)
-            } catch { continue }
-            transfers.sources.count(signatures.count)
-            let whole: [UInt8]
-            do throws(PackError) { whole = try made(of: signatures) } catch {
-                let error = SyncError.pack(open.name, error)
-                transfers.sources.note(MirrorFault(server: source.name, wrong: .lied(error)))
-                transfers.report(.packRefused(patch.label, because: error))
-                continue
-            }
-            pack?.bytes += signatures.count
-            return try put(whole, as: Fingerprint(of: whole), by: open, for: patch)
-        }
-        return false
     }
 
     /// Takes the missing contents out of a pack, for the verified manifest.
@@ -138,7 +149,8 @@ extension Download {
         let fingerprints = missing.map { manifest.assets[Int($0)].fingerprint }
         let use = PackUse(
             label: patch.label,
-            base: open.base.patch.version,
+            base: (open.first ?? open.step).base.version,
+            through: open.first.map { _ in open.step.base.version },
             bytes: open.bytes,
             estimate: TransferChoice.estimate(
                 (fingerprints.count, fingerprints.reduce(0) { $0 + $1.size }),
@@ -150,14 +162,14 @@ extension Download {
         for digest in fingerprints.map(\.sha256) where damaged.contains(digest) { try removeDamaged(digest) }
         let brought: Set<SHA256Digest>
         do throws(SyncError) {
-            brought = try unpack(missing, of: manifest, from: open, patch.label)
+            brought = try unpack(missing, of: manifest, from: open.step, patch.label)
         } catch {
             try giveUp(open, for: patch, because: error)
             var rest: [Int32] = []
             for row in missing where try !isIntact(manifest.assets[Int(row)].fingerprint) { rest.append(row) }
             return rest
         }
-        try? store.objects.remove(open.pack)
+        discard(open)
         outcome.packs.append(use)
         transfers.report(.byPack(use))
         return missing.filter { !brought.contains(manifest.assets[Int($0)].fingerprint.sha256) }
@@ -166,7 +178,7 @@ extension Download {
     private mutating func unpack(
         _ missing: [Int32],
         of manifest: AssetManifest,
-        from open: OpenPack,
+        from step: PackStep,
         _ label: Label
     ) throws(SyncError) -> Set<SHA256Digest> {
         guard !missing.isEmpty else { return [] }
@@ -176,7 +188,7 @@ extension Download {
         }
         var failure: SyncError?
         do throws(SyncError) {
-            _ = try open.base.read(open.pack, named: open.name) { result throws(SyncError) in
+            _ = try step.base.read(step.pack, named: step.name) { result throws(SyncError) in
                 try contents.take(result)
                 if !contents.hasAll, case .content = result { atCommitPoint(.duringObjects) }
                 return !contents.hasAll

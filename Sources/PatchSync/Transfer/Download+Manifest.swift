@@ -40,7 +40,7 @@ extension Download {
             if case .trust = error {
                 if !hasManifest { try? store.objects.remove(patch.fingerprint.sha256) }
                 if needsColumn, !hasColumn { try? store.objects.remove(column) }
-                if let pack { try? store.objects.remove(pack.pack) }
+                if let pack { discard(pack) }
             }
             throw error
         }

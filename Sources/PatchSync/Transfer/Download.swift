@@ -63,6 +63,10 @@ struct Download {
     }
 
     mutating func run() async throws(SyncError) -> Outcome {
+        let store = store
+        // What a crash left.
+        try store.wrapped { () throws(FileError) in try store.removeIntermediate() }
+        defer { try? store.removeIntermediate() }
         var tasks: [PatchDownload] = []
         for wanted in plan.wanted where !outcome.isDone(wanted) {
             let task = try await isolating(wanted) { (download) throws(SyncError) in try await download.prepare(wanted)

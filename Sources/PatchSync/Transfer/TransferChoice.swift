@@ -1,3 +1,5 @@
+import PatchDelta
+
 /// How what is missing of a bundle is asked for: the one that costs less.
 ///
 /// Pure, and an estimate: what each form of a file costs is known only once it came. Of three real applications 27 % of the
@@ -18,10 +20,13 @@ enum TransferChoice: Equatable, Sendable {
     ///   - packBytes: of all of the bundle's rows.
     init(missing count: Int, bytes: Int, of packBytes: Int) {
         // In hundredths of a byte.
-        let single = bytes * Self.percent + count * 3_000 * 100
+        let single = bytes * Self.percent + count * Self.request * 100
         let pack = packBytes * Self.percent
         self = count >= Self.leastOfPack && pack > 0 && pack < single ? .wholePack : .singleObjects
     }
+
+    /// What a request costs, in bytes.
+    static let request = UpdateCost.request
 
     /// What is left of a file.
     private static let percent = 27

@@ -51,7 +51,11 @@ extension OutputSchema {
                   "patchId": {"type": "string"},
                   "version": {"type": "string"},
                   "from": {"type": "string", "description": "The version that was here."},
-                  "bytes": {"type": "integer", "minimum": 0, "description": "Of the pack."},
+                  "through": {
+                    "type": "string",
+                    "description": "The version between the two, where two packs led here one after the other."
+                  },
+                  "bytes": {"type": "integer", "minimum": 0, "description": "Of the packs."},
                   "estimate": {
                     "type": "integer",
                     "minimum": 0,

@@ -104,12 +104,14 @@ extension SyncReport {
 
 extension PackUse {
     var words: String {
-        "\(label) by a pack from \(base): \(ByteText(bytes)) instead of about \(ByteText(estimate))"
+        let way = through.map { "2 packs from \(base) through \($0)" } ?? "a pack from \(base)"
+        return "\(label) by \(way): \(ByteText(bytes)) instead of about \(ByteText(estimate))"
     }
 
     fileprivate var json: JSON {
         .fields([
             ("patchId", .text(label.patchID.text)), ("version", .text(label.version.text)), ("from", .text(base.text)),
+            ("through", through.map { .text($0.text) }),
             ("bytes", .integer(bytes)), ("estimate", .integer(estimate)),
         ])
     }
