@@ -23,7 +23,7 @@ private let newest = SimulatedPatch.bundle("web", "2.0.0", packedFiles2.merging(
 
 extension World {
     /// Runs 1.0.0, and is offered 2.0.0, to which packs lead through 1.5.0 alone.
-    fileprivate static func chained() async throws -> World { try World(copying: try await prepared.value) }
+    static func chained() async throws -> World { try World(copying: try await prepared.value) }
 
     private static let prepared = Task { try await chained(through: middle) }
 

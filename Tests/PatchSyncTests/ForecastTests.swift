@@ -21,6 +21,7 @@ struct ForecastTests {
     /// Where a device may stand, and what it then says of the bundle and of the scripts.
     enum Situation: String, CaseIterable {
         case packOfAnIndex, packWithoutIndex, packThatStandsHalf, packBesideItsSignatures
+        case chainOfTwo
         case script, compressedScript, damagedFile, missingScript, staged, upToDate
         case objectsAfterABreak, wholePackAfterABreak
 
@@ -30,6 +31,7 @@ struct ForecastTests {
                 let world = try await World.updating()
                 world.repository.edit { $0.publishPackIndex(of: "web") }
                 return world
+            case .chainOfTwo: return try await World.chained()
             case .packWithoutIndex: return try await World.updating()
             case .packThatStandsHalf:
                 let world = try await World.updating()
@@ -87,8 +89,9 @@ struct ForecastTests {
 
         var way: TransferCost.Way? {
             switch self {
-            case .packOfAnIndex, .packWithoutIndex, .packThatStandsHalf: .packs(from: [name("1.0.0")])
-            case .packBesideItsSignatures: .packs(from: [name("1.0.0")])
+            case .packOfAnIndex, .packWithoutIndex, .packThatStandsHalf: .packs(from: name("1.0.0"), count: 1)
+            case .chainOfTwo: .packs(from: name("1.0.0"), count: 2)
+            case .packBesideItsSignatures: .packs(from: name("1.0.0"), count: 1)
             case .script, .compressedScript, .missingScript: .file
             case .damagedFile, .objectsAfterABreak: .singleObjects
             case .staged, .upToDate: nil

@@ -118,7 +118,7 @@ struct PatchlineStoreTests {
             #expect(cost.release == 2 && cost.isExact && cost.metadataBytes > 0 && !cost.isUnasked)
             #expect(cost.patches.map(\.version.description) == ["fix 2", "web 2"])
             #expect(cost.patches.map { $0.installed?.description } == ["fix 1", "web 1"])
-            #expect(cost.patches.map(\.way) == [.file, .packs(from: ["1"])])
+            #expect(cost.patches.map(\.way) == [.file, .packs(from: "1", count: 1)])
             #expect(cost.patches.first?.bytes == 6 && cost.patches.allSatisfy { $0.isExact && !$0.isRepair })
             #expect(cost.refused == [] && cost.passedOver == [] && cost.mirrors == [] && cost.staleServer == nil)
             #expect(try scene.store.status() == before)

@@ -50,7 +50,7 @@ struct PackTests {
                 let device = try await world.settledDevice(server: url)
                 let before = try await device("status").output
                 let look = try await device.sync(["--json", "--dry-run"]).done().output
-                #expect(look.contains(#""from":["1.0.0"]"#) && look.contains(#""exact":true,"#), "\(look)")
+                #expect(look.contains(#""from":"1.0.0""#) && look.contains(#""exact":true,"#), "\(look)")
                 let bytes = try #require(look.firstMatch(of: #/^\{"bytes":(\d+),/#)?.1)
                 let told = try await device.sync(["--dry-run"]).done()
                 #expect(told.output.contains("by a pack from 1.0.0") && told.output.hasSuffix("nothing was changed\n"))

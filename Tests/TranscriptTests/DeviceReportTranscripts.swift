@@ -242,11 +242,14 @@ struct DeviceReportTranscripts {
         let whole = WireSize.about(346_000)
         let costs: [(SyncForecast.Task, TransferCost)] = [
             (.take, TransferCost(way: .file, size: .exactly(310))),
-            (.take, TransferCost(way: .packs(from: [Self.before.version]), size: .exactly(12_300), whole: whole)),
+            (
+                .take,
+                TransferCost(way: .packs(from: Self.before.version, count: 1), size: .exactly(12_300), whole: whole)
+            ),
             (
                 .take,
                 TransferCost(
-                    way: .packs(from: [Sample.named("1.4.0"), Self.before.version]),
+                    way: .packs(from: Self.before.version, count: 2),
                     size: .about(12_300),
                     whole: whole
                 )

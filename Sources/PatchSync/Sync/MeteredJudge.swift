@@ -44,7 +44,9 @@ struct MeteredJudge {
         let choice = MeteredChoice(candidates, allowance: allowance)
         var waiting: [PatchContent: MeteredWait] = [:]
         for wanted in plan.wanted {
-            guard let wait = choice.waiting[wanted.patch.patchID] else { continue }
+            guard let wait = choice.waiting[wanted.patch.patchID],
+                !putOff.contains(where: { $0.content == wanted.patch.content })
+            else { continue }
             waiting[wanted.patch.content] = wait
             putOff.append(
                 PutOffVersion(

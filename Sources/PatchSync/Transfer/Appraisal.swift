@@ -138,63 +138,119 @@ extension Appraisal {
 
 /// What the servers say.
 extension Appraisal {
-    /// By the route that the sync itself takes: the first version that is whole here and from which a server has a pack.
+    /// By the routes that the sync itself takes: the first version that is whole here and from which a server has a pack, else
+    /// what the index of its packs says.
     private mutating func pack(
         for wanted: SyncPlan.Wanted,
-        _ index: PackIndex?,
+        _ index: (PackIndex, bytes: Int)?,
         hasManifest: Bool,
         needsColumn: Bool
     ) async throws(SyncError) -> BundleFacts.Pack? {
         let patch = wanted.patch
         let route = BundleRoute(wanted, plan, in: store, hasManifest: hasManifest)
         guard case .pack(let bases) = route else { return nil }
+        var tried: [HeldVersion] = []
         for candidate in bases {
             guard let base = BaseVersion(candidate, to: patch, in: store, &check) else { continue }
             let pack = BasePack(manifest: patch.fingerprint.sha256, base: candidate.fingerprint.sha256)
-            let row = index?.from.first { $0.pack.base == pack.base }?.pack
-            let here = try store.wrapped { () throws(FileError) in try store.objects.received(of: pack) }
-            let size: WireSize
-            if here.isWhole {
-                size = .nothing
-            } else if let row {
-                size = WireSize.exactly(row.size).without(here.bytes)
-            } else if let asked = try await ask(URLLayout.pack(pack, .pack), limit: base.limits.pack, isPlain: true) {
-                size = WireSize.exactly(asked).without(here.bytes)
-            } else {
+            let row = index?.0.from.first { $0.pack.base == pack.base }?.pack
+            let path = URLLayout.pack(pack, .pack)
+            let isHere = try received(of: pack).isWhole
+            var said = row?.size
+            if said == nil, !isHere { said = try await ask(path, limit: base.limits.pack, isPlain: true) }
+            guard isHere || said != nil else {
+                tried.append(HeldVersion(patch: candidate, base: base))
                 continue
             }
-            guard size.bytes.map({ $0 <= base.limits.pack }) ?? false else { return nil }
-            guard needsColumn else {
-                return BundleFacts.Pack(base: candidate.version, size: size, signatures: .nothing)
-            }
-            var signatures = WireSize.nothing
+            guard isHere || said.map({ $0 <= base.limits.pack }) == true else { return nil }
+            var facts = BundleFacts.Pack(base: candidate.version, size: try size(of: pack, said), signatures: .nothing)
+            guard needsColumn else { return facts }
             if base.column() == nil {
-                signatures = try await columnSize(of: patch)
+                facts.signatures = try await columnSize(of: patch)
             } else if let row {
-                signatures = .exactly(row.signatures ?? 0)
+                facts.signatures = .exactly(row.signatures ?? 0)
             } else {
                 let path = URLLayout.pack(pack, .signatures)
-                signatures = .exactly(try await ask(path, limit: Limits.signatureColumn, isPlain: true) ?? 0)
+                facts.signatures = .exactly(try await ask(path, limit: Limits.signatureColumn, isPlain: true) ?? 0)
             }
-            return BundleFacts.Pack(base: candidate.version, size: size, signatures: signatures)
+            return facts
         }
-        return nil
+        guard !hasManifest, let index else { return nil }
+        return try await indexed(patch, index, tried, besides: bases, needsColumn: needsColumn)
     }
 
-    private func index(of patch: InstalledPatch) async throws(SyncError) -> PackIndex? {
+    /// Where nobody has a pack from the versions that are asked for first.
+    private mutating func indexed(
+        _ patch: InstalledPatch,
+        _ index: (PackIndex, bytes: Int),
+        _ tried: [HeldVersion],
+        besides bases: [InstalledPatch],
+        needsColumn: Bool
+    ) async throws(SyncError) -> BundleFacts.Pack? {
+        let others = store.kept(of: patch, in: list.list.channel, besides: bases)
+        let column = signatures == .required ? patch.column.flatMap { plan.columnSizes[$0] } : nil
+        let steps: [(pack: BasePack, says: PackIndex.Pack)]
+        var canMake = true
+        switch IndexedRoute(index.0, to: patch, from: tried, and: others, column: column, in: store) {
+        case nil, .documents: return nil
+        case .pack(let pack):
+            steps = [(BasePack(manifest: patch.fingerprint.sha256, base: pack.base), pack)]
+        case .chain(let first, let row):
+            canMake = row.column != nil
+            steps = [
+                (BasePack(manifest: row.pack.base, base: first.base), first),
+                (BasePack(manifest: patch.fingerprint.sha256, base: row.pack.base), row.pack),
+            ]
+        }
+        let other = others.first { $0.fingerprint.sha256 == steps[0].says.base }
+        let held =
+            tried.first { $0.patch.fingerprint.sha256 == steps[0].says.base }?.base
+            ?? other.flatMap { BaseVersion($0, to: patch, in: store, &check) }
+        guard let held else { return nil }
+        // The sync fetches the index as well.
+        var facts = BundleFacts.Pack(
+            base: held.version,
+            count: steps.count,
+            size: .exactly(index.bytes),
+            signatures: .nothing
+        )
+        for (pack, says) in steps { facts.size = try facts.size + size(of: pack, says.size) }
+        guard needsColumn else { return facts }
+        if canMake, held.column() != nil {
+            facts.signatures = .exactly(steps.reduce(0) { $0 + ($1.says.signatures ?? 0) })
+        } else {
+            facts.signatures = try await columnSize(of: patch)
+        }
+        return facts
+    }
+
+    private func received(of pack: BasePack) throws(SyncError) -> (bytes: Int, isWhole: Bool) {
+        try store.wrapped { () throws(FileError) in try store.objects.received(of: pack) }
+    }
+
+    /// Of what is not here of a pack.
+    private func size(of pack: BasePack, _ said: Int?) throws(SyncError) -> WireSize {
+        let here = try received(of: pack)
+        return here.isWhole ? .nothing : said.map { WireSize.exactly($0).without(here.bytes) } ?? .unknown
+    }
+
+    private func index(of patch: InstalledPatch) async throws(SyncError) -> (PackIndex, bytes: Int)? {
         let path = URLLayout.packIndex(of: patch.fingerprint.sha256)
         let request = FetchRequest(path, limit: Limits.packIndex, deadline: transfers.deadlines.document)
         for source in transfers.sources.inOrder {
             do throws(FetchError) {
                 let bytes = try await source.fetcher.document(request).bytes
-                if let index = try? PackIndex(bytes, of: patch.fingerprint.sha256) { return index }
+                if let index = try? PackIndex(bytes, of: patch.fingerprint.sha256) { return (index, bytes.count) }
             } catch .cancelled { throw .fetch(.cancelled) } catch {}
         }
         return nil
     }
 
-    private func wholeSize(of patch: InstalledPatch, _ index: PackIndex?) async throws(SyncError) -> WireSize {
-        if let size = index?.whole { return .exactly(size) }
+    private func wholeSize(
+        of patch: InstalledPatch,
+        _ index: (PackIndex, bytes: Int)?
+    ) async throws(SyncError) -> WireSize {
+        if let size = index?.0.whole { return .exactly(size) }
         let size = try await ask(URLLayout.fullPack(of: patch.fingerprint.sha256), limit: Limits.object)
         return size.map { .exactly($0) } ?? .unknown
     }

@@ -24,21 +24,17 @@ extension Download {
         _ tried: [HeldVersion],
         besides bases: [InstalledPatch]
     ) async throws(SyncError) -> OpenPack? {
-        guard let index = try await packIndex(of: patch), let weight = tried.first?.base.contents else { return nil }
-        let others = kept(for: patch, besides: bases)
-        let here = tried.map { routeBase($0.patch, isTried: true) } + others.map { routeBase($0, isTried: false) }
-        let target = IndexedRoute.Target(
-            manifest: patch.fingerprint.size,
-            column: signatures == .required ? patch.column.flatMap { plan.columnSizes[$0] } : nil,
-            contents: TransferChoice.estimate(ofDocument: weight)
-        )
+        guard let index = try await packIndex(of: patch) else { return nil }
+        let others = store.kept(of: patch, in: list.list.channel, besides: bases)
+        let column = signatures == .required ? patch.column.flatMap { plan.columnSizes[$0] } : nil
+        let route = IndexedRoute(index, to: patch, from: tried, and: others, column: column, in: store)
         func held(_ digest: SHA256Digest) -> BaseVersion? {
             if let found = tried.first(where: { $0.patch.fingerprint.sha256 == digest }) { return found.base }
             let other = others.first { $0.fingerprint.sha256 == digest }
             return other.flatMap { BaseVersion($0, to: patch, in: store, &check) }
         }
-        switch IndexedRoute(index, from: here, to: target) {
-        case .documents: return nil
+        switch route {
+        case nil, .documents: return nil
         case .pack(let pack):
             guard let base = held(pack.base) else { return nil }
             var step = step(to: patch, from: base.expecting(pack: pack.size), pack.base)
@@ -129,20 +125,6 @@ extension Download {
             }
         }
         return nil
-    }
-
-    private func routeBase(_ patch: InstalledPatch, isTried: Bool) -> IndexedRoute.Base {
-        let column = patch.column.flatMap { try? store.files.identity(of: try store.place(of: $0).path) }
-        return IndexedRoute.Base(manifest: patch.fingerprint.sha256, isTried: isTried, hasColumn: column != nil)
-    }
-
-    /// Versions that stay to go back to.
-    private func kept(for patch: InstalledPatch, besides bases: [InstalledPatch]) -> [InstalledPatch] {
-        var seen = Set(bases.map(\.fingerprint.sha256) + [patch.fingerprint.sha256])
-        let kept = (try? store.state(of: list.list.channel))?.machine.kept ?? []
-        return kept.flatMap(\.patches).filter { other in
-            other.kind == .bundle && other.patchID == patch.patchID && seen.insert(other.fingerprint.sha256).inserted
-        }
     }
 }
 

@@ -34,8 +34,8 @@ package struct TransferCost: Hashable, Sendable {
         case nothing
         /// The text of a script.
         case file
-        /// By packs, each from the version that the one before it makes; the first one's is here.
-        case packs(from: [VersionLabel])
+        /// By a pack from a version that is here, or by two: the second from the version that the first one makes.
+        case packs(from: VersionLabel, count: Int)
         /// The pack of the whole bundle.
         case wholePack
         /// What is missing of a bundle, one by one.
@@ -66,11 +66,12 @@ package struct TransferCost: Hashable, Sendable {
 ///
 /// Sizes of what is here are ``WireSize/nothing``.
 struct BundleFacts: Equatable {
-    /// A pack that its route leads to and that a server has.
+    /// The packs that its route leads to and that a server has.
     struct Pack: Equatable {
         let base: VersionLabel
-        let size: WireSize
-        let signatures: WireSize
+        var count = 1
+        var size: WireSize
+        var signatures: WireSize
     }
 
     var pack: Pack?
@@ -94,7 +95,11 @@ extension TransferCost {
     /// Pure: whatever a device does not know of a bundle it does not guess.
     init(of bundle: BundleFacts) {
         if let pack = bundle.pack {
-            self.init(way: .packs(from: [pack.base]), size: pack.size + pack.signatures, whole: bundle.all)
+            self.init(
+                way: .packs(from: pack.base, count: pack.count),
+                size: pack.size + pack.signatures,
+                whole: bundle.all
+            )
             return
         }
         let documents = bundle.manifest + bundle.column

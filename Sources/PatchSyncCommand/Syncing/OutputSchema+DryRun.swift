@@ -48,15 +48,15 @@ extension OutputSchema {
                   },
                   "way": {
                     "enum": ["none", "file", "packs", "whole", "objects", "open"],
-                    "description": "none: all of it is here; file: the text of a script; packs: from versions that \#
-        are here; whole: the pack of the whole bundle; objects: what is missing, one by one; open: its manifest, \#
+                    "description": "none: all of it is here; file: the text of a script; packs: from a version that \#
+        is here; whole: the pack of the whole bundle; objects: what is missing, one by one; open: its manifest, \#
         which tells what else is missing."
                   },
-                  "from": {
-                    "type": "array",
-                    "items": {"type": "string"},
-                    "minItems": 1,
-                    "description": "The versions whose packs would be fetched, in their order; the first is here."
+                  "from": {"type": "string", "description": "The version that is here, which packs lead on from."},
+                  "packs": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "description": "How many, one after the other: the second from what the first makes."
                   },
                   "bytes": {
                     "type": "integer",

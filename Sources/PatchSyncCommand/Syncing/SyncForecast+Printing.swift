@@ -75,15 +75,16 @@ extension TransferCost.Way {
         }
     }
 
-    var bases: [VersionLabel] {
-        if case .packs(let bases) = self { bases } else { [] }
+    fileprivate var packs: (from: VersionLabel, count: Int)? {
+        if case .packs(let base, let count) = self { (base, count) } else { nil }
     }
 
     var words: String {
         switch self {
         case .nothing: "all of it is here"
         case .file: "its file"
-        case .packs(let bases): "by a pack from " + bases.map(\.text).joined(separator: ", and one from ")
+        case .packs(let base, count: 1): "by a pack from \(base)"
+        case .packs(let base, let count): "by \(count) packs from \(base)"
         case .wholePack: "the whole bundle's pack"
         case .singleObjects: "file by file"
         case .open: "what its manifest asks for, at most"
@@ -108,12 +109,12 @@ extension SyncForecast.Row {
     }
 
     fileprivate var json: JSON {
-        let bases = cost.way.bases
+        let packs = cost.way.packs
         return .fields([
             ("patchId", .text(patchID.text)), ("kind", .text(kind.rawValue)), ("version", .text(version.text)),
             ("installed", current.map { .text($0.text) }), ("task", .text(task.rawValue)),
             ("way", .text(cost.way.code)),
-            ("from", bases.isEmpty ? nil : .array(bases.map { .text($0.text) })),
+            ("from", packs.map { .text($0.from.text) }), ("packs", packs.map { .integer($0.count) }),
             ("bytes", cost.size.bytes.map { .integer($0) }), ("exact", .bool(cost.size.isExact)),
             ("whole", cost.whole?.bytes.map { .integer($0) }), ("saved", cost.saved.map { .integer($0) }),
         ])

@@ -12,8 +12,8 @@ extension PatchlineStore {
             case nothing
             /// The text of a script.
             case file
-            /// By packs from these versions, of which the first is here.
-            case packs(from: [String])
+            /// By a pack from this version, which is here, or by two: the second from the version that the first one makes.
+            case packs(from: String, count: Int)
             /// The pack of the whole bundle.
             case wholePack
             /// What is missing of the bundle, one by one.
@@ -119,7 +119,7 @@ extension PatchlineStore.SyncCost.Way {
         switch way {
         case .nothing: self = .nothing
         case .file: self = .file
-        case .packs(let bases): self = .packs(from: bases.map(\.text))
+        case .packs(let base, let count): self = .packs(from: base.text, count: count)
         case .wholePack: self = .wholePack
         case .singleObjects: self = .singleFiles
         case .open: self = .open

@@ -64,6 +64,8 @@ extension PatchlineStore {
         public let version: Version
         /// The version that was here.
         public let base: String
+        /// The version that the first of two packs made; nil where one led to the bundle itself.
+        public let through: String?
         /// What travelled of the pack, and of the signatures beside it.
         public let bytes: Int
         /// About what would have travelled without it.
@@ -183,7 +185,8 @@ extension PatchlineStore.SyncResult {
 extension PatchlineStore.Pack {
     init(_ use: PackUse) {
         version = .init(use.label)
-        (base, bytes, estimate) = (use.base.text, use.bytes, use.estimate)
+        (base, through) = (use.base.text, use.through?.text)
+        (bytes, estimate) = (use.bytes, use.estimate)
     }
 }
 
