@@ -305,7 +305,11 @@ struct ChainTests {
         async throws
     {
         let text = String(repeating: "0123456789abcdef", count: 65_536)
-        let first = SimulatedPatch.bundle("web", "1.0.0", packedFiles1.merging(["big.bin": text]) { $1 })
+        let first = SimulatedPatch.bundle(
+            "web",
+            "1.0.0",
+            packedFiles1.merging(large) { $1 }.merging(["big.bin": text]) { $1 }
+        )
         let many = Dictionary(uniqueKeysWithValues: (0..<20).map { ("copies/\($0).bin", text) })
         let middle = SimulatedPatch.bundle("web", "1.5.0", middleFiles.merging(many) { $1 })
         let world = try await World.chained(from: first, through: middle)
