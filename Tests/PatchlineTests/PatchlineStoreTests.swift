@@ -267,6 +267,8 @@ struct PatchlineStoreTests {
         Wrong(sentence: "data: the key 'a b' must be") { $0.data = ["a b": "1"] },
         Wrong(sentence: "data: the value of a") { $0.data = ["a": ""] },
         Wrong(sentence: "keep must be from 0 to 10") { $0.keep = 11 },
+        Wrong(sentence: "allowance must be from 0 to 1000000000000 bytes") { $0.allowance = -1 },
+        Wrong(sentence: "bytesPerSecond must be from 1000 to 1000000000000") { $0.bytesPerSecond = 999 },
         Wrong(sentence: "mirrors: 'ftp://a' must be") { $0.mirrors = ["ftp://a"] },
         Wrong(sentence: "pins: 'sha256/x' must be sha256/ and the base64") { $0.pins = ["sha256/x"] },
         Wrong(sentence: "") { $0.authorities = "no PEM" },

@@ -118,6 +118,7 @@ extension World {
         text = text.replacing(#/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/#, with: "TIME")
         text = text.replacing(#/\b[0-9a-f]{8,64}\b/#.wordBoundaryKind(.simple), with: "HEX")
         text = text.replacing(#/\bprocess \d+/#, with: "process PID")
+        text = text.replacing(#/\bnumber [\d,]+ of 10,000/#, with: "number N of 10,000")
         text = text.replacing(#/127\.0\.0\.1:\d{4,5}/#, with: "127.0.0.1:PORT")
         text = text.replacing(#/\d+\.\d kB|done, \d+ B/#) { $0.0.hasPrefix("done") ? "done, SIZE" : "SIZE" }
         text = text.replacing(#/\bin \d+(\.\d+)? m?s\b/#, with: "in TIME")

@@ -43,6 +43,8 @@ struct DeviceReportTranscripts {
             "sync --dry-run",
             try forecasts.map { look in text(try Written.lines { look.print(on: $0, errors: $0) }) }
         )
+        reports.section("explain", [text(try Written.lines { explained.print(to: $0) })])
+        reports.list("explain, what would turn a rule", turns.map { $0.text { _ in "2 h" } })
         reports.list(
             "verify",
             [.missing, .differs("sha256"), .unreadable].map {

@@ -38,7 +38,7 @@ package struct Explanation: Equatable, Sendable {
     /// In list order.
     package let versions: [Version]
 
-    private init(roleVersion: Int, time: UTCTime, versions: [Version]) {
+    init(roleVersion: Int, time: UTCTime, versions: [Version]) {
         (self.roleVersion, self.time, self.versions) = (roleVersion, time, versions)
     }
 
