@@ -8,52 +8,66 @@ extension AddressedManifest {
 
     /// Checks every row, a batch on each core; the column is read to its end, and is never held as a whole.
     ///
-    /// - Returns: the first fault in the order of the rows.
-    func checkRows(_ column: some ByteSource, size: Int, _ keys: EntryKeys) async -> Result<Void, TrustError> {
+    /// - Parameter vouched: an earlier version that was checked here.
+    /// - Returns: how many signatures were checked; or the first fault in the order of the rows.
+    func checkRows(
+        _ column: some ByteSource,
+        size: Int,
+        _ keys: EntryKeys,
+        beside vouched: VouchedRows?
+    ) async -> Result<Int, TrustError> {
         var pieces = Pieces(column)
         let rows: SignedRows
         do throws(TrustError) {
-            rows = try self.rows(pieces.next(SignatureColumn.Header.byteCount), of: size, keys)
+            rows = try self.rows(pieces.next(SignatureColumn.Header.byteCount), of: size, keys, beside: vouched)
         } catch {
             pieces.skip()
             return .failure(error)
         }
-        let fault = await firstFault(of: rows, &pieces)
+        let found = await checked(rows, &pieces)
         pieces.skip()
-        return fault.map { .failure(.entry($0)) } ?? .success(())
+        return found.mapError { .entry($0) }
     }
 
-    private func firstFault(of rows: SignedRows, _ pieces: inout Pieces) async -> EntryFault? {
-        await withTaskGroup(of: (Int, EntryFault?).self) { group in
+    private func checked(_ rows: SignedRows, _ pieces: inout Pieces) async -> Result<Int, EntryFault> {
+        await withTaskGroup(of: (Int, Result<Int, EntryFault>).self) { group in
             var first: (row: Int, fault: EntryFault)?
-            func note(_ row: Int, _ fault: EntryFault?) {
-                if let fault, row < first?.row ?? .max { first = (row, fault) }
+            var checked = 0
+            func note(_ row: Int, _ found: Result<Int, EntryFault>) {
+                switch found {
+                case .success(let count): checked += count
+                case .failure(let fault): if row < first?.row ?? .max { first = (row, fault) }
+                }
             }
             var running = 0
             for start in stride(from: 0, to: rows.header.count, by: Self.batch) where first == nil {
                 let count = min(Self.batch, rows.header.count - start)
                 let signatures = pieces.next(count * rows.header.length)
-                group.addTask { (start, rows.fault(from: start, count, signatures)) }
+                group.addTask { (start, rows.checked(from: start, count, signatures)) }
                 running += 1
-                if running == Self.atOnce, let (row, fault) = await group.next() {
+                if running == Self.atOnce, let (row, found) = await group.next() {
                     running -= 1
-                    note(row, fault)
+                    note(row, found)
                 }
             }
-            for await (row, fault) in group { note(row, fault) }
-            return first?.fault
+            for await (row, found) in group { note(row, found) }
+            return first.map { .failure($0.fault) } ?? .success(checked)
         }
     }
 }
 
 extension SignedRows {
-    /// The first fault of `count` rows; where signatures are missing, the row that has none.
-    fileprivate func fault(from first: Int, _ count: Int, _ signatures: [UInt8]) -> EntryFault? {
+    /// How many of `count` rows were checked, or their first fault; where signatures are missing, the row that has none.
+    fileprivate func checked(from first: Int, _ count: Int, _ signatures: [UInt8]) -> Result<Int, EntryFault> {
+        let checked: Int
         do throws(EntryFault) {
-            try check(from: first, signatures)
-        } catch { return error }
+            checked = try check(from: first, signatures)
+        } catch { return .failure(error) }
         let there = signatures.count / header.length
-        return there < count ? EntryFault(entry: name(of: first + there), rule: .signature) : nil
+        guard there == count else {
+            return .failure(EntryFault(entry: name(of: first + there), rule: .signature))
+        }
+        return .success(checked)
     }
 }
 

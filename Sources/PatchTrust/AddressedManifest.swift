@@ -41,7 +41,8 @@ package struct AddressedManifest: Sendable {
     func rows(
         _ header: some Collection<UInt8>,
         of columnSize: Int,
-        _ keys: EntryKeys
+        _ keys: EntryKeys,
+        beside vouched: VouchedRows? = nil
     ) throws(TrustError) -> SignedRows {
         do throws(FormatError) {
             let header = try SignatureColumn.Header(
@@ -50,7 +51,7 @@ package struct AddressedManifest: Sendable {
                 assets: manifest.assets.count,
                 named: "\(label) manifest.sigs"
             )
-            return SignedRows(manifest: manifest, label: label, header: header, keys: keys)
+            return SignedRows(manifest: manifest, label: label, header: header, keys: keys, vouched: vouched)
         } catch { throw .malformed(error) }
     }
 }
@@ -61,6 +62,7 @@ struct SignedRows: Sendable {
     let label: String
     let header: SignatureColumn.Header
     let keys: EntryKeys
+    let vouched: VouchedRows?
 
     func name(of row: Int) -> String {
         "\(label) \(manifest.assets[row].path)"
@@ -74,10 +76,20 @@ struct SignedRows: Sendable {
         )
     }
 
-    /// The rows from `first` on whose signatures these bytes are.
-    func check(from first: Int, _ signatures: [UInt8]) throws(EntryFault) {
+    /// The rows from `first` on whose signatures these bytes are; those that an earlier version vouches for are not checked
+    /// again, unless the list does not name their key any more.
+    ///
+    /// - Returns: how many were checked.
+    func check(from first: Int, _ signatures: [UInt8]) throws(EntryFault) -> Int {
+        var checked = 0
+        let vouched = keys.has(header.keyID) ? vouched : nil
         for row in 0..<signatures.count / header.length {
-            try check(first + row, signatures[row * header.length..<(row + 1) * header.length])
+            let signature = signatures[row * header.length..<(row + 1) * header.length]
+            let asset = manifest.assets[first + row]
+            if vouched?.vouches(for: asset, of: manifest, signature, by: header.keyID) == true { continue }
+            try check(first + row, signature)
+            checked += 1
         }
+        return checked
     }
 }

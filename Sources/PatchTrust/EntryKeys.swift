@@ -83,6 +83,8 @@ package struct EntryKeys: Hashable, Sendable {
         hasher.combine(keys)
     }
 
+    func has(_ id: SHA256Digest) -> Bool { keys[id] != nil }
+
     /// Checks one entry signature over its statement.
     package func check(_ signature: EntrySignature, over statement: [UInt8], entry: String) throws(EntryFault) {
         guard let key = keys[signature.keyID] else {

@@ -5,6 +5,8 @@ package struct VerifiedManifest: Sendable {
     package let manifest: AssetManifest
     package let fingerprint: Fingerprint
     package let column: SHA256Digest
+    /// Signatures that were checked; the others had been before.
+    package let checkedRows: Int
 
     /// - Parameters:
     ///   - bytes: the manifest; its size and digests are those of `entry`.
@@ -29,6 +31,7 @@ package struct VerifiedManifest: Sendable {
         manifest = bare.manifest
         fingerprint = bare.fingerprint
         column = SHA256Digest(of: columnBytes)
+        checkedRows = rows.header.count
     }
 
     /// The same from documents that come piece by piece, the rows on all cores.
@@ -36,18 +39,21 @@ package struct VerifiedManifest: Sendable {
     /// Both are asked for to their ends. A source that ends early makes a fault: whoever reads files asks first whether
     /// they could be read.
     ///
-    /// - Parameter column: `manifest.sigs`, of `columnSize` bytes.
+    /// - Parameters:
+    ///   - column: `manifest.sigs`, of `columnSize` bytes.
+    ///   - vouched: an earlier version of the bundle, whose rows were all checked on this device.
     package init(
         from source: some ByteSource,
         column: some ByteSource,
         columnSize: Int,
         of entry: PatchEntry,
         app: AppID,
-        keys: EntryKeys
+        keys: EntryKeys,
+        beside vouched: VouchedRows? = nil
     ) async throws(TrustError) {
         let bare = try AddressedManifest(from: source, of: entry, app: app)
         let digested = DigestedBytes(column)
-        try await bare.checkRows(digested, size: columnSize, keys).get()
+        checkedRows = try await bare.checkRows(digested, size: columnSize, keys, beside: vouched).get()
         manifest = bare.manifest
         fingerprint = bare.fingerprint
         self.column = digested.finish().sha256

@@ -249,6 +249,23 @@ struct EntrySignaturesTests {
 
     // MARK: What vouches for what
 
+    /// The second version changes, adds and keeps files.
+    @Test func `are not checked again where what runs vouches for them, with its own column checked here`() async throws
+    {
+        let world = try await World.updating(under: .required)
+        let (old, new) = (packedFiles1, packedFiles2)
+        let changed = new.count { path, content in old[path] != content }
+        #expect(changed < new.count)
+        let update = try await world.device.sync()
+        #expect(update.isComplete && update.checkedSignatures == changed)
+
+        // Without the record of the check nothing is vouched for.
+        let other = try await World.updating(under: .required)
+        try other.disk.removeTree(other.store.root.appending("signatures"))
+        let again = try await other.device.sync()
+        #expect(again.isComplete && again.checkedSignatures == new.count)
+    }
+
     @Test(arguments: [false, true])
     func `of a version that came without them vouch for no row of the next one`(isBaseColumnHere: Bool) async throws {
         var world = try World([])

@@ -76,6 +76,59 @@ struct VerifiedManifestTests {
         }
     }
 
+    /// The vector beside itself, as an earlier version that was checked.
+    private func verified(
+        beside earlier: [UInt8],
+        column: [UInt8]? = nil,
+        digest: SHA256Digest? = nil,
+        keys: EntryKeys? = nil
+    ) async throws -> VerifiedManifest {
+        let (bytes, sigs) = (try Vectors.bytes("manifest/manifest.json"), try Vectors.bytes("manifest/manifest.sigs"))
+        let new = column ?? sigs
+        let vouched = try #require(
+            VouchedRows(
+                BytesInMemory(bytes),
+                sha256: digest ?? SHA256Digest(of: bytes),
+                column: earlier,
+                columnDigest: SHA256Digest(of: earlier)
+            )
+        )
+        return try await VerifiedManifest(
+            from: BytesInMemory(bytes),
+            column: BytesInMemory(new),
+            columnSize: new.count,
+            of: try Self.entry(),
+            app: app,
+            keys: try keys ?? Self.keys(),
+            beside: vouched
+        )
+    }
+
+    @Test func `has no signature checked again that an earlier version vouches for, byte for byte`() async throws {
+        let sigs = try Vectors.bytes("manifest/manifest.sigs")
+        let (second, wrong) = (46 + 384 + 7, Self.fault("web 1.0.0 app/main.js.map"))
+        #expect(try await verified(beside: sigs).checkedRows == 0)
+        #expect(try await verified(beside: sigs.flippingBit(second * 8)).checkedRows == 1)
+        // What vouches says nothing of another signature over the same file.
+        let error = await #expect(throws: TrustError.self) {
+            try await verified(beside: sigs, column: sigs.flippingBit(second * 8))
+        }
+        #expect(error == wrong)
+        // A key that the list does not name any more vouches for nothing.
+        let unknown = await #expect(throws: TrustError.self) { try await verified(beside: sigs, keys: EntryKeys.none) }
+        let keyID = try Self.column().keyID
+        #expect(unknown == Self.fault("web 1.0.0 app/main.js", .unknownKey(keyID)))
+        let bytes = try Vectors.bytes("manifest/manifest.json")
+        #expect(
+            VouchedRows(
+                BytesInMemory(bytes),
+                sha256: SHA256Digest(of: bytes),
+                column: sigs,
+                columnDigest: SHA256Digest(of: bytes)
+            ) == nil
+        )
+    }
+
     @Test func `has signatures that openssl verifies over their statements`() throws {
         let (column, manifest) = (try Self.column(), try AssetManifest(try Vectors.bytes("manifest/manifest.json")))
         let bench = try Workbench()

@@ -93,6 +93,7 @@ package struct SyncEngine: Sendable {
                     filesReceived: traffic.files,
                     bytesReceived: traffic.bytes,
                     bytesTransferred: sources.takeTransferred(),
+                    checkedSignatures: outcome.checkedSignatures,
                     packs: outcome.packs,
                     putOff: outcome.putOff,
                     healed: outcome.healed,

@@ -92,6 +92,8 @@ package struct SyncReport: Equatable, Sendable {
     package let bytesReceived: Int
     /// Of these and of what was given up, as they travelled.
     package var bytesTransferred = 0
+    /// Signatures of bundles' entries that no installed version vouched for.
+    package var checkedSignatures = 0
     /// Bundles that came by a pack from a version that was here.
     package var packs: [PackUse] = []
     /// Versions that wait for a network on which bytes cost nothing.

@@ -32,7 +32,8 @@ extension Download {
             }
             guard needsColumn else { return (try verified(entry), pack) }
             let keys = hasColumn && !wanted.isNew ? keysOfInstalled : list.entryKeys
-            let verified = try await verified(entry, column, by: keys)
+            let verified = try await verified(entry, column, by: keys, beside: wanted.current)
+            outcome.checkedSignatures += verified.checkedRows
             store.recordChecked(verified.column, of: verified.fingerprint.sha256)
             return (verified.manifest, pack)
         } catch {
@@ -102,7 +103,8 @@ extension Download {
     private func verified(
         _ entry: PatchEntry,
         _ column: SHA256Digest,
-        by keys: EntryKeys
+        by keys: EntryKeys,
+        beside current: InstalledPatch?
     ) async throws(SyncError) -> VerifiedManifest {
         let (manifestBytes, columnBytes, columnSize) = try store.wrapped { () throws(FileError) in
             (
@@ -118,12 +120,24 @@ extension Download {
                 columnSize: columnSize,
                 of: entry,
                 app: list.list.app,
-                keys: keys
+                keys: keys,
+                beside: current.flatMap(vouched)
             )
         } catch {
             if let failure = manifestBytes.failure ?? columnBytes.failure { throw .file(failure) }
             throw .trust(error)
         }
+    }
+
+    /// What is installed vouches for rows that did not change, where all of its own were checked here.
+    private func vouched(_ patch: InstalledPatch) -> VouchedRows? {
+        let digest = patch.fingerprint.sha256
+        guard patch.kind == .bundle, let column = patch.column, store.hasChecked(column, of: digest),
+            let bytes = try? store.bytes(of: digest, limit: Limits.manifest),
+            let place = try? store.place(of: column).path,
+            let signatures = try? store.files.read(place, limit: Limits.signatureColumn)
+        else { return nil }
+        return VouchedRows(bytes, sha256: digest, column: signatures, columnDigest: column)
     }
 
     func listed(_ patch: InstalledPatch) -> PatchEntry? {

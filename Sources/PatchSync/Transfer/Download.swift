@@ -14,6 +14,8 @@ struct Download {
         var healed: [Label] = []
         var filesReceived = 0
         var bytesReceived = 0
+        /// Signatures of bundles' entries that no installed version vouched for.
+        var checkedSignatures = 0
         /// Bundles that turned out to be made for another native part.
         var unfit = UnfitVersions()
         var transfers = TransferOutcome()
