@@ -139,7 +139,7 @@ extension Fetcher {
                 switch part {
                 case .head(let head): found = head
                 // Nothing of a file is taken from one that sends it all the same.
-                case .bytes: throw .notTaken(request.path, reason: "only its head was asked for")
+                case .bytes: throw .notTaken(request.path, reason: "ended")
                 }
             }
         } catch .notTaken {}

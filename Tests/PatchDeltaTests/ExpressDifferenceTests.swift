@@ -53,6 +53,13 @@ struct ExpressDifferenceTests {
         )
     }
 
+    @Test func `is made of no file that holds what stands for digests`() throws {
+        let odd = [Express.Part(.role("snapshot", version: 1), [UInt8(ascii: "{"), 1, UInt8(ascii: "}")])]
+        #expect(ExpressDifference.body(of: Sample(2).express, from: odd) == nil)
+        let rule = "express must be a difference to the named files: its text is of files that have none"
+        #expect(refusal([0x28, 0xB5, 0x2F, 0xFD], from: odd) == rule)
+    }
+
     @Test func `is the plain answer again, and hardly more than what cannot repeat`() throws {
         let (old, new) = (Sample(1), Sample(2))
         let body = try #require(ExpressDifference.body(of: new.express, from: old.parts))

@@ -349,11 +349,15 @@ struct EntrySignaturesTests {
         #expect(text.contains(#""entrySignatures":"manifest""#))
         #expect(try DeviceConfiguration(Array(text.utf8), named: "config.json") == configuration)
         let other = text.replacingOccurrences(of: #""manifest""#, with: #""none""#)
-        #expect(throws: FormatError("config.json", field: "entrySignatures", rule: EntrySignatures.rule)) {
+        let rule = "must be required or manifest"
+        #expect(throws: FormatError("config.json", field: "entrySignatures", rule: rule)) {
             try DeviceConfiguration(Array(other.utf8), named: "config.json")
         }
         var required = configuration
         required.entrySignatures = .required
         #expect(required.differences(to: configuration) == ["entry signatures (required, not manifest)"])
+        var slower = configuration
+        slower.network.rate = 5_000
+        #expect(slower.differences(to: configuration) == ["limit rate (5000, not unset)"])
     }
 }

@@ -118,6 +118,36 @@ struct ExplanationTests {
         #expect(paused == ["pause: resumed by its operator", "headcount: a place"])
     }
 
+    @Test func `says what a version asks for, and what this device has of it`() throws {
+        let fix = entry(
+            "fix",
+            "2",
+            rules: PatchRules(appVersion: try range(">=2"), condition: "region==eu||tester==1", users: [])
+        )
+        var context = EligibilityContext(
+            device: DeviceFacts(
+                deviceID: Self.id,
+                appVersion: AppVersion("2.1"),
+                data: facts(["region": "eu"]),
+                time: Self.now
+            ),
+            dial: Dial(app: name("app"), channel: name("production"), rows: [row(rollout: 9_900, headcount: 5)])
+        )
+        context.putOff = [fix.content: MeteredWait(cost: 48_294, left: 20_000)]
+        let number = Words.grouped(Cohort(salt: fix.salt, deviceID: Self.id).number)
+        let told = context.judgments(of: fix, over: nil).map { judgment in
+            "\(judgment.rule) \(judgment.obstacle == nil): \(judgment.needs ?? "–") | \(judgment.has ?? "–")"
+        }
+        #expect(
+            told == [
+                "appVersion true: >=2 | 2.1", "condition true: region==eu||tester==1 | region=eu",
+                "users false: 0 users | –", "network false: 48,294 bytes | 20,000 bytes left of its allowance",
+                "pause true: – | not paused", "rollout true: signed 100 %, dial 99 % | number \(number) of 10,000",
+                "headcount false: 5 places | –",
+            ]
+        )
+    }
+
     @Test func `says when what happened here is over`() throws {
         let fix = entry("fix", "2")
         var blocks = TrialBlocks()

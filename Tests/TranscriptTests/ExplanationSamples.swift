@@ -27,6 +27,7 @@ extension DeviceReportTranscripts {
 
     private var judgments: [Judgment] {
         [
+            Judgment(rule: .pause, needs: nil, has: "not paused", obstacle: nil, turns: []),
             Judgment(rule: .appVersion, needs: ">=2.1", has: "2.4", obstacle: nil, turns: []),
             Judgment(
                 rule: .condition,
