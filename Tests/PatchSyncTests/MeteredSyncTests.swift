@@ -69,6 +69,28 @@ struct MeteredSyncTests {
         try world.expectWhole("banner 1, fix-cart-total 2, web 2.0.0")
     }
 
+    @Test func `keeps what came already and waits for its launch, unless a rule turns against it`() async throws {
+        var world = try await world([SampleApp.fix1, SampleApp.banner1, SampleApp.web2])
+        world.device.allowance = nil
+        #expect(try await world.device.sync().staging == .staged)
+        world.device.allowance = 0
+        let web3 = SimulatedPatch.bundle("web", "3.0.0", ["index.html": "three"])
+        let others = [SampleApp.fix1, SampleApp.banner1, web3]
+        // It is not listed any more, or stands below the one that is put off.
+        for patches in [others, others + [SampleApp.web2]] {
+            world.repository.publish(patches)
+            let report = try await world.device.sync()
+            #expect(report.putOff.map(\.label.description) == ["web 3.0.0"] && report.staging == .unchanged)
+            #expect(try world.machine.state.phase == .pending)
+        }
+        let explained = try world.device.device.explanation()?.only(name("web"), nil).versions.map(\.outcome.code)
+        #expect(explained == ["taken", "staged"], "by the device's own setting, which is not metered")
+        var closed = SampleApp.web2
+        closed.rules.rollout = 0
+        world.repository.publish(others + [closed])
+        #expect(try await world.device.sync().staging == .unstaged)
+    }
+
     @Test func `takes what is mandatory, with what it requires, and nothing else`() async throws {
         var web = SampleApp.web2
         web.rules.mandatory = true

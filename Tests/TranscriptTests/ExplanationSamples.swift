@@ -6,7 +6,7 @@ extension DeviceReportTranscripts {
     /// Each outcome once.
     var explained: Explanation {
         let outcomes: [Explanation.Outcome] = [
-            .installed, .taken, .afterTrial, .replaced(by: Sample.version),
+            .installed, .taken, .staged, .behind(Sample.version), .afterTrial, .replaced(by: Sample.version),
             .passedOver(.paused(reason: "a bad release")),
             .below(Sample.version), .embeddedStays,
         ]

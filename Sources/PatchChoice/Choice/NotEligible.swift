@@ -76,6 +76,8 @@ extension NotEligible {
 }
 
 extension NotEligible {
+    var isMetered: Bool { if case .metered = self { true } else { false } }
+
     /// Whether it did not arrive, and may the next time.
     var isOfTheNetwork: Bool {
         switch self {

@@ -81,10 +81,44 @@ package struct SyncPlan: Sendable {
             case .withdraw(_, for: nil), .none: return nil
             }
         }
-        activates = ActivationTime(
-            taken: decisions.compactMap(\.taken),
-            isForced: decisions.contains { $0.server == .forced }
-        )
+        if !isTrial, let staged = Self.stagedThatStays(list, decisions, base: base, after: after, under: context) {
+            wanted = staged.patches.map { Wanted(patch: $0, current: base?[$0.patchID]) }
+            activates = staged.activates
+        } else {
+            activates = ActivationTime(
+                taken: decisions.compactMap(\.taken),
+                isForced: decisions.contains { $0.server == .forced }
+            )
+        }
+    }
+
+    /// The staged selection, where a version was put off on a metered network and nothing else moves.
+    ///
+    /// It came already, and what would take its place does not. A rule, the dial or a withdrawal that turns against it drops it
+    /// all the same.
+    private static func stagedThatStays(
+        _ list: VerifiedList,
+        _ decisions: [Decision],
+        base: Selection?,
+        after machine: SelectionMachine,
+        under context: EligibilityContext
+    ) -> Selection? {
+        guard case .pending(_, let staged) = machine.state,
+            decisions.contains(where: { $0.passedOver.contains { $0.why.isMetered } }),
+            decisions.allSatisfy({ decision in
+                switch decision.choice {
+                case .keep, .none: true
+                case .take, .withdraw: false
+                }
+            })
+        else { return nil }
+        let entries = Dictionary(list.entries.map { ($0.content, $0) }) { first, _ in first }
+        let isRight = staged.patches.allSatisfy { patch in
+            let current = base?[patch.patchID]
+            guard patch.content != current?.content, let entry = entries[patch.content] else { return true }
+            return context.obstacle(to: entry, over: current) == nil
+        }
+        return isRight ? staged : nil
     }
 
     /// Whether a version that is not wanted now may be soon.

@@ -11,6 +11,10 @@ package struct Explanation: Equatable, Sendable {
         case installed
         /// The next sync takes it.
         case taken
+        /// It is downloaded, and waits for its launch.
+        case staged
+        /// It is not looked at while this one, which stands above it, does not come.
+        case behind(VersionLabel)
         /// A sync takes it once the trial that runs has ended.
         case afterTrial
         /// It is installed, and gives way to this one at the next sync.
@@ -49,6 +53,7 @@ package struct Explanation: Equatable, Sendable {
             decisions: plan.decisions,
             base: plan.base,
             under: plan.context,
+            staged: plan.pending,
             isTrial: plan.isTrial,
             embeddedStays: plan.keptEmbedded != nil
         )
@@ -56,6 +61,7 @@ package struct Explanation: Equatable, Sendable {
 
     /// - Parameters:
     ///   - base: the selection that was the base of every choice.
+    ///   - staged: the selection that waits for its launch.
     ///   - isTrial: whether a trial runs, so that nothing new is taken before it ends.
     ///   - embeddedStays: whether the list is no newer than what the app ships.
     package init(
@@ -64,6 +70,7 @@ package struct Explanation: Equatable, Sendable {
         decisions: [Decision],
         base: Selection?,
         under context: EligibilityContext,
+        staged: Selection? = nil,
         isTrial: Bool = false,
         embeddedStays: Bool = false
     ) {
@@ -77,23 +84,43 @@ package struct Explanation: Equatable, Sendable {
                 kind: entry.kind,
                 sha256: entry.fingerprint.sha256,
                 judgments: context.judgments(of: entry, over: base?[entry.patchID]),
-                outcome: Outcome(of: entry, decision, isTrial: isTrial, embeddedStays: embeddedStays)
+                outcome: Outcome(
+                    of: entry,
+                    decision,
+                    isStaged: staged?[entry.patchID]?.content == entry.content,
+                    isTrial: isTrial,
+                    embeddedStays: embeddedStays
+                )
             )
         }
     }
 }
 
 extension Explanation.Outcome {
-    fileprivate init(of entry: PatchEntry, _ decision: Decision?, isTrial: Bool, embeddedStays: Bool) {
+    fileprivate init(
+        of entry: PatchEntry,
+        _ decision: Decision?,
+        isStaged: Bool,
+        isTrial: Bool,
+        embeddedStays: Bool
+    ) {
         let choice = decision?.choice ?? .none
         if choice.content == entry.content {
-            if case .take = choice { self = isTrial ? .afterTrial : .taken } else { self = .installed }
+            if case .take = choice {
+                self = isStaged ? .staged : isTrial ? .afterTrial : .taken
+            } else {
+                self = .installed
+            }
         } else if case .take(let next, over: let current) = choice, current?.content == entry.content {
             self = .replaced(by: next.version)
         } else if embeddedStays {
             self = .embeddedStays
         } else if let passed = decision?.passedOver.first(where: { $0.version == entry.version }) {
             self = .passedOver(passed.why)
+        } else if isStaged {
+            self = .staged
+        } else if let above = decision?.passedOver.last(where: { $0.why == .notReceived || $0.why.isMetered }) {
+            self = .behind(above.version)
         } else {
             self = .below(choice.version ?? entry.version)
         }
@@ -103,6 +130,8 @@ extension Explanation.Outcome {
         switch self {
         case .installed: "installed"
         case .taken: "taken"
+        case .staged: "staged"
+        case .behind: "behind"
         case .afterTrial: "afterTrial"
         case .replaced: "replaced"
         case .passedOver: "passedOver"
@@ -139,8 +168,9 @@ extension Explanation.Version {
         var outcome: [(String, JSON?)] = [("code", .text(self.outcome.code))]
         switch self.outcome {
         case .passedOver(let why): outcome += [("why", .text(why.code)), ("text", .text(why.description))]
-        case .below(let version), .replaced(by: let version): outcome.append(("version", .text(version.text)))
-        case .installed, .taken, .afterTrial, .embeddedStays: break
+        case .below(let version), .behind(let version), .replaced(by: let version):
+            outcome.append(("version", .text(version.text)))
+        case .installed, .taken, .staged, .afterTrial, .embeddedStays: break
         }
         return .fields([
             ("patchId", .text(label.patchID.text)), ("version", .text(label.version.text)),

@@ -43,8 +43,12 @@ extension Device {
             facts = DeviceFacts(configuration, deviceID: try store.deviceID(), time: time, retryNow: false)
         }
         var context = EligibilityContext(state, device: facts, dial: dial(at: time))
-        // As the last sync left it: its network may be another by now.
-        for (content, row) in state.putOff.rows { context.putOff[content] = MeteredWait(cost: row.bytes, left: 0) }
+        let network = other?.network ?? configuration.network
+        for (content, row) in state.putOff.rows {
+            // Its cost is as the last sync saw it, the setting as it is.
+            guard let allowance = network.meteredAllowance, row.bytes.map({ $0 > allowance }) ?? true else { continue }
+            context.putOff[content] = MeteredWait(cost: row.bytes, left: allowance)
+        }
         return Explanation(list: list, plan: SyncPlan(list: list, role: role, machine: state.machine, under: context))
     }
 

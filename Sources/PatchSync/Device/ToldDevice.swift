@@ -6,13 +6,19 @@ import PatchTrust
 ///
 /// ```
 /// {"format":"patchline-facts-v1","deviceId":"…32 hex digits…","appVersion":"2.1","user":"u17","data":{"region":"eu"},
-///  "platform":{"name":"ios","compatibility":"…"},"installed":[{"patchId":"web","version":"1.4.1"}],
+///  "platform":{"name":"ios","compatibility":"…"},"metered":true,"allowance":20000,"installed":[{"patchId":"web","version":"1.4.1"}],
 ///  "blocks":[…],"transfers":[…],"unfit":[…],"putOff":[…],"places":[…]}
 /// ```
 /// Only `format` and `deviceId` must be there. An installed version that the list has is named by its label; another one
 /// stands there as the device itself has it.
 package struct ToldDevice: Equatable, Sendable {
     package static let format = "patchline-facts-v1"
+
+    private static let known: Set<String> = [
+        "format", "deviceId", "appVersion", "user", "data", "platform", "metered", "allowance", "limitRate",
+        "installed",
+        "blocks", "transfers", "unfit", "putOff", "places",
+    ]
 
     private enum Installed: Equatable {
         case listed(Label)
@@ -25,6 +31,7 @@ package struct ToldDevice: Equatable, Sendable {
     private let data: [ConditionKey: ConditionValue]
     private let platform: Platform?
     private let installed: [Installed]
+    let network: NetworkUse
     private var history = DeviceState()
 
     init(_ configuration: DeviceConfiguration, deviceID: [UInt8], state: DeviceState) {
@@ -33,6 +40,7 @@ package struct ToldDevice: Equatable, Sendable {
         user = configuration.user
         data = configuration.data
         platform = configuration.platform
+        network = configuration.network
         installed = (state.machine.state.choiceBase?.patches ?? []).map { .whole($0) }
         history.machine = SelectionMachine(blocks: state.machine.blocks)
         (history.transfers, history.unfit, history.places) = (state.transfers, state.unfit, state.places)
@@ -50,6 +58,10 @@ package struct ToldDevice: Equatable, Sendable {
         user = try fields.userID()
         data = try fields.conditionData()
         platform = try fields.platform()
+        network = try NetworkUse(fields)
+        if let other = fields.object.members.map(\.key.text).first(where: { !Self.known.contains($0) }) {
+            throw fields.broken(other, "is no fact: must be one of \(Self.known.sorted().joined(separator: ", "))")
+        }
         var (installed, ids) = ([Installed](), Set<PatchID>())
         let rows = fields.has("installed") ? try fields.array("installed", limit: Limits.patchesInList) : []
         for (index, value) in rows.enumerated() {
@@ -75,7 +87,7 @@ package struct ToldDevice: Equatable, Sendable {
             }
         }
         let data = data.sorted { $0.key < $1.key }.map { ($0.key.text, JSON.text($0.value.text)) }
-        return .fields([
+        let facts: [(String, JSON?)] = [
             ("format", .text(Self.format)), ("deviceId", .text(Hex.text(deviceID))),
             ("appVersion", appVersion.map { .text($0.text) }), ("user", user.map { .text($0.text) }),
             ("data", data.isEmpty ? nil : .fields(data)), ("platform", platform?.json),
@@ -83,7 +95,8 @@ package struct ToldDevice: Equatable, Sendable {
             ("blocks", history.machine.blocks.blocks.isEmpty ? nil : history.machine.blocks.json),
             ("transfers", history.transfers.json), ("unfit", history.unfit.json), ("putOff", history.putOff.json),
             ("places", history.places.isEmpty ? nil : .array(history.places.sorted().map { .text($0.hex) })),
-        ])
+        ]
+        return .fields(facts + network.members)
     }
 
     func facts(at time: UTCTime) -> DeviceFacts {

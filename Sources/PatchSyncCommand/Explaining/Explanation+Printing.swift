@@ -35,8 +35,10 @@ extension Explanation.Outcome {
         switch self {
         case .installed: "installed, and stays"
         case .taken: "the next sync takes it"
+        case .staged: "downloaded: it waits for its launch"
+        case .behind(let version): "not looked at while \(version), which stands above it, does not come"
         case .afterTrial: "a sync takes it once the trial that runs has ended"
-        case .replaced(by: let version): "installed; the next sync takes \(version) in its place"
+        case .replaced(by: let version): "installed; \(version) takes its place"
         case .passedOver(let why): "not for this device now: \(why)"
         case .below(let version): "below \(version), and nothing moves a device down"
         case .embeddedStays: "what the app ships stays: it was made from this list, or a newer one"
