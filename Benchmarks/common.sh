@@ -13,8 +13,15 @@ quietly() {
 
 # wait_for PID FILE PATTERN: until the running program has printed a line like it.
 wait_for() {
-    { timeout 60 tail -n +1 -f --pid="$1" "$2" 2>/dev/null || true; } | grep -q -m 1 -e "$3" ||
-        { tail -n 20 "$2" | sed 's/^/     /' >&2; fail "nothing like '$3' within a minute"; }
+    local end=$((SECONDS + 60)) code=0
+    until { timeout 60 tail -n +1 -f --pid="$1" "$2" 2>/dev/null || true; } | grep -q -m 1 -e "$3"; do
+        # A tail that ended too early is begun again.
+        if kill -0 "$1" 2>/dev/null && [ "$SECONDS" -lt "$end" ]; then continue; fi
+        tail -n 20 "$2" | sed 's/^/     /' >&2
+        if kill -0 "$1" 2>/dev/null; then fail "nothing like '$3' within a minute"; fi
+        wait "$1" || code=$?
+        fail "process $1 ended with $code before it said anything like '$3'"
+    done
 }
 
 # now: microseconds. seconds FROM [TO]: as 1.23
