@@ -179,6 +179,8 @@ let package = Package(
                 "APIProxy", lifecycle, logging, nioConcurrency, nioCore, systemPackage,
             ]
         ),
+        // One process a device, for any number of stores, and the socket that others ask it by.
+        .target(name: "PatchDaemon", dependencies: ["PatchSync", "Patchline"]),
         .target(name: "Terminal", dependencies: ["PatchFormat"]),
         .target(
             name: "CommandSupport",
@@ -352,6 +354,7 @@ let package = Package(
                 nioPosix, systemPackage,
             ]
         ),
+        .testTarget(name: "PatchDaemonTests", dependencies: ["PatchDaemon"]),
         .testTarget(
             name: "APIProxyTests",
             dependencies: [

@@ -1,0 +1,10 @@
+import PatchDaemon
+import Testing
+
+@Suite("When a server is asked next")
+struct NextLookTests {
+    @Test("The reason is told in one word")
+    func reasons() {
+        #expect(NextLook(seconds: 0, reason: .backOff).reason.rawValue == "backOff")
+    }
+}
