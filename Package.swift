@@ -179,6 +179,14 @@ let package = Package(
                 "APIProxy", lifecycle, logging, nioConcurrency, nioCore, systemPackage,
             ]
         ),
+        // What the device's programs say, as values: for people it is printed by PatchSyncCommand.
+        .target(
+            name: "DeviceOutput",
+            dependencies: [
+                "PatchChoice", "PatchFetch", "PatchFormat", "PatchStore", "PatchSync", "PatchTrust", "Patchline",
+                "ReleaseFolder", "Terminal", systemPackage,
+            ]
+        ),
         // One process a device, for any number of stores, and the socket that others ask it by.
         .target(name: "PatchDaemon", dependencies: ["PatchSync", "Patchline"]),
         .target(name: "Terminal", dependencies: ["PatchFormat"]),
@@ -211,7 +219,7 @@ let package = Package(
                 "FileFacts", "PatchFetch",
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "APIProxy",
                 "AssetServer",
-                "HTTPFiles", "Patchline", "CommandSupport", "Terminal",
+                "HTTPFiles", "Patchline", "CommandSupport", "DeviceOutput", "Terminal",
                 argumentParser, unixSignals, nioConcurrency, systemPackage,
             ]
         ),
@@ -383,7 +391,7 @@ let package = Package(
             // The three commands as modules: what they say is made here without running them.
             dependencies: [
                 "FileFacts", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy", "AssetServer",
-                "CommandSupport", "HTTPFiles",
+                "CommandSupport", "DeviceOutput", "HTTPFiles",
                 "HTTPPeers", "PatchChoice", "PatchCompression", "PatchDelta", "PatchFetch", "PatchFormat", "Patchline",
                 "PatchRelease",
                 "PatchServer",

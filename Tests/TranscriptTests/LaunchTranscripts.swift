@@ -1,3 +1,4 @@
+import DeviceOutput
 import PatchFetch
 import Foundation
 import PatchChoice

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import DeviceOutput
 import PatchChoice
 import PatchFormat
 import PatchStore
@@ -77,14 +78,7 @@ struct ExplainCommand: AsyncParsableCommand {
             throw Failure("\(patch) is not listed", hint: "see `patchsync explain` for what is", exitCode: .refused)
         }
         if options.json {
-            let configuration = device.configuration
-            out.line(
-                JSON.fields([
-                    ("app", .text(configuration.app.text)), ("channel", .text(configuration.channel.text)),
-                    ("roleVersion", .integer(explanation.roleVersion)), ("at", .text(explanation.time.description)),
-                    ("versions", .array(explanation.versions.map(\.json))),
-                ]).line
-            )
+            out.line(explanation.json(device.configuration).line)
         } else {
             explanation.print(to: out)
         }

@@ -4,6 +4,7 @@ import ArgumentParser
 import Glibc
 import AssetServer
 import CommandSupport
+import DeviceOutput
 import HTTPFiles
 import PatchFormat
 import PatchStore

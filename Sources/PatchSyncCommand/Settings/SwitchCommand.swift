@@ -1,6 +1,7 @@
 import PatchChoice
 import ArgumentParser
 import CommandSupport
+import DeviceOutput
 import PatchFormat
 import PatchSync
 import Terminal

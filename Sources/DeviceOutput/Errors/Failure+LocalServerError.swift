@@ -1,10 +1,10 @@
-import PatchSync
-import Patchline
-import Terminal
+package import PatchSync
+package import Patchline
+package import Terminal
 
 extension Failure {
     /// - Parameter servers: which programs serve the store now.
-    init(_ error: LocalServerError, servers: [RunningServer] = []) {
+    package init(_ error: LocalServerError, servers: [RunningServer] = []) {
         switch error {
         case .portInUse(let port) where servers.contains { $0.port == port }:
             let process = servers.first { $0.port == port }?.process ?? 0
