@@ -48,6 +48,11 @@ struct ServedSelections: Sendable {
     /// Whether requests need more than the current selection; false most of the time.
     var hasPrevious: Bool { previous != nil }
 
+    /// In how much time the previous selection may go at the earliest; nil without one.
+    func previousLasts(at now: Duration) -> Duration? {
+        previous.map { $0.responses > 0 ? Self.grace : max(.zero, Self.grace - (now - $0.idleSince)) }
+    }
+
     mutating func serve(_ selection: ServedSelection, at now: Duration) {
         let (old, new) = (current.table?.bundle, selection.table?.bundle)
         if new == nil {

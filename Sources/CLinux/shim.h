@@ -11,6 +11,7 @@
 #include <netinet/in.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -36,6 +37,19 @@ static inline int patchline_open_network_changes(void) {
         return -1;
     }
     return descriptor;
+}
+
+// A descriptor on which the kernel tells of changes in folders (inotify(7)); -1 with errno where it cannot.
+static inline int patchline_open_folder_changes(void) {
+    return inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+}
+
+// Tells of files of this folder that come, go or change, and of the folder's own end, but of none that is only read; the
+// number of the watch, which is the same for the same folder, or -1 with errno.
+static inline int patchline_watch_folder(int descriptor, const char *path) {
+    return inotify_add_watch(descriptor, path,
+                             IN_CREATE | IN_DELETE | IN_MOVE | IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF |
+                                 IN_MOVE_SELF | IN_ONLYDIR);
 }
 
 // Who owns the end at `from` of the TCP connection from there to `to`, both on this machine (sock_diag(7)).

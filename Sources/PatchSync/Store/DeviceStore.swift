@@ -34,7 +34,7 @@ package struct DeviceStore: Sendable {
     /// The embedded files; nil without any.
     package internal(set) var embedded: EmbeddedFiles?
     /// False for a disk in memory, which one process alone can see.
-    let isShared: Bool
+    package let isShared: Bool
     let cache = SelectionCache()
     /// In bytes, for writing; never more than a reader takes.
     var selectionLimit = Limits.selection

@@ -34,6 +34,8 @@ package actor Updates: Service {
     private let wishes: AsyncStream<Void>
     private let wish: AsyncStream<Void>.Continuation
     private var isRunning = false
+    /// Finished when nothing is served any more.
+    private let search = NIOLockedValueBox<AsyncStream<Never>.Continuation?>(nil)
 
     /// - Parameters:
     ///   - isInstalled: whether there is anything to serve.
@@ -80,13 +82,45 @@ package actor Updates: Service {
         while !Task.isCancelled {
             let isNeeded = settings.firstInterval != nil && !isInstalled()
             if isNeeded { wish.yield() }
-            // The served selection may be rolled back to nothing: the search then begins again.
-            guard let pause = isNeeded ? settings.firstInterval : settings.interval ?? settings.firstInterval
-            else { return }
+            guard isNeeded || settings.interval != nil else {
+                // The served selection may be rolled back to nothing: the search then begins again.
+                guard settings.firstInterval != nil, await untilNothingIsServed() else { return }
+                continue
+            }
+            guard let pause = isNeeded ? settings.firstInterval : settings.interval else { return }
             guard (try? await sleep(pause)) != nil else { return }
             if !isNeeded, settings.interval != nil { wish.yield() }
         }
     }
+
+    /// Whoever searches by itself does so again.
+    nonisolated func nothingIsServed() {
+        let signal = search.withLockedValue { search in
+            defer { search = nil }
+            return search
+        }
+        signal?.finish()
+    }
+
+    /// - Returns: false when the task is cancelled.
+    private func untilNothingIsServed() async -> Bool {
+        let (gone, signal) = AsyncStream.makeStream(of: Never.self)
+        search.withLockedValue { $0 = signal }
+        // Before the signal was there, it may have happened already.
+        guard isInstalled() else { return !Task.isCancelled }
+        return await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                for await _ in gone {}
+                return !Task.isCancelled
+            }
+            group.addTask { [sleep] in (try? await sleep(Self.longest)) != nil }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
+    }
+
+    /// Nothing has to happen for so long.
+    private static let longest = Duration.seconds(86_400)
 
     private func oneSync() async {
         isRunning = true
