@@ -145,7 +145,9 @@ struct ExportTests {
         #expect(try exported.faults() == [])
         let (state, served) = (try exported.state(), try PublishedState(of: server.repository))
         #expect(
-            [state.timestamp.header, state.snapshot.header, state.dial.header].allSatisfy { $0.expires == roles.expires }
+            [state.timestamp.header, state.snapshot.header, state.dial.header].allSatisfy {
+                $0.expires == roles.expires
+            }
         )
         #expect(state.dial.targets == served.dial.targets)
         #expect(state.snapshot.files["production"] == served.snapshot.files["production"])

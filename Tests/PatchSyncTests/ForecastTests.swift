@@ -46,7 +46,8 @@ struct ForecastTests {
                 let isSigned = self == .packWithSignaturesThatStandsHalf
                 if isSigned { world.repository.edit { $0.publishSignedPacks() } }
                 let line =
-                    [try world.basePack(isSigned ? .signed : .pack)] + world.repository.tree.files.keys.filter { $0.contains("/web/2.0.0/") }
+                    [try world.basePack(isSigned ? .signed : .pack)]
+                    + world.repository.tree.files.keys.filter { $0.contains("/web/2.0.0/") }
                 world.repository.fail(line[0], with: .breaksOff(after: isSigned ? 900 : 300))
                 for path in line.dropFirst() { world.repository.fail(path, with: .connection) }
                 await #expect(throws: SyncError.self) { try await world.device.sync() }

@@ -62,7 +62,8 @@ struct SignedPackTests {
         try await world.expectUpdated()
     }
 
-    @Test func `goes on at the byte after a restart, and starts again where only the pack is wanted then`() async throws {
+    @Test func `goes on at the byte after a restart, and starts again where only the pack is wanted then`() async throws
+    {
         for wantsSignatures in [true, false] {
             let world = try await World.updatingBySigned()
             let line = [try world.signed()] + world.repository.tree.files.keys.filter { $0.contains("/web/2.0.0/") }
@@ -97,7 +98,10 @@ struct SignedPackTests {
         try world.replaceSigned(by: [0xFF, 0xFF, 0xFF, 0xFF] + [UInt8](repeating: 0, count: 5_000))
         let report = try await world.device.sync()
         let wrong = SyncError.pack("web 2.0.0 pack from 1.0.0", .signatures(.length))
-        #expect(report.isComplete && report.mirrors == [MirrorFault(server: SimulatedDevice.server.text, wrong: .lied(wrong))])
+        #expect(
+            report.isComplete
+                && report.mirrors == [MirrorFault(server: SimulatedDevice.server.text, wrong: .lied(wrong))]
+        )
         #expect(world.bundleRequests() == ["signed"] + withoutPack)
         try await world.expectUpdated()
     }

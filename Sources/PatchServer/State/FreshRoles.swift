@@ -43,7 +43,8 @@ struct FreshRoles: Sendable {
         throws(ServerError) -> Versions
     {
         let expires = now.adding(validity ?? Self.lifetime)
-        let dial = if let kept = currentDial?.file(saying: dials, at: now) { kept } else { try signed(dials, in: &plan) }
+        let dial =
+            if let kept = currentDial?.file(saying: dials, at: now) { kept } else { try signed(dials, in: &plan) }
         var files = files
         files["dial"] = dial
         let snapshot = try signers.key.sign(

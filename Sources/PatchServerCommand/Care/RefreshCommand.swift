@@ -10,7 +10,8 @@ import Terminal
 struct RefreshCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "refresh",
-        abstract: "Signs snapshot and timestamp again, and the dial where it is due, so that devices know they are current.",
+        abstract:
+            "Signs snapshot and timestamp again, and the dial where it is due, so that devices know they are current.",
         discussion: """
             Snapshot and timestamp hold for seven days, a dial for fourteen: it is signed again where less than seven are left.
             Run this every six hours or so, from cron or a timer, where no `patchsrv serve` does it. An encrypted online key

@@ -91,7 +91,8 @@ package struct PackReceiver: ~Copyable {
 
 extension ObjectStore {
     /// Of a pack of at most `limit` bytes.
-    package func receive(_ pack: BasePack, _ part: BasePack.Part = .pack, limit: Int) throws(FileError) -> PackReceiver {
+    package func receive(_ pack: BasePack, _ part: BasePack.Part = .pack, limit: Int) throws(FileError) -> PackReceiver
+    {
         try PackReceiver(pack, part, limit: limit, in: self)
     }
 
@@ -114,7 +115,8 @@ extension ObjectStore {
         if let size = try size(of: pack) { return (size, true) }
         guard let status = try files.status(of: part(of: pack)), status.kind == .file else { return (0, false) }
         if try files.status(of: tag(of: pack, .pack)) != nil { return (status.identity.size, false) }
-        guard try files.status(of: tag(of: pack, .signed)) != nil, let front = try files.status(of: front(of: pack)) else {
+        guard try files.status(of: tag(of: pack, .signed)) != nil, let front = try files.status(of: front(of: pack))
+        else {
             return (0, false)
         }
         return (front.identity.size + status.identity.size, false)
