@@ -377,7 +377,8 @@ let package = Package(
                 nioCore,
                 subprocess,
                 systemPackage,
-            ]
+            ],
+            exclude: ["openapi.py"]
         ),
         .testTarget(
             name: "APIProxyTests",

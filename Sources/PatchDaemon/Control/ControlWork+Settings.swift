@@ -1,7 +1,9 @@
 import DeviceOutput
 import NIOHTTP1
+import PatchFetch
 import PatchFormat
 import PatchSync
+import Terminal
 
 extension ControlWork {
     var aboutSettings: [ControlRoute] {
@@ -30,10 +32,15 @@ extension ControlWork {
         let (device, fields) = (try device(call), try call.fields())
         let settings: DeviceSettings
         do throws(FormatError) { settings = try DeviceSettings(fields) } catch { throw .invalid(error) }
-        return try await Self.told { () async throws(SyncError) in
-            try await device.store.changingConfiguration { configuration throws(SyncError) in
+        do throws(SyncError) {
+            return try await device.store.changingConfiguration { configuration throws(SyncError) in
                 try settings.apply(to: &configuration)
             }.facts
+        } catch {
+            guard case .fetch(.tls) = error else { throw ControlProblem(error) }
+            // What was asked for goes against the server's URL, or holds no certificate.
+            let failure = Failure(error)
+            throw ControlProblem(Failure(failure.message, hint: failure.hint, exitCode: .usage))
         }
     }
 }

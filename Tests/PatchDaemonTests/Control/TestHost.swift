@@ -137,7 +137,7 @@ extension Result where Failure == any Error {
 /// Runs a program of the system.
 func run(_ program: String, _ arguments: [String]) async throws -> (code: Int32?, output: String) {
     let result = try await Subprocess.run(
-        .name(program),
+        program.contains("/") ? .path(FilePath(program)) : .name(program),
         arguments: Arguments(arguments),
         output: .string(limit: 1_000_000),
         error: .combinedWithOutput
