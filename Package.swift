@@ -188,7 +188,13 @@ let package = Package(
             ]
         ),
         // One process a device, for any number of stores, and the socket that others ask it by.
-        .target(name: "PatchDaemon", dependencies: ["PatchSync", "Patchline"]),
+        .target(
+            name: "PatchDaemon",
+            dependencies: [
+                "DeviceOutput", "HTTPFiles", "PatchChoice", "PatchFetch", "PatchFormat", "PatchStore", "PatchSync",
+                "PatchTrust", "Patchline", "Terminal", nioConcurrency, nioCore, nioHTTP1, systemPackage,
+            ]
+        ),
         .target(name: "Terminal", dependencies: ["PatchFormat"]),
         .target(
             name: "CommandSupport",
@@ -362,7 +368,18 @@ let package = Package(
                 nioPosix, systemPackage,
             ]
         ),
-        .testTarget(name: "PatchDaemonTests", dependencies: ["PatchDaemon"]),
+        .testTarget(
+            name: "PatchDaemonTests",
+            dependencies: [
+                "AssetServer", "DeviceOutput", "DeviceTesting", "HTTPFiles", "PageTesting", "PatchChoice",
+                "PatchDaemon",
+                "PatchFetch", "PatchFormat", "PatchStore", "PatchSync", "PatchTesting", "Patchline", nioConcurrency,
+                nioCore,
+                subprocess,
+                systemPackage,
+            ],
+            exclude: ["openapi.py"]
+        ),
         .testTarget(
             name: "APIProxyTests",
             dependencies: [
@@ -392,8 +409,9 @@ let package = Package(
             dependencies: [
                 "FileFacts", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy", "AssetServer",
                 "CommandSupport", "DeviceOutput", "HTTPFiles",
-                "HTTPPeers", "PatchChoice", "PatchCompression", "PatchDelta", "PatchFetch", "PatchFormat", "Patchline",
-                "PatchRelease",
+                "HTTPPeers", "PatchChoice", "PatchCompression", "PatchDaemon", "PatchDelta", "PatchFetch",
+                "PatchFormat",
+                "Patchline", "PatchRelease",
                 "PatchServer",
                 "ReleaseTree",
                 "PatchStore", "PatchSync", "PatchTrust", "ReleaseAPI", "ReleaseClient", "ReleaseFolder",

@@ -38,7 +38,7 @@ struct DeviceReportTranscripts {
         )
         reports.section(
             "sync",
-            try syncs.map { sync in text(try Written.lines { sync.print([], on: $0, errors: $0) }) }
+            try syncs.map { sync in text(try Written.lines { sync.print(on: $0, errors: $0) }) }
         )
         reports.section(
             "sync --dry-run",

@@ -20,11 +20,7 @@ extension SelectionMachine.Confirmation {
         case .confirmed(let selection): return ToldConfirmation(isNew: true, selection: selection)
         case .alreadyConfirmed(let selection): return ToldConfirmation(isNew: false, selection: selection)
         case .nothingOnTrial(let selection):
-            throw Failure(
-                "nothing is on trial, so nothing was confirmed; what runs is \(selection.words)",
-                hint: "the token is of another launch, or of a version that was rolled back.",
-                exitCode: .refused
-            )
+            throw .nothingOnTrial(selection)
         case .otherLaunch: throw .otherLaunch
         case .nothingToConfirm: throw Failure(.nothingInstalled)
         }
@@ -32,6 +28,14 @@ extension SelectionMachine.Confirmation {
 }
 
 extension Failure {
+    package static func nothingOnTrial(_ running: Selection) -> Failure {
+        Failure(
+            "nothing is on trial, so nothing was confirmed; what runs is \(running.words)",
+            hint: "the token is of another launch, or of a version that was rolled back.",
+            exitCode: .refused
+        )
+    }
+
     package static let otherLaunch = Failure(
         "this token is not the one of the running trial; nothing was confirmed",
         hint: "`patchsync status` prints the one that is.",

@@ -1,10 +1,18 @@
-import PatchChoice
+package import PatchChoice
 import PatchFetch
 package import PatchFormat
 package import PatchSync
 import SystemPackage
 
 extension DeviceConfiguration {
+    /// As `patchsync switch --json` has it, where another channel or server is followed.
+    package func followed(running: Selection?) -> JSON {
+        .fields([
+            ("channel", .text(channel.text)), ("server", .text(server.text)),
+            ("running", running.map { .text($0.words) }),
+        ])
+    }
+
     /// As `patchsync set --json` has it: what rules are judged by, and which servers are asked.
     package var facts: JSON {
         .fields([

@@ -19,7 +19,9 @@ extension SyncReport {
     }
 
     /// As `patchsync sync --json` has it.
-    package func json(_ patches: [PatchStates]) -> JSON {
+    ///
+    /// - Parameter scripts: what the device has once the sync is over.
+    package func json(_ scripts: [InstalledScript]) -> JSON {
         .fields(
             [
                 ("roleVersion", .integer(roleVersion)), ("staging", .text(staging.word)),
@@ -33,7 +35,7 @@ extension SyncReport {
                 (
                     "patches",
                     .array(
-                        patches.map { patch in
+                        states.with(scripts).map { patch in
                             .fields([
                                 ("patchId", .text(patch.patchID.text)), ("version", .text(patch.version.text)),
                                 ("states", .array(patch.states.map { .text($0.name) })),

@@ -70,12 +70,10 @@ struct ExplainCommand: AsyncParsableCommand {
         }
         let (other, time) = (try other.map { path throws(Failure) in try Self.device(path) }, at)
         let found = try await reporting { () throws(SyncError) in try device.explanation(of: other, at: time) }
-        guard let found else {
-            throw Failure("no list was verified here yet", hint: "run `patchsync sync` first", exitCode: .refused)
-        }
+        guard let found else { throw .noListYet }
         let explanation = patch.map { found.only($0.patchID, $0.version) } ?? found
         if let patch, explanation.versions.isEmpty {
-            throw Failure("\(patch) is not listed", hint: "see `patchsync explain` for what is", exitCode: .refused)
+            throw .notListed("\(patch)")
         }
         if options.json {
             out.line(explanation.json(device.configuration).line)

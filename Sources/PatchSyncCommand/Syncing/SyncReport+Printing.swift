@@ -9,14 +9,13 @@ import Terminal
 
 extension SyncReport {
     func print(
-        _ patches: [PatchStates],
         on out: Console = .standardOutput,
         errors: Console = .standardError
     ) {
-        if !patches.isEmpty {
+        if !states.isEmpty {
             Table(
                 ["PATCH", "VERSION", "STATE", "NOTE"],
-                rows: patches.map { patch in
+                rows: states.map { patch in
                     let states =
                         patch.states.dropLast().map { "\($0.name) → " }.joined()
                         + (patch.states.last?.shown ?? "")

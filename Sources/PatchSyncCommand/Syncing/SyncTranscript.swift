@@ -1,13 +1,11 @@
-import DeviceOutput
 import NIOConcurrencyHelpers
 import PatchChoice
 import PatchFormat
 import PatchSync
 import PatchTrust
-import SystemPackage
 import Terminal
 
-/// The states that each patch went through in a sync, and a progress line while bytes travel.
+/// What a sync tells a person while it runs, and a progress line while bytes travel.
 final class SyncTranscript: Sendable {
     private struct State {
         var patches: [PatchStates] = []
@@ -22,11 +20,6 @@ final class SyncTranscript: Sendable {
     /// - Parameter console: nil to stay silent.
     init(_ console: Console?) {
         self.console = console
-    }
-
-    /// - Parameter scripts: what the device has once the sync is over.
-    func states(_ scripts: [InstalledScript]) -> [PatchStates] {
-        state.withLockedValue(\.patches).with(scripts)
     }
 
     func take(_ event: SyncEvent) {

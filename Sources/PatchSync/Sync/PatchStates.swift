@@ -1,6 +1,5 @@
 package import PatchChoice
 package import PatchFormat
-package import PatchSync
 package import SystemPackage
 
 /// The states that a patch went through in a sync.
