@@ -173,14 +173,20 @@ let package = Package(
         .target(
             name: "Patchline",
             dependencies: [
-                "FileFacts", "PatchFetch",
+                "CLinux", "FileFacts", "PatchFetch",
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "HTTPFiles",
                 "AssetServer",
                 "APIProxy", lifecycle, logging, nioConcurrency, nioCore, systemPackage,
             ]
         ),
         // One process a device, for any number of stores, and the socket that others ask it by.
-        .target(name: "PatchDaemon", dependencies: ["PatchSync", "Patchline"]),
+        .target(
+            name: "PatchDaemon",
+            dependencies: [
+                "APIProxy", "CLinux", "PatchChoice", "PatchFetch", "PatchFormat", "PatchStore", "PatchSync", "Patchline",
+                "YAMLReading", nioConcurrency, systemPackage,
+            ]
+        ),
         .target(name: "Terminal", dependencies: ["PatchFormat"]),
         .target(
             name: "CommandSupport",
@@ -211,7 +217,7 @@ let package = Package(
                 "FileFacts", "PatchFetch",
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "APIProxy",
                 "AssetServer",
-                "HTTPFiles", "Patchline", "CommandSupport", "Terminal",
+                "HTTPFiles", "PatchDaemon", "Patchline", "CommandSupport", "Terminal",
                 argumentParser, unixSignals, nioConcurrency, systemPackage,
             ]
         ),
@@ -354,7 +360,7 @@ let package = Package(
                 nioPosix, systemPackage,
             ]
         ),
-        .testTarget(name: "PatchDaemonTests", dependencies: ["PatchDaemon"]),
+        .testTarget(name: "PatchDaemonTests", dependencies: ["PatchDaemon", "PatchFormat", nioConcurrency, systemPackage]),
         .testTarget(
             name: "APIProxyTests",
             dependencies: [

@@ -10,15 +10,24 @@ import Terminal
 struct LaunchEvents: Sendable {
     private let json: Bool
     private let store: FilePath
+    /// Where there are several.
+    private let name: String?
     private let (out, errors): (Console, Console)
 
     init(_ options: StoreOptions) {
         self.init(json: options.json, store: options.path)
     }
 
-    init(json: Bool, store: FilePath, out: Console = .standardOutput, errors: Console = .standardError) {
+    init(
+        json: Bool,
+        store: FilePath,
+        named name: String? = nil,
+        out: Console = .standardOutput,
+        errors: Console = .standardError
+    ) {
         self.json = json
         self.store = store
+        self.name = name
         (self.out, self.errors) = (out, errors)
     }
 
@@ -159,7 +168,8 @@ struct LaunchEvents: Sendable {
     }
 
     private func say(_ event: String, _ text: String, _ members: [(String, JSON?)] = []) {
-        out.line(json ? JSON.fields([("event", .text(event))] + members).line : text)
+        guard json else { return out.line(name.map { "\($0): \(text)" } ?? text) }
+        out.line(JSON.fields([("event", .text(event)), ("store", name.map { .text($0) })] + members).line)
     }
 }
 
