@@ -173,7 +173,7 @@ let package = Package(
         .target(
             name: "Patchline",
             dependencies: [
-                "CLinux", "FileFacts", "PatchFetch",
+                "FileFacts", "PatchFetch",
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "HTTPFiles",
                 "AssetServer",
                 "APIProxy", lifecycle, logging, nioConcurrency, nioCore, systemPackage,
@@ -183,8 +183,9 @@ let package = Package(
         .target(
             name: "PatchDaemon",
             dependencies: [
-                "APIProxy", "CLinux", "PatchChoice", "PatchFetch", "PatchFormat", "PatchStore", "PatchSync", "Patchline",
-                "YAMLReading", nioConcurrency, systemPackage,
+                "APIProxy", "CLinux", "PatchChoice", "PatchFetch", "PatchFormat", "PatchStore", "PatchSync",
+                "Patchline",
+                "YAMLReading", systemPackage,
             ]
         ),
         .target(name: "Terminal", dependencies: ["PatchFormat"]),
@@ -360,7 +361,13 @@ let package = Package(
                 nioPosix, systemPackage,
             ]
         ),
-        .testTarget(name: "PatchDaemonTests", dependencies: ["PatchDaemon", "PatchFormat", nioConcurrency, systemPackage]),
+        .testTarget(
+            name: "PatchDaemonTests",
+            dependencies: [
+                "DeviceTesting", "PageTesting", "PatchChoice", "PatchDaemon", "PatchFetch", "PatchFormat", "PatchStore",
+                "PatchSync", "PatchTesting", "PatchTrust", "Patchline", nioConcurrency, systemPackage,
+            ]
+        ),
         .testTarget(
             name: "APIProxyTests",
             dependencies: [
@@ -390,7 +397,9 @@ let package = Package(
             dependencies: [
                 "FileFacts", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy", "AssetServer",
                 "CommandSupport", "HTTPFiles",
-                "HTTPPeers", "PatchChoice", "PatchCompression", "PatchDelta", "PatchFetch", "PatchFormat", "Patchline",
+                "HTTPPeers", "PatchChoice", "PatchCompression", "PatchDaemon", "PatchDelta", "PatchFetch",
+                "PatchFormat",
+                "Patchline",
                 "PatchRelease",
                 "PatchServer",
                 "ReleaseTree",

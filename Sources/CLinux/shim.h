@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/socket.h>
-#include <sys/timerfd.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -59,22 +58,6 @@ static inline int patchline_send_to_local_socket(const char *name, size_t length
     close(descriptor);
     errno = error;
     return sent == (ssize_t)count ? 0 : -1;
-}
-
-// A descriptor that can be read once this time is over, in which a machine that is suspended counts (timerfd_create(2)); -1
-// with errno.
-static inline int patchline_open_timer(long seconds, long nanoseconds) {
-    int descriptor = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (descriptor < 0) return -1;
-    // Zero would be never.
-    struct itimerspec time = {.it_value = {.tv_sec = seconds, .tv_nsec = seconds == 0 && nanoseconds == 0 ? 1 : nanoseconds}};
-    if (timerfd_settime(descriptor, 0, &time, NULL) != 0) {
-        int error = errno;
-        close(descriptor);
-        errno = error;
-        return -1;
-    }
-    return descriptor;
 }
 
 // A descriptor on which the kernel tells of changes in folders (inotify(7)); -1 with errno where it cannot.

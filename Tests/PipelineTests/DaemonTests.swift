@@ -24,6 +24,16 @@ struct DaemonTests {
         return try await Page.opened(device: device, program: program, address: address)
     }
 
+    /// The seconds that are left of its timers that a suspended machine does not stop (CLOCK_BOOTTIME).
+    private static func timers(of program: RunningProgram) -> [Int] {
+        let folder = "/proc/\(program.id)/fdinfo"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.compactMap { name in
+            guard let text = try? read(FilePath("\(folder)/\(name)")), text.contains("clockid: 7\n") else { return nil }
+            return text.firstMatch(of: #/it_value: \((\d+),/#).flatMap { Int($0.1) }
+        }
+    }
+
     @Test func `keeps two stores, takes other settings without touching what they do not change, and is the only one`()
         async throws
     {
@@ -84,6 +94,9 @@ struct DaemonTests {
                 try write("stores: {shop: {store: \(shop.store), port: 0}}\n", to: file)
                 for _ in 1...3 {
                     try await daemon(file) { program in
+                        _ = try await eventually("the next look's timer") {
+                            Self.timers(of: program).contains { (700...990).contains($0) } ? true : nil
+                        }
                         try await page("shop", shop, program).expect(release: 2)
                         let status = try await shop("status")
                         #expect(status.output.contains("a trial is running, launch 1"), "\(status)")

@@ -15,7 +15,7 @@ package actor StoreRunner: StoreHost {
         package var now: @Sendable () -> UTCTime
         package var machine: MachineIdentity?
         package var atCommitPoint: @Sendable (CommitPoint) -> Void = { _ in }
-        package var sleep: @Sendable (Duration) async throws -> Void = SteadySleep.sleep
+        package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
         package var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
         package var networkChanges = NetworkChanges.system
         package var deadlines = Deadlines()
@@ -151,7 +151,9 @@ package actor StoreRunner: StoreHost {
     package func stop() async {
         isStopped = true
         steps?.finish()
-        await server?.stop()
+        let last = server
+        (server, address, planned) = (nil, nil, nil)
+        await last?.stop()
     }
 
     /// One launch, from its beginning to its end.

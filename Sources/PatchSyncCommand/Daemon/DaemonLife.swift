@@ -12,7 +12,7 @@ struct DaemonLife: Sendable {
     let file: SettingsOnDisk
     let manager: ServiceManager?
     let events: DaemonEvents
-    let status: @Sendable (DaemonSettings) -> String
+    let status: @Sendable ([StoreSettings]) -> String
 
     /// Reads the settings again; they stay as they are where that fails.
     ///
@@ -23,13 +23,15 @@ struct DaemonLife: Sendable {
             let settings = try file.read()
             let change = await daemon.apply(settings)
             if isAsked || !change.isEmpty { events.reloaded(change) }
-            manager?.tell(.ready, .status(status(settings)))
+            manager?.tell(.ready, .status(status(settings.stores)))
         } catch {
             let failure = Failure(error)
             events.kept(failure)
-            manager?.tell(.ready, .status("keeps its settings: \(failure.message)"))
+            manager?.tell(.ready, .status(Self.status(keptBecause: failure)))
         }
     }
+
+    static func status(keptBecause failure: Failure) -> String { "keeps its settings: \(failure.message)" }
 
     /// Until its task is cancelled: the system tells of changes in the file's folder.
     func watchFile(from settings: DaemonSettings) async {
@@ -56,7 +58,7 @@ struct DaemonLife: Sendable {
     /// Until its task is cancelled: twice as often as is wanted at least, and only while the daemon answers.
     func showSigns() async {
         guard let manager, let interval = manager.watchdog else { return }
-        while (try? await SteadySleep.sleep(for: interval / 2)) != nil {
+        while (try? await Task.sleep(for: interval / 2)) != nil {
             await daemon.answers()
             await MainActor.run {}
             manager.tell(.alive)

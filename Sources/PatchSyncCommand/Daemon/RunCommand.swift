@@ -82,7 +82,7 @@ struct RunCommand: AsyncParsableCommand {
             )
         } catch { throw Failure(error) }
         let control = ControlPlace(settings, hosts: { hosts.withLockedValue(\.self) }, log: log)
-        manager?.tell(.ready, .status(Self.status(settings)))
+        manager?.tell(.ready, .status(Self.status(settings.stores)))
         let life = DaemonLife(daemon: daemon, file: file, manager: manager, events: printed, status: Self.status)
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await life.watchFile(from: settings) }
@@ -98,8 +98,8 @@ struct RunCommand: AsyncParsableCommand {
         await daemon.stop()
     }
 
-    static func status(_ settings: DaemonSettings) -> String {
-        "keeps \(settings.stores.map(\.name).joined(separator: ", "))"
+    static func status(_ stores: [StoreSettings]) -> String {
+        "keeps \(stores.map(\.name).joined(separator: ", "))"
     }
 
     private func surroundings(_ printed: DaemonEvents, _ log: EventLog) -> StoreRunner.Surroundings {
@@ -117,7 +117,7 @@ struct RunCommand: AsyncParsableCommand {
 }
 
 extension Failure {
-    fileprivate static func servedAlready(store: FilePath, by process: Int?, _ name: String?) -> Failure {
+    static func servedAlready(store: FilePath, by process: Int?, _ name: String?) -> Failure {
         Failure(
             "\(name.map { "\($0): " } ?? "")another process serves \(store) already"
                 + (process.map { ": process \($0)" } ?? ""),

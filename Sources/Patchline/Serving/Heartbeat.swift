@@ -6,7 +6,7 @@ struct Heartbeat: Service {
     static let interval = Duration.seconds(15)
 
     let events: PageEvents
-    var sleep: @Sendable (Duration) async throws -> Void = SteadySleep.sleep
+    var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
     func run() async {
         await cancelWhenGracefulShutdown {

@@ -13,7 +13,7 @@ extension RunningApp {
     package struct Waiting: Sendable {
         /// Begins to watch, calling back after each change; nil where files are looked at by the clock.
         package var watch: (@Sendable (_ changed: @escaping @Sendable () -> Void) throws(FileError) -> any FolderWatch)?
-        package var sleep: @Sendable (Duration) async throws -> Void = SteadySleep.sleep
+        package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
         /// A disk in memory tells of nothing.
         package init(for store: DeviceStore) {

@@ -17,7 +17,7 @@ package struct ParametersWatch: Sendable {
     package init(
         every interval: Duration,
         age: @escaping @Sendable () -> Duration?,
-        sleep: @escaping @Sendable (Duration) async throws -> Void = SteadySleep.sleep,
+        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
         look: @escaping @Sendable () async -> Void
     ) {
         self.interval = interval

@@ -66,7 +66,7 @@ package actor Updates: Service {
         _ settings: Settings,
         events: PageEvents,
         isInstalled: @escaping @Sendable () -> Bool,
-        sleep: @escaping @Sendable (Duration) async throws -> Void = SteadySleep.sleep,
+        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
         report: @escaping @Sendable (Result<SyncReport, SyncError>) -> Void,
         sync: @escaping WishedSync
     ) {
