@@ -191,8 +191,9 @@ let package = Package(
         .target(
             name: "PatchDaemon",
             dependencies: [
-                "DeviceOutput", "HTTPFiles", "PatchChoice", "PatchFetch", "PatchFormat", "PatchStore", "PatchSync",
-                "PatchTrust", "Patchline", "Terminal", nioConcurrency, nioCore, nioHTTP1, systemPackage,
+                "APIProxy", "CLinux", "DeviceOutput", "HTTPFiles", "PatchChoice", "PatchFetch", "PatchFormat",
+                "PatchStore", "PatchSync", "PatchTrust", "Patchline", "Terminal", "YAMLReading", nioConcurrency, nioCore,
+                nioHTTP1, systemPackage,
             ]
         ),
         .target(name: "Terminal", dependencies: ["PatchFormat"]),
@@ -225,7 +226,7 @@ let package = Package(
                 "FileFacts", "PatchFetch",
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "APIProxy",
                 "AssetServer",
-                "HTTPFiles", "Patchline", "CommandSupport", "DeviceOutput", "Terminal",
+                "HTTPFiles", "PatchDaemon", "Patchline", "CommandSupport", "DeviceOutput", "Terminal",
                 argumentParser, unixSignals, nioConcurrency, systemPackage,
             ]
         ),
@@ -373,7 +374,8 @@ let package = Package(
             dependencies: [
                 "AssetServer", "DeviceOutput", "DeviceTesting", "HTTPFiles", "PageTesting", "PatchChoice",
                 "PatchDaemon",
-                "PatchFetch", "PatchFormat", "PatchStore", "PatchSync", "PatchTesting", "Patchline", nioConcurrency,
+                "PatchFetch", "PatchFormat", "PatchStore", "PatchSync", "PatchTesting", "PatchTrust", "Patchline",
+                nioConcurrency,
                 nioCore,
                 subprocess,
                 systemPackage,

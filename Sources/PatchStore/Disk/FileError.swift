@@ -63,7 +63,7 @@ extension FileError: CustomStringConvertible {
         case .notDirectory(let operation, let path): "\(operation.phrase) \(path): it is not in or not a directory"
         case .cannotLink(let path, let errno): "cannot make the hard link \(path): \(errno)"
         case .io(.watch, let path, let errno):
-            "cannot watch \(path), which is looked at by the clock instead: \(errno) (sysctl fs.inotify)"
+            "cannot watch \(path) for changes: \(errno) (sysctl fs.inotify)"
         case .io(let operation, let path, let errno): "\(operation.phrase) \(path): \(errno)"
         }
     }

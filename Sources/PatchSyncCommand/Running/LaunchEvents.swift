@@ -11,15 +11,24 @@ import Terminal
 struct LaunchEvents: Sendable {
     private let json: Bool
     private let store: FilePath
+    /// Where there are several.
+    private let name: String?
     private let (out, errors): (Console, Console)
 
     init(_ options: StoreOptions) {
         self.init(json: options.json, store: options.path)
     }
 
-    init(json: Bool, store: FilePath, out: Console = .standardOutput, errors: Console = .standardError) {
+    init(
+        json: Bool,
+        store: FilePath,
+        named name: String? = nil,
+        out: Console = .standardOutput,
+        errors: Console = .standardError
+    ) {
         self.json = json
         self.store = store
+        self.name = name
         (self.out, self.errors) = (out, errors)
     }
 
@@ -71,8 +80,7 @@ struct LaunchEvents: Sendable {
                 "warning: port \(port) is taken; trying \(next). The origin changes: pages lose cookies and storage."
             )
         case .app, .syncing, .synced, .parametersTrouble:
-            let lines = json ? ServeEvent.told(of: event).map(\.json.line) : words(event)
-            for line in lines { out.line(line) }
+            if json { for told in ServeEvent.told(of: event) { say(told) } } else { words(event).forEach(say) }
         }
     }
 
@@ -123,6 +131,14 @@ struct LaunchEvents: Sendable {
     private static func trouble(_ text: String) -> String { "trouble: \(printable(text))" }
 
     private func say(_ event: String, _ text: String, _ members: [(String, JSON?)] = []) {
-        out.line(json ? ServeEvent(event, members).json.line : text)
+        if json { say(ServeEvent(event, members)) } else { say(text) }
+    }
+
+    private func say(_ event: ServeEvent) {
+        out.line(ServeEvent(event.name, [("store", name.map { .text($0) })] + event.members).json.line)
+    }
+
+    private func say(_ text: String) {
+        out.line(name.map { "\($0): \(text)" } ?? text)
     }
 }
