@@ -10,7 +10,7 @@ SWIFT_PROGRAMS := for product in patchsign patchsrv patchsync; do $(SWIFT_BUILD)
 RELEASE := swift build -c release --static-swift-stdlib -Xlinker --no-export-dynamic --scratch-path "$(PATCHLINE_BUILD)"
 SWIFT_RELEASE := for product in patchsign patchsrv patchsync; do $(RELEASE) --product $$product || exit 1; done
 
-.PHONY: demo test transcripts sweep fuzz answers recorded real bench bench-sync bench-trust bench-serve bench-service bench-page bench-flood bench-updates bench-documents format lint docs docs-check man man-check example release clean
+.PHONY: demo test transcripts sweep fuzz answers recorded real bench bench-sync bench-trust bench-serve bench-service bench-page bench-flood bench-updates bench-documents format lint docs docs-check man man-check example release packages packages-check units clean
 
 demo: ; @.ci/setup && $(SWIFT_PROGRAMS) && Patches/demo.sh "$$($(SWIFT_BUILD) --show-bin-path)"
 test: ; @.ci/setup --with-judges && .ci/test
@@ -48,4 +48,11 @@ man: ; @.ci/setup && $(SWIFT_PROGRAMS) && $(SWIFT_BUILD) --product generate-manu
 # The same from what was built; CI runs it.
 man-check: ; @$(SWIFT_BUILD) --product generate-manual >/dev/null && .ci/man "$(PATCHLINE_BUILD)/debug" "$(PATCHLINE_BUILD)/share/man/man1"
 release: ; @.ci/setup && $(SWIFT_RELEASE)
+# What people install; the page "Packages" tells what is in it.
+PACKAGES := $(PATCHLINE_BUILD)/packages
+packages: ; @.ci/setup && $(SWIFT_RELEASE) && $(RELEASE) --product generate-manual && .ci/man "$$($(RELEASE) --show-bin-path)" "$(PACKAGES)/man" && .packaging/packages "$$($(RELEASE) --show-bin-path)" "$(PACKAGES)/man" "$(PACKAGES)"
+# By hand and as root: boots a bare Debian with them in ROOT, which debootstrap fills once.
+packages-check: packages ; @.packaging/check "$$($(RELEASE) --show-bin-path)" "$(PACKAGES)" "$${ROOT:-$${TMPDIR:-/tmp}/patchline-bookworm}"
+# What systemd says of the services; CI runs it.
+units: ; @.ci/units
 clean: ; rm -rf "$(PATCHLINE_BUILD)" "$(PATCHLINE_BUILD)-fuzz"
