@@ -80,12 +80,6 @@ private struct Kept {
     }
 }
 
-extension Result where Failure == any Error {
-    fileprivate init(catching body: () async throws -> Success) async {
-        do { self = .success(try await body()) } catch { self = .failure(error) }
-    }
-}
-
 @Suite("A store that the daemon keeps", .serialized, .timeLimit(.minutes(1)))
 struct StoreRunnerTests {
     @Test func `is asked for at its interval, backs off, and is asked for again when the network comes back`()

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import DeviceOutput
 import Glibc
 import NIOConcurrencyHelpers
 import PatchDaemon
@@ -82,16 +83,19 @@ struct RunCommand: AsyncParsableCommand {
             )
         } catch { throw Failure(error) }
         let control = ControlPlace(settings, hosts: { hosts.withLockedValue(\.self) }, log: log)
-        manager?.tell(.ready, .status(Self.status(settings.stores)))
         let life = DaemonLife(daemon: daemon, file: file, manager: manager, events: printed, status: Self.status)
         await withTaskGroup(of: Void.self) { group in
+            let (settling, settled) = AsyncStream.makeStream(of: Never.self)
+            group.addTask { await control.serve(telling: printed) { settled.finish() } }
+            for await _ in settling {}
+            manager?.tell(.ready, .status(Self.status(settings.stores)))
             group.addTask { await life.watchFile(from: settings) }
             group.addTask { await life.showSigns() }
-            group.addTask { await control.serve() }
             for await signal in signals {
                 guard signal == .sighup else { break }
                 await life.reload(isAsked: true)
             }
+            log.close()
             group.cancelAll()
         }
         manager?.tell(.stopping)
