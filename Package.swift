@@ -179,8 +179,23 @@ let package = Package(
                 "APIProxy", lifecycle, logging, nioConcurrency, nioCore, systemPackage,
             ]
         ),
+        // What the device's programs say, as values: for people it is printed by PatchSyncCommand.
+        .target(
+            name: "DeviceOutput",
+            dependencies: [
+                "PatchChoice", "PatchFetch", "PatchFormat", "PatchStore", "PatchSync", "PatchTrust", "Patchline",
+                "ReleaseFolder", "Terminal", systemPackage,
+            ]
+        ),
         // One process a device, for any number of stores, and the socket that others ask it by.
-        .target(name: "PatchDaemon", dependencies: ["PatchSync", "Patchline"]),
+        .target(
+            name: "PatchDaemon",
+            dependencies: [
+                "APIProxy", "CLinux", "DeviceOutput", "HTTPFiles", "PatchChoice", "PatchFetch", "PatchFormat",
+                "PatchStore", "PatchSync", "PatchTrust", "Patchline", "Terminal", "YAMLReading", nioConcurrency, nioCore,
+                nioHTTP1, systemPackage,
+            ]
+        ),
         .target(name: "Terminal", dependencies: ["PatchFormat"]),
         .target(
             name: "CommandSupport",
@@ -211,7 +226,7 @@ let package = Package(
                 "FileFacts", "PatchFetch",
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "APIProxy",
                 "AssetServer",
-                "HTTPFiles", "Patchline", "CommandSupport", "Terminal",
+                "HTTPFiles", "PatchDaemon", "Patchline", "CommandSupport", "DeviceOutput", "Terminal",
                 argumentParser, unixSignals, nioConcurrency, systemPackage,
             ]
         ),
@@ -354,7 +369,19 @@ let package = Package(
                 nioPosix, systemPackage,
             ]
         ),
-        .testTarget(name: "PatchDaemonTests", dependencies: ["PatchDaemon"]),
+        .testTarget(
+            name: "PatchDaemonTests",
+            dependencies: [
+                "AssetServer", "DeviceOutput", "DeviceTesting", "HTTPFiles", "PageTesting", "PatchChoice",
+                "PatchDaemon",
+                "PatchFetch", "PatchFormat", "PatchStore", "PatchSync", "PatchTesting", "PatchTrust", "Patchline",
+                nioConcurrency,
+                nioCore,
+                subprocess,
+                systemPackage,
+            ],
+            exclude: ["openapi.py"]
+        ),
         .testTarget(
             name: "APIProxyTests",
             dependencies: [
@@ -383,9 +410,10 @@ let package = Package(
             // The three commands as modules: what they say is made here without running them.
             dependencies: [
                 "FileFacts", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy", "AssetServer",
-                "CommandSupport", "HTTPFiles",
-                "HTTPPeers", "PatchChoice", "PatchCompression", "PatchDelta", "PatchFetch", "PatchFormat", "Patchline",
-                "PatchRelease",
+                "CommandSupport", "DeviceOutput", "HTTPFiles",
+                "HTTPPeers", "PatchChoice", "PatchCompression", "PatchDaemon", "PatchDelta", "PatchFetch",
+                "PatchFormat",
+                "Patchline", "PatchRelease",
                 "PatchServer",
                 "ReleaseTree",
                 "PatchStore", "PatchSync", "PatchTrust", "ReleaseAPI", "ReleaseClient", "ReleaseFolder",

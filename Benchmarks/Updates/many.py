@@ -9,6 +9,9 @@ from remote import Daemon, rsync_stats
 from table import Table, thousands
 
 
+BESIDE = "-a --link-dest"
+
+
 def bundles(work, count):
     """Both versions, made once, and what is compared with them: the whole as .tar.zst, and the new files alone, each and as one."""
     folder = f"{work}/many-{count}"
@@ -58,10 +61,16 @@ class Measure:
             usage = site.sync(f"{way}-{kind}", link.prefix if link else ())
             self.add(f"{case}, {way}", f"patchsync sync, {kind}", line.take(), usage["seconds"] if link else None, sync=usage, packets=link and link.take())
 
+    def rsync(self, options, line, version, there, prefix=()):
+        """One run. BESIDE leaves what is there alone, as patchsync does: it links into a folder of its own what stays the same."""
+        options, there = ([*options.split(), f"--link-dest={there}"], f"{there}.new") if options == BESIDE else ([options], there)
+        host, port = line
+        return measured([*prefix, "rsync", *options, "--stats", "--delete-after", f"rsync://{host}:{port}/{version}/", there + "/"], f"{self.work}/usage")
+
     def rsync_over(self, case, line, version, there, link, options):
         self.calm()
         link and link.take()
-        usage, _ = measured([*(link.prefix if link else ()), "rsync", options, "--stats", "--delete-after", f"rsync://{line.host}:{line.port}/{version}/", there + "/"], f"{self.work}/usage")
+        usage, _ = self.rsync(options, (line.host, line.port), version, there, link.prefix if link else ())
         told = line.take()
         self.add(case, f"rsync {options}", {key: told[key] for key in ("bytes", "up", "down", "connections")}, usage["seconds"] if link else None, sync=usage, packets=link and link.take())
 
@@ -109,16 +118,16 @@ class Measure:
         """All devices and copies take one version: over each way with its bytes, and past the proxy with their times."""
         for way, (line, rsync_line, over) in ways.items():
             self.ours_over(site, case, way, line, over)
-            for options in ("-az",) if over else ("-az", "-a"):
+            for options in ("-az",) if over else ("-az", "-a", BESIDE)[:2 + number]:
                 self.rsync_over(f"{case}, {way}", rsync_line, f"v{number}", self.copy(f"{way}{options}", number), over, options)
         for turn in range(self.rounds):
             for kind in self.devices:
                 self.calm()
                 self.add(f"{case}, loopback", f"patchsync sync, {kind}", None, site.sync(f"direct{turn}-{kind}")["seconds"])
-            for options in ("-az", "-a"):
+            for options in ("-az", "-a", BESIDE)[:2 + number]:
                 there = self.copy(f"direct{turn}{options}", number)
                 self.calm()
-                usage, said = measured(["rsync", options, "--stats", "--delete-after", f"rsync://127.0.0.1:{daemon.port}/v{number}/", there + "/"], f"{self.work}/usage")
+                usage, said = self.rsync(options, ("127.0.0.1", daemon.port), f"v{number}", there)
                 self.add(f"{case}, loopback", f"rsync {options}", {"stats": rsync_stats(said)}, usage["seconds"])
         names = [f"{way}-{kind}" for way in [*ways, *(f"direct{turn}" for turn in range(self.rounds))] for kind in self.devices]
         for name in names:
@@ -131,6 +140,10 @@ class Measure:
         if number == 0:
             shutil.rmtree(there, ignore_errors=True)
             os.makedirs(there)
+        elif name.endswith(BESIDE):
+            for old in (there, f"{there}.new"):
+                shutil.rmtree(old, ignore_errors=True)
+            run(["cp", "-a", f"{self.folder}/v0", there])
         return there
 
     def curl(self, line, link):

@@ -92,6 +92,12 @@ package final class AssetServer: FileSource {
         }
     }
 
+    /// Whether any page was loaded, which may be open still.
+    package var hasPages: Bool { state.withLockedValue { $0.served.hasPages } }
+
+    /// In how much time ``servesPrevious()`` may turn false at the earliest; nil without a previous selection.
+    package var previousLasts: Duration? { state.withLockedValue { $0.served.previousLasts(at: now()) } }
+
     package func serve(_ selection: ServedSelection) {
         state.withLockedValue { state in
             state.served.serve(selection, at: now())

@@ -18,6 +18,8 @@ package final class PageEvents: Sendable {
         var recent: [(number: Int, event: PageEvent)] = []
         var streams: [Int: AsyncStream<ByteBuffer>.Continuation] = [:]
         var nextStream = 0
+        /// Signalled when a stream begins.
+        var waiting: [AsyncStream<Never>.Continuation] = []
         var isOpen = true
     }
 
@@ -49,6 +51,17 @@ package final class PageEvents: Sendable {
         state.withLockedValue { Self.send(Array(": \n\n".utf8), to: &$0.streams) }
     }
 
+    /// Returns once a page listens, or the task is cancelled.
+    package func untilListened() async {
+        let (listening, signal) = AsyncStream.makeStream(of: Never.self)
+        let isListened = state.withLockedValue { state in
+            guard state.streams.isEmpty else { return true }
+            state.waiting.append(signal)
+            return false
+        }
+        if !isListened { for await _ in listening {} }
+    }
+
     /// Ends all streams and begins no new one until ``open()``: the server stops.
     package func close() {
         let streams = state.withLockedValue { state in
@@ -71,7 +84,7 @@ package final class PageEvents: Sendable {
             of: ByteBuffer.self,
             bufferingPolicy: .bufferingOldest(Self.kept + 1)
         )
-        let opened = state.withLockedValue { state -> Int? in
+        let opened = state.withLockedValue { state -> (Int, [AsyncStream<Never>.Continuation])? in
             guard state.isOpen, state.streams.count < Self.streamsLimit else { return nil }
             let missed = number(in: lastEventID).map { last in state.recent.filter { $0.number > last } } ?? []
             var first = Array("retry: 1000\n\n".utf8)
@@ -80,9 +93,11 @@ package final class PageEvents: Sendable {
             continuation.yield(ByteBuffer(bytes: first))
             state.nextStream += 1
             state.streams[state.nextStream] = continuation
-            return state.nextStream
+            defer { state.waiting = [] }
+            return (state.nextStream, state.waiting)
         }
-        guard let opened else { return nil }
+        guard let (opened, waiting) = opened else { return nil }
+        for signal in waiting { signal.finish() }
         continuation.onTermination = { [weak self] _ in self?.forget(opened) }
         return Pieces(stream: stream, place: Subscription { [weak self] in self?.forget(opened) })
     }

@@ -48,6 +48,14 @@ struct ServedSelections: Sendable {
     /// Whether requests need more than the current selection; false most of the time.
     var hasPrevious: Bool { previous != nil }
 
+    /// Whether any page was loaded yet.
+    var hasPages: Bool { !pages.isEmpty }
+
+    /// In how much time the previous selection may go at the earliest; nil without one.
+    func previousLasts(at now: Duration) -> Duration? {
+        previous.map { $0.responses > 0 ? Self.grace : max(.zero, Self.grace - (now - $0.idleSince)) }
+    }
+
     mutating func serve(_ selection: ServedSelection, at now: Duration) {
         let (old, new) = (current.table?.bundle, selection.table?.bundle)
         if new == nil {
@@ -164,6 +172,8 @@ struct RecentPages: Sendable {
 
     private var bundles: [PageRequest.Address: (bundle: SHA256Digest, turn: Int)] = [:]
     private var turn = 0
+
+    var isEmpty: Bool { bundles.isEmpty }
 
     subscript(address: PageRequest.Address) -> SHA256Digest? {
         get { bundles[address]?.bundle }

@@ -11,7 +11,9 @@
 #include <netinet/in.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #define PATCHLINE_MFD_CLOEXEC 1u
@@ -21,13 +23,13 @@ extern int syncfs(int descriptor);
 extern int pipe2(int ends[2], int flags);
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 
-// A socket on which the kernel tells of links and addresses that come and go (rtnetlink(7)); -1 with errno where it cannot.
+// A socket on which the kernel tells of links, addresses and routes that come and go (rtnetlink(7)); -1 with errno where it cannot.
 static inline int patchline_open_network_changes(void) {
     int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
     if (descriptor < 0) return -1;
     struct sockaddr_nl address = {
         .nl_family = AF_NETLINK,
-        .nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR,
+        .nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE,
     };
     if (bind(descriptor, (struct sockaddr *)&address, sizeof address) != 0) {
         int error = errno;
@@ -36,6 +38,39 @@ static inline int patchline_open_network_changes(void) {
         return -1;
     }
     return descriptor;
+}
+
+// Sends one datagram to a socket of this machine by its path, or by its abstract name, which begins with a NUL (unix(7)).
+//
+// 0; else -1 with errno.
+static inline int patchline_send_to_local_socket(const char *name, size_t length, const void *bytes, size_t count) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (length == 0 || length > sizeof address.sun_path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(address.sun_path, name, length);
+    int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (descriptor < 0) return -1;
+    socklen_t size = (socklen_t)(__builtin_offsetof(struct sockaddr_un, sun_path) + length);
+    ssize_t sent = sendto(descriptor, bytes, count, MSG_NOSIGNAL, (struct sockaddr *)&address, size);
+    int error = errno;
+    close(descriptor);
+    errno = error;
+    return sent == (ssize_t)count ? 0 : -1;
+}
+
+// A descriptor on which the kernel tells of changes in folders (inotify(7)); -1 with errno where it cannot.
+static inline int patchline_open_folder_changes(void) {
+    return inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+}
+
+// Tells of files of this folder that come, go or change, and of the folder's own end, but of none that is only read; the
+// number of the watch, which is the same for the same folder, or -1 with errno.
+static inline int patchline_watch_folder(int descriptor, const char *path) {
+    return inotify_add_watch(descriptor, path,
+                             IN_CREATE | IN_DELETE | IN_MOVE | IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF |
+                                 IN_MOVE_SELF | IN_ONLYDIR);
 }
 
 // Who owns the end at `from` of the TCP connection from there to `to`, both on this machine (sock_diag(7)).

@@ -3,7 +3,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
-/// Tells each time that the way to a server may have opened: an address or a link came.
+/// Tells each time that the way to a server may have opened: an address, a link or a route came.
 ///
 /// Every iteration watches for itself, from its beginning to its end.
 package struct NetworkChanges: AsyncSequence, Sendable {
@@ -75,17 +75,21 @@ private final class NetworkMessages: ChannelInboundHandler {
 struct NetworkMessage: Equatable {
     private let type: UInt16?
     private let linkFlags: UInt32?
+    private let routeBits: UInt8?
 
     init(_ bytes: ByteBuffer) {
         type = bytes.getInteger(at: bytes.readerIndex + 4, endianness: .host)
         // struct ifinfomsg: the flags are its third word.
         linkFlags = bytes.getInteger(at: bytes.readerIndex + 24, endianness: .host)
+        // struct rtmsg: how many bits of the destination count is its second byte.
+        routeBits = bytes.getInteger(at: bytes.readerIndex + 17)
     }
 
-    /// An address came, or a link that runs; not that one went.
+    /// An address came, a link that runs, or a way to everywhere; not that one went.
     var isOpening: Bool {
         switch type {
         case UInt16(RTM_NEWADDR): true
+        case UInt16(RTM_NEWROUTE): routeBits == 0
         case UInt16(RTM_NEWLINK): (linkFlags ?? 0) & UInt32(0x40) != 0  // IFF_RUNNING
         default: false
         }

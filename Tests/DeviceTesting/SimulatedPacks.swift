@@ -51,6 +51,15 @@ extension SimulatedTree {
         return (head + groups, signatures)
     }
 
+    /// As newer servers do: of each pack that has signatures, both in one.
+    package mutating func publishSignedPacks() {
+        for (path, signatures) in files where path.hasPrefix("packs/") && path.hasSuffix(".sigs") {
+            let stem = path.dropLast(BasePack.Part.signatures.rawValue.count)
+            guard let pack = files["\(stem)\(BasePack.Part.pack.rawValue)"] else { continue }
+            files["\(stem)\(BasePack.Part.signed.rawValue)"] = BasePack.front(signatures) + pack
+        }
+    }
+
     /// Packs to what the channel offers now from every version of it that was published.
     package mutating func publishPacks(of id: String, in channel: ChannelName = SimulatedRepository.production) {
         let bundles = bundles(of: id, in: channel)

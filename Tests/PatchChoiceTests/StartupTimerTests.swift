@@ -1,5 +1,4 @@
 import PatchChoice
-import PatchChoice
 import Testing
 
 /// M12: it stops in the background, and a process that did not run was given no time.
@@ -46,6 +45,19 @@ struct StartupTimerTests {
         timer.resume(at: .seconds(3))
         let ended4 = timer.hasEnded(at: .seconds(3))
         #expect(ended4)
+    }
+
+    @Test func `wants to be asked every half second, and at its end, while it goes`() {
+        var timer = StartupTimer(limit: .milliseconds(1_300))
+        var asked: [Duration] = []
+        var now = Duration.seconds(7)
+        while !timer.hasEnded(at: now), let pause = timer.nextQuestion {
+            asked.append(pause)
+            now += pause
+        }
+        #expect(asked == [.milliseconds(500), .milliseconds(500), .milliseconds(300)])
+        timer.pause(at: now)
+        #expect(timer.nextQuestion == nil)
     }
 
     /// SIGSTOP, a laptop that sleeps, a frozen container.

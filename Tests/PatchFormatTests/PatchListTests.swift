@@ -146,6 +146,7 @@ struct PatchListTests {
             ("requires.web", .some(.array([.text("x")])), "must hold 64 lowercase hex digits each"),
             ("requires.web", .some(.array([.integer(1)])), "must hold strings only"),
             ("rules", .some(.null), "must be an object"),
+            ("security", .some(.bool(true)), "must be an object"),
             ("rules.rollout", .some(.integer(10_001)), "must be an integer from 0 to 10000"),
         ] as [(String, JSON?, String)]
     )
@@ -188,6 +189,56 @@ struct PatchListTests {
         let parsed = try Self.parse(json.setting("patches.0.jspatch\(member)", to: value))
         #expect(parsed.list.entries.map(\.version.text) == ["2", "1.0.0"])
         #expect(parsed.problems.map(\.error) == ["patch list: patches[0].jspatch\(member) \(rule)"])
+    }
+
+    private static let advisory = JSONObject([
+        ("text", .text("Names in a chat could run scripts.")),
+        ("url", .text("https://example.com/advisories/7?lang=en#fix")),
+    ])
+
+    @Test func `reads what an entry says of a security hole and writes it again`() throws {
+        let bytes = try Self.sample().setting("patches.1.security", to: .object(Self.advisory)).fileBytes
+        let parsed = try ParsedPatchList(bytes)
+        #expect(parsed.problems == [] && parsed.list.json.fileBytes == bytes)
+        #expect(
+            parsed.list.entries.map { $0.security?.description } == [
+                nil, "Names in a chat could run scripts. (https://example.com/advisories/7?lang=en#fix)", nil,
+            ]
+        )
+        // What the entry's own signature covers is as it was: older readers take the entry.
+        let before = try Self.parse(Self.sample()).list
+        #expect(
+            parsed.list.entries[1].statement(app: before.app, channel: before.channel)
+                == before.entries[1].statement(app: before.app, channel: before.channel)
+        )
+    }
+
+    @Test(
+        arguments: [
+            ("text", nil, "must be a string"), ("text", .some(.text("")), SecurityAdvisory.textRule),
+            ("text", .some(.text("é".times(2_000))), nil),
+            ("text", .some(.text("a".times(2_001))), SecurityAdvisory.textRule),
+            ("text", .some(.text("a\nb")), SecurityAdvisory.textRule),
+            ("text", .some(.text("a\u{7}")), SecurityAdvisory.textRule), ("url", nil, nil),
+            ("url", .some(.text("https://a/\("b".times(2_038))")), nil),
+            ("url", .some(.text("https://a/\("b".times(2_039))")), SecurityAdvisory.urlRule),
+            ("url", .some(.text("http://example.com")), SecurityAdvisory.urlRule),
+            ("url", .some(.text("https:///a")), SecurityAdvisory.urlRule),
+            ("url", .some(.text("https://me@example.com/")), SecurityAdvisory.urlRule),
+            ("url", .some(.text("https://example.com/a b")), SecurityAdvisory.urlRule),
+            ("more", .some(.integer(1)), nil),
+        ] as [(String, JSON?, String?)]
+    )
+    func `refuses one entry alone when what it says of a security hole is broken`(
+        _ member: String,
+        value: JSON?,
+        rule: String?
+    ) throws {
+        let json = try Self.sample().setting("patches.0.security", to: .object(Self.advisory))
+        let parsed = try Self.parse(json.setting("patches.0.security.\(member)", to: value))
+        #expect(
+            parsed.problems.map(\.error) == (rule.map { ["patch list: patches[0].security.\(member) \($0)"] } ?? [])
+        )
     }
 
     @Test(arguments: [JSON.null, .text("web"), .array([])])

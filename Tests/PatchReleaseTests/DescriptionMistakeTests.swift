@@ -128,6 +128,18 @@ struct DescriptionMistakeTests {
         ),
         ("yes for true", "rollout: 10%", "mandatory: yes", ["15: patches[1].rules.mandatory must be true or false"]),
         (
+            "security that is a flag", "file: a.js", "file: a.js\n    security: true",
+            ["14: patches[1].security must be a mapping, such as {text: \"Names in a chat could run scripts.\"}"]
+        ),
+        (
+            "security without a text", "file: a.js", "file: a.js\n    security: {ur: https://a}",
+            ["14: patches[1].security.ur is not known here; did you mean url? Known are text, url"]
+        ),
+        (
+            "an advisory in the clear", "file: a.js", "file: a.js\n    security: {text: a, url: http://a}",
+            ["14: patches[1].security.url \(SecurityAdvisory.urlRule)"]
+        ),
+        (
             "one equals sign", "rollout: 10%", "condition: region=eu",
             ["15: patches[1].rules.condition \(Condition.Problem.malformed("region=eu"))"]
         ),

@@ -38,6 +38,37 @@ struct DifferenceTests {
         #expect(ReleaseDifference(from: one, to: one).isEmpty)
     }
 
+    @Test func `tells what a version says of a security hole, which its signatures do not depend on, and promotes it`()
+        async throws
+    {
+        let bench = try Workbench()
+        try bench.describe("v1")
+        let security = "security: {text: Names could run scripts., url: \"https://example.com/7\"}"
+        try bench.describe("v2", extra: security)
+        let one = ReleaseContents(try await bench.release("v1", to: "one").verified)
+        let (made, verified) = try await bench.release("v2", to: "two", on: "one")
+        let two = ReleaseContents(verified)
+        let told = "Names could run scripts. (https://example.com/7)"
+        #expect(two.entry(label("web", "1.0.0"))?.security?.description == told)
+        #expect(made.signatures == SignatureCounts(made: 0, kept: 7))
+        #expect(!two.listsTheSame(as: one))
+        #expect(
+            ReleaseDifference(from: one, to: two).words
+                == ["= fix-a 1 stays", "= fix-b 1 stays", "~ web 1.0.0: a security version: \(told)"]
+        )
+        #expect(
+            ReleaseDifference(from: two, to: one).words.last == "~ web 1.0.0: no longer a security version"
+        )
+        #expect(ReleaseDifference(from: nil, to: two).words[2].hasSuffix("); everyone; security: \(told)"))
+        let promoted = try ReleaseDraft(promoting: two, over: one)
+        #expect(promoted.rows.map { $0.security?.description } == [nil, nil, told])
+        #expect(
+            String(decoding: two.json.fileBytes, as: UTF8.self).contains(
+                #""security":{"text":"Names could run scripts.","url":"https://example.com/7"}"#
+            )
+        )
+    }
+
     @Test(arguments: [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567"), (-1_000, "-1,000")])
     func `groups digits`(_ number: Int, words: String) {
         #expect(Words.grouped(number) == words)

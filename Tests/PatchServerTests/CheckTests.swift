@@ -38,14 +38,14 @@ struct CheckTests {
         let server = try server()
         let report = try server.repository.check()
         #expect(report.faults == [] && report.isWhole)
-        #expect((report.counts.roles, report.counts.targets, report.counts.objects) == (11, 7, 4))
+        #expect((report.counts.roles, report.counts.targets, report.counts.objects) == (10, 7, 4))
         #expect(report.counts.signatures == 4)
     }
 
     @Test(arguments: [
         ("metadata/timestamp.json", "malformed"), ("metadata/3.snapshot.json", "altered"),
         ("metadata/1.targets.json", "altered"), ("metadata/2.production.json", "altered"),
-        ("metadata/3.dial.json", "altered"), ("metadata/1.root.json", "altered"),
+        ("metadata/2.dial.json", "altered"), ("metadata/1.root.json", "altered"),
         ("metadata/1.production.json", "malformed"), ("metadata/2.snapshot.json", "malformed"),
         (URLLayout.object(SHA256Digest(of: script)), "altered"),
     ])
@@ -58,7 +58,7 @@ struct CheckTests {
 
     @Test(arguments: [
         "metadata/timestamp.json", "metadata/3.snapshot.json", "metadata/1.targets.json", "metadata/2.production.json",
-        "metadata/3.dial.json", "metadata/1.root.json", URLLayout.object(SHA256Digest(of: script)),
+        "metadata/2.dial.json", "metadata/1.root.json", URLLayout.object(SHA256Digest(of: script)),
         URLLayout.object(SHA256Digest(of: Array("console.log(1);".utf8))),
     ])
     func `names a file that is gone`(name: String) throws {
@@ -116,12 +116,12 @@ struct CheckTests {
         let column = try target("production/web/1.0.1/manifest.sigs", of: server)
         try files.rot(server.treePath(object))
         try files.rot(server.treePath(column))
-        try files.remove(server.treePath("metadata/3.dial.json"))
+        try files.remove(server.treePath("metadata/2.dial.json"))
         try files.write([0x7B], to: server.treePath("metadata/robots.txt"))
         #expect(
             try found(server)
                 == [
-                    "metadata/3.dial.json missing", "metadata/robots.txt stranger", "\(object) altered",
+                    "metadata/2.dial.json missing", "metadata/robots.txt stranger", "\(object) altered",
                     "\(column) altered",
                 ].map { "tree/\(Self.app)/\($0)" }
         )

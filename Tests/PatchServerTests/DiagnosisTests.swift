@@ -97,8 +97,10 @@ struct DiagnosisTests {
         }
         #expect(Diagnosis.Line.roles(of: try app(at: now), at: now).map(\.verdict) == [.ok])
         let soon = now.adding(.days(6))
-        #expect(Diagnosis.Line.roles(of: try app(at: soon), at: soon).map(\.verdict) == [.warning, .warning, .warning])
-        let late = now.adding(.days(8))
+        #expect(Diagnosis.Line.roles(of: try app(at: soon), at: soon).map(\.verdict) == [.warning, .warning])
+        let later = now.adding(.days(13))
+        #expect(Diagnosis.Line.roles(of: try app(at: later), at: later).map(\.verdict) == [.fault, .fault, .warning])
+        let late = now.adding(.days(15))
         #expect(Diagnosis.Line.roles(of: try app(at: late), at: late).map(\.verdict) == [.fault, .fault, .fault])
         let broken = try #require(
             Readiness([(self.app, .unverified(.unknownApp(self.app)))], within: .days(30), at: now).apps.first

@@ -247,12 +247,14 @@ struct DialTests {
     }
 
     @Test
-    func `outlives a refresh`() throws {
+    func `outlives a refresh, and is not signed again while it holds as long as the snapshot`() throws {
         let server = try server()
         let turned = try turn(server, DialChange(.pause, of: web)).state
-        try server.repository.refresh(signing: server.key, at: TestingServer.start.adding(.hours(6)))
-        let after = try server.repository.dial(of: production)
-        #expect(after.versions == turned.versions && after.version == turned.version + 1)
+        for (days, version) in [(1, turned.version), (7, turned.version), (8, turned.version + 1)] {
+            try server.repository.refresh(signing: server.key, at: TestingServer.start.adding(.days(days)))
+            let after = try server.repository.dial(of: production)
+            #expect(after.versions == turned.versions && after.version == version, "day \(days)")
+        }
     }
 
     @Test

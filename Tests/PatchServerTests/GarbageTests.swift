@@ -92,7 +92,8 @@ struct GarbageTests {
         // Version 13 is current since hour 72; n was superseded at hour 6n.
         try fixture.collect(GarbageRule())
         #expect(try fixture.roles("snapshot") == Array(5...13))
-        #expect(try fixture.roles("dial") == Array(5...13))
+        // It says the same all the time.
+        #expect(try fixture.roles("dial") == [1])
         #expect((try fixture.roles("root"), try fixture.roles("targets")) == ([1], [1]))
         #expect(try fixture.check() == [])
     }
@@ -277,7 +278,7 @@ struct GarbageTests {
             Issue.record("was current already")
             return
         }
-        #expect((done.roles.snapshot, done.roles.dial) == (5, 5))
+        #expect((done.roles.snapshot, done.roles.dial) == (5, 3))
         #expect(done.published.map(\.description) == ["production 4"])
     }
 

@@ -135,7 +135,7 @@ struct PackIndexTests {
         let rule = GarbageRule(keep: 0, protect: .days(1))
         var collection = GarbageCollection(server.repository, by: rule, at: now)
         while try collection.step() {}
-        #expect(collection.removed.rows["pack"]?.count == 2 && collection.removed.rows["pack index"] == nil)
+        #expect(collection.removed.rows["pack"]?.count == 3 && collection.removed.rows["pack index"] == nil)
         #expect(try !server.treeFiles().contains(second))
         #expect(try server.repository.check().faults == [])
     }

@@ -68,7 +68,7 @@ struct ReadinessTests {
         time.advance(by: .seconds(1))
         let soon = try await check.answer()
         #expect(soon.status == .signSoon)
-        #expect(soon.apps.first?.due.map(\.role) == ["dial", "snapshot", "timestamp"])
+        #expect(soon.apps.first?.due.map(\.role) == ["snapshot", "timestamp"])
         time.advance(by: .days(2))
         #expect(try await check.answer().status == .expired)
     }

@@ -25,6 +25,10 @@ struct FileErrorTests {
                 "cannot make the hard link /a: Operation not permitted"
             ),
             (.tooManyLinks, .link, .cannotLink("/a", .tooManyLinks), "cannot make the hard link /a: Too many links"),
+            (
+                .noSpace, .watch, .io(.watch, "/a", .noSpace),
+                "cannot watch /a for changes: No space left on device (sysctl fs.inotify)"
+            ),
             (.ioError, .sync, .io(.sync, "/a", .ioError), "cannot make durable /a: Input/output error"),
         ] as [(Errno, FileError.Operation, FileError, String)]
     )

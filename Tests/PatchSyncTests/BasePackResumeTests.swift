@@ -31,7 +31,11 @@ struct BasePackResumeTests {
         let report = try await world.device.sync()
         #expect(report.isComplete && report.mirrors == [] && report.packs.count == 1)
         #expect(world.bundleRequests() == ["pack"])
-        #expect(mirror.takeRequests() == ["\(try world.basePack()) from 100", try world.basePack(.signatures)])
+        #expect(
+            mirror.takeRequests() == [
+                try world.basePack(.signed), "\(try world.basePack()) from 100", try world.basePack(.signatures),
+            ]
+        )
         try await world.expectUpdated()
     }
 

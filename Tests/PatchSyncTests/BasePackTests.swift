@@ -153,7 +153,7 @@ struct BasePackTests {
         let report = try await world.device.sync()
         #expect(report.packs.count == 1 && report.mirrors.map(\.server) == [server])
         #expect(world.bundleRequests() == ["pack", "sigs"])
-        #expect(mirror.takeRequests() == [try world.basePack()])
+        #expect(mirror.takeRequests() == [try world.basePack(.signed), try world.basePack()])
         try await world.expectUpdated()
     }
 

@@ -37,7 +37,10 @@ extension World {
         repository.takeRequests().compactMap { request in
             let (path, rest) = (request.prefix { $0 != " " }, request.drop { $0 != " " })
             let kind: String? =
-                if path.hasSuffix(".pack") {
+                if path.hasSuffix(".signed") {
+                    // A host that has none is asked for the two.
+                    repository.tree.files[String(path)] == nil ? nil : "signed"
+                } else if path.hasSuffix(".pack") {
                     path.hasSuffix("full.pack") ? "full" : "pack"
                 } else if path.hasSuffix(".sigs") {
                     path.hasPrefix("packs/") ? "sigs" : "column"

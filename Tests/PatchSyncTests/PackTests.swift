@@ -110,7 +110,7 @@ struct PackTests {
         world.repository.publish([bundle("2", changed)])
         let report = try await world.device.sync()
         #expect(report.isComplete && report.filesReceived == 15)
-        #expect(try world.transfers() == ["delta", "index", "pack"])
+        #expect(try world.transfers() == ["delta", "delta", "index", "pack"])
         try await world.device.launchAndConfirm()
         try world.expectWhole("web 2")
         let few = changed.enumerated().map { $0 < 3 ? text($0, 3) : $1 }
@@ -303,7 +303,7 @@ struct PackTests {
         world.repository.publish([.bundle("web", "2", files(0..<12))])
         let report = try await world.device.sync()
         #expect(report.isComplete && report.mirrors == [])
-        #expect(try world.transfers() == ["delta", "index", "pack"])
+        #expect(try world.transfers() == ["delta", "delta", "index", "pack"])
         // It comes in pieces of a twentieth.
         let documents = world.repository.tree.files.filter { $0.key.contains("/web/2/") }
         let piece = world.repository[try world.pack()].count / 20

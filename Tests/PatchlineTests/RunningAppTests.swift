@@ -47,6 +47,7 @@ struct Launched {
         updates: Updates? = nil,
         gate: SyncGate = SyncGate(),
         turnedAway: @escaping @Sendable () -> Int = { 0 },
+        waiting: RunningApp.Waiting? = nil,
         changing change: (inout RunningApp.Settings) -> Void = { _ in }
     ) -> RunningApp {
         var settings = RunningApp.Settings()
@@ -60,7 +61,8 @@ struct Launched {
             updates: updates,
             gate: gate,
             settings: settings,
-            turnedAway: turnedAway
+            turnedAway: turnedAway,
+            waiting: waiting
         ) { [told] in told.yield($0) }
         server.connect(app)
         return app
@@ -385,7 +387,7 @@ struct RunningAppTests {
         try await world.publish("2")
         let (asked, ask) = AsyncStream.makeStream(of: Void.self)
         let updates = Updates(.init(), events: world.server.events, isInstalled: { true }, report: { _ in }) {
-            _ throws(SyncError) in
+            _, _ throws(SyncError) in
             ask.yield()
             throw .nothingInstalled
         }

@@ -56,7 +56,7 @@ struct UpdatesTests {
                     try Task.checkCancellation()
                 },
                 report: { _ in done.yield() },
-                sync: { _ throws(SyncError) in throw .nothingInstalled }
+                sync: { _, _ throws(SyncError) in throw .nothingInstalled }
             )
         }
     }

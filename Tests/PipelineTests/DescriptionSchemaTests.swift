@@ -34,6 +34,9 @@ struct DescriptionSchemaTests {
         ("parentheses", "\"keep\": 1", "\"rules\": {\"condition\": \"(a==b)\"}", false),
         ("another dial", "\"keep\": 1", "\"rules\": {\"dial\": \"maybe\"}", false),
         ("text for true", "\"keep\": 1", "\"rules\": {\"mandatory\": \"yes\"}", false),
+        ("security without a text", "\"keep\": 1", "\"security\": {}", false),
+        ("security in two lines", "\"keep\": 1", "\"security\": {\"text\": \"a\\nb\"}", false),
+        ("an advisory in the clear", "\"keep\": 1", "\"security\": {\"text\": \"a\", \"url\": \"http://a\"}", false),
         ("too many kept", "\"keep\": 1", "\"keep\": 101", false),
         ("a requirement of nothing", "\"keep\": 1", "\"requires\": {\"fix\": []}", false),
         ("a requirement that is no list", "\"keep\": 1", "\"requires\": {\"fix\": \"1\"}", false),
@@ -52,7 +55,8 @@ struct DescriptionSchemaTests {
         "folder": "web", "index": "index.html", "routes": ["/", "/item/*", "/docs/**"], "cacheable": ["*.html"],
         "exclude": ["*.map", "!.env"], "commit": "4f2a", "compatibility": {"ios": "2b0c"}, "requires": {"fix": ["1"]},
         "rules": {"rollout": "100%", "appVersion": ">=2.1 <3 !=2.4", "condition": "region==eu&&a==1||b==2", "dial": "required",
-        "users": ["alice"], "mandatory": true, "runAtNextLaunch": false}
+        "users": ["alice"], "mandatory": true, "runAtNextLaunch": false},
+        "security": {"text": "Names could run scripts.", "url": "https://example.com/7"}
         """
 
     /// Of a check that found mistakes too.

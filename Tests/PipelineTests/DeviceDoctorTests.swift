@@ -92,6 +92,25 @@ struct DeviceDoctorTests {
                 #expect(try await look(at: root) == Found("settingsUnreadable", end: 3))
 
                 let whole = try await device("whole")
+                let config = world.path("patchsync.yaml")
+                try write("stores: {shop: {store: \(whole.store)}, till: {store: \(state.store)}}\n", to: config)
+                let both = try await run(.patchsync, ["doctor", "--config", config.string])
+                #expect(
+                    both.code == 10 && both.output.contains("ok  shop state: it can be read\n")
+                        && both.output.contains("warning  till state: "),
+                    "\(both)"
+                )
+                try write("stores:\n  shop: {stor: /x}\n", to: config)
+                let broken = try await run(.patchsync, ["doctor", "--config", config.string])
+                #expect(
+                    broken.code == 3
+                        && broken.output == """
+                            fault  settings: \(config):2: there is no setting 'stor' [settingsUnreadable]
+                              hint: did you mean store?
+
+                            """,
+                    "\(broken)"
+                )
                 try await world.makeKeys(world.path("keys"), of: "com.example.other")
                 #expect(
                     try await look(at: whole, "--root", world.path("keys/root.json").string)

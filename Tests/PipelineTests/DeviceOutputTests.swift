@@ -18,6 +18,8 @@ struct DeviceOutputTests {
             let printed = Printed()
             @Sendable func told(_ device: Device) async throws {
                 await printed.add(try await device("status", "--json").done().output, "status")
+                let why = try await device("explain", "--json")
+                if why.code != 3 { await printed.add(try why.done().output, "explain") }
             }
             @Sendable func synced(_ device: Device, _ options: String...) async throws -> Outcome {
                 let sync = try await device.sync(["--json"] + options)
@@ -105,6 +107,10 @@ struct DeviceOutputTests {
                     "patches.task=take", "patches.task=heal", "patches.task=keep", "patches.way=none",
                     "patches.task=putOff",
                     "patches.way=file", "patches.way=open", "metadata", "decisions.choice=take",
+                ],
+                "explain": [
+                    "versions.outcome.code=staged", "versions.outcome.code=installed", "versions.outcome.version",
+                    "versions.rules.passes", "versions.outcome.why", "versions.rules.turns.until",
                 ],
                 "events": [
                     "event=listening", "event=serving", "event=rolledBack", "event=synced", "launch", "from.patchId",

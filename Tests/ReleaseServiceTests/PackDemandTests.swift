@@ -45,7 +45,7 @@ struct PackDemandTests {
         let column = try server.bundleDocument(3, ".manifest.sigs").count
         #expect(before.allSatisfy { $0.signatureBytes == column && $0.otherwise > 4 * 3_000 + column })
         let change = try await operations.makePacks(of: production, in: app, .version(named("1.0.1")))
-        #expect(try change.files == 3 && server.packs() == server.packNames(to: 3, from: [1]))
+        #expect(try change.files == 4 && server.packs() == server.packNames(to: 3, from: [1]))
         let after = try repository.updates(of: production)
         #expect(rows(after) == ["1.0.2 1.0.3 false singleObjects", "1.0.1 1.0.3 true pack"])
         let made = try pack(server, to: 3, from: 1)
@@ -56,7 +56,7 @@ struct PackDemandTests {
         let second = try pack(server, to: 3, from: 2)
         #expect(try repository.updates(of: production, .manifest(second.base)).map(\.pack) == [second])
         #expect(try repository.updates(of: production, .version(named("1.0.3"))) == [])
-        #expect(try await operations.makePacks(of: production, in: app, .all).files == 3)
+        #expect(try await operations.makePacks(of: production, in: app, .all).files == 4)
         #expect(try await operations.makePacks(of: production, in: app, .all) == .nothing, "they stand")
         #expect(try server.packs() == server.packNames(to: 3, from: [1, 2]))
         #expect(try repository.check().faults == [])
@@ -82,7 +82,7 @@ struct PackDemandTests {
                 "1.0.4 1.0.3 false singleObjects"
             ]
         )
-        #expect(try await fixture.operations.makePacks(of: production, in: app, .manifest(digest)).files == 3)
+        #expect(try await fixture.operations.makePacks(of: production, in: app, .manifest(digest)).files == 4)
     }
 
     // MARK: By devices
@@ -127,7 +127,7 @@ struct PackDemandTests {
         let invented = [
             BasePack(manifest: nobody, base: wanted.base), BasePack(manifest: wanted.manifest, base: nobody),
         ]
-        #expect(try await outcomes(fixture, of: [superseded] + invented + [wanted]) == [0, 0, 0, 3])
+        #expect(try await outcomes(fixture, of: [superseded] + invented + [wanted]) == [0, 0, 0, 4])
         #expect(try server.packs() == server.packNames(to: 3, from: [1]))
         let path = try RequestPath(parsing: "/\(app)/\(URLLayout.pack(wanted, .pack))")
         let asked = NIOLockedValueBox(0)
@@ -155,6 +155,6 @@ struct PackDemandTests {
         let used = try server.packs().reduce(0) { try $0 + server.treeBytes($1).count }
         let wanted = try pack(server, to: 3, from: 1)
         #expect(try await outcomes(fixture, room: used, of: [wanted]) == [0])
-        #expect(try await outcomes(fixture, room: used + 1, of: [wanted]) == [3])
+        #expect(try await outcomes(fixture, room: used + 1, of: [wanted]) == [4])
     }
 }

@@ -69,7 +69,10 @@ extension TestingServer {
     }
 
     package func packs() throws -> Set<String> {
-        try treeFiles().filter { $0.hasSuffix(".pack") || $0.hasSuffix(".sigs") && $0.hasPrefix("packs/") }
+        try treeFiles().filter { name in
+            name.hasSuffix(".pack")
+                || name.hasPrefix("packs/") && BasePack.Part.allCases.contains { name.hasSuffix(".\($0.rawValue)") }
+        }
     }
 
     /// The names of the packs and signatures from some versions to another, by number.

@@ -5,6 +5,7 @@ import PatchFormat
 import PatchStore
 import PatchTrust
 import SystemPackage
+import Terminal
 import Testing
 
 @testable import PatchSync
@@ -66,7 +67,8 @@ struct DeviceDoctorTranscripts {
     private static let store: [Diagnosis.Line] =
         [
             .store(DeviceConfiguration(app: Sample.app, server: Sample.server, channel: Sample.channel)),
-            .store(.noStore("device")), .store(.format(Sample.format)), .store(.file(.permission(.read, Sample.path))),
+            .settings(Failure("patchsync.yaml:1 names no store")), .store(.noStore("device")),
+            .store(.format(Sample.format)), .store(.file(.permission(.read, Sample.path))),
             .folder(folder(0o700), canWrite: true, owner: "patchline"),
             .folder(folder(0o700), canWrite: false, owner: "patchline"),
             .folder(folder(0o775), canWrite: true, owner: "patchline"),

@@ -1,4 +1,5 @@
 import AssetServer
+import DeviceOutput
 import PatchFetch
 import PatchFormat
 import PatchStore
@@ -21,7 +22,7 @@ struct DeviceReportTranscripts {
             "patchsync-reports",
             about: "What patchsync says of a device, and of what it did with it."
         )
-        reports.list("what runs after a command", activations.map(\.told.words))
+        reports.list("what runs after a command", activations.map(\.words))
         reports.section(
             "set",
             [text(try Written.lines { facts.printFacts(servedBy: [server], on: $0) })] + [ownHost(try hosted())]
@@ -37,7 +38,7 @@ struct DeviceReportTranscripts {
         )
         reports.section(
             "sync",
-            try syncs.map { sync in text(try Written.lines { sync.print([], on: $0, errors: $0) }) }
+            try syncs.map { sync in text(try Written.lines { sync.print(on: $0, errors: $0) }) }
         )
         reports.section(
             "sync --dry-run",

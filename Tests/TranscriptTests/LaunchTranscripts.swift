@@ -1,16 +1,19 @@
+import DeviceOutput
 import PatchFetch
 import Foundation
 import PatchChoice
+import PatchDaemon
 import PatchFormat
 import PatchStore
 import PatchSync
 import PatchTrust
-import Patchline
+
 import SystemPackage
 import Terminal
 import Testing
 
 @testable import PatchSyncCommand
+@testable import Patchline
 
 @Suite("What patchsync tells while it works")
 struct LaunchTranscripts {
@@ -77,4 +80,56 @@ struct LaunchTranscripts {
         ),
         column: nil
     )
+}
+
+/// What `run` says besides: of its settings, and with each store's name.
+@Suite("What patchsync run tells")
+struct DaemonTranscripts {
+    @Test func `stands in its transcript, in words and as JSON`() throws {
+        var transcript = Transcript("patchsync-run", about: "Lines of patchsync run.")
+        var shop = StoreSettings(name: "shop", store: "/var/lib/shop")
+        let address = LocalServer.Address(port: 8_081, token: nil)
+        let busy = Failure(
+            "d.yaml:4 there is no setting 'sync'",
+            hint: "did you mean sync-every?",
+            exitCode: .malformed
+        )
+        let change = SettingsChange(from: [shop], to: [])
+        for json in [false, true] {
+            transcript.list(
+                json ? "as JSON" : "in words",
+                try Written.lines { console in
+                    let events = DaemonEvents(json: json, out: console, errors: console)
+                    let told: [StoreEvent] = [
+                        .made, .differs(["channel (beta, not production)"]), .listening(address),
+                        .app(.app(.nothingInstalled)),
+                        .proxy("a server is gone"), .trouble(.device(.noStore("/var/lib/shop"))),
+                        .trouble(.server(.portInUse(8_081))), .trouble(.other("no authority")),
+                    ]
+                    for event in told { events.take(event, of: shop) }
+                    shop.urlFile = "/nowhere/shop.html"
+                    events.take(.listening(address), of: shop)
+                    shop.urlFile = nil
+                    events.reloaded(change)
+                    events.reloaded(SettingsChange(from: [shop], to: [shop]))
+                    events.kept(busy)
+                    events.unwatched(FileError(.noSpace, .watch, "/etc/patchline"))
+                }
+            )
+        }
+        transcript.section(
+            "that it does not begin",
+            [
+                Failure(SettingsOnDisk.Fault.file(.notFound(.read, "/etc/patchline/patchsync.yaml"))),
+                Failure(
+                    SettingsOnDisk.Fault.settings(DaemonSettingsFault(file: "d.yaml", line: nil, rule: "is not UTF-8"))
+                ),
+                Failure.servedAlready(store: "/var/lib/shop", by: 4_711, "shop"),
+                Failure.servedAlready(store: "/var/lib/shop", by: nil, nil), Failure.servedAlready(by: nil, port: nil),
+            ]
+            .map(\.transcript)
+        )
+        transcript.list("in systemctl status", [RunCommand.status([shop]), DaemonLife.status(keptBecause: busy)])
+        try transcript.check()
+    }
 }

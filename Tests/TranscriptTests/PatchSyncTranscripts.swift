@@ -1,4 +1,5 @@
 import ArgumentParser
+import DeviceOutput
 import PatchSync
 import Patchline
 import Terminal
@@ -17,7 +18,7 @@ struct PatchSyncTranscripts {
         transcript.section("the device", SyncError.samples.map { Failure($0).transcript })
         transcript.section("its pages", LocalServerError.samples.map { Failure($0).transcript })
         let rules = try ProxyOptions.parse((0...100).flatMap { ["--proxy", "/\($0)=https://example.com"] })
-        var others = [ConfirmCommand.otherLaunch]
+        var others = [Failure.otherLaunch]
         do throws(Failure) { _ = try rules.settings() } catch { others.append(error) }
         transcript.section("other things", others.map(\.transcript))
         transcript.section("a server that runs already", [Failure(.portInUse(8_081), servers: [server]).transcript])
@@ -66,6 +67,7 @@ struct PatchSyncTranscripts {
         "sync --store device --retries 2000",
         "sync --store device --app-version 1.x",
         "doctor --store device --within 0",
+        "doctor --store device --config patchsync.yaml",
         "sync --store device --dry-run --app-build 7",
         "sync --store device --no-metered --allowance 20kB",
         "set --store device --metered --allowance 20",

@@ -106,7 +106,7 @@ package struct FileServer: Service {
         let loops = MultiThreadedEventLoopGroup.singleton
         let responders = LoopResponders(exchange, configuration, loops: Array(loops.makeIterator()).count)
         do {
-            return try await ServerBootstrap(group: loops)
+            let bootstrap = ServerBootstrap(group: loops)
                 // A flood that fills the queue costs every other client a second before its next try; accepted
                 // connections find a place at once, or make one, so both are generous. The system caps the first.
                 .serverChannelOption(.backlog, value: 4096)
@@ -123,7 +123,8 @@ package struct FileServer: Service {
                 .childChannelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture { try server.admit(channel, responders) }
                 }
-                .bind(host: host, port: port).get()
+            if let socket = configuration.socket { return try await bootstrap.withBoundSocket(socket).get() }
+            return try await bootstrap.bind(host: host, port: port).get()
         } catch let error as IOError where error.errnoCode == Errno.addressInUse.rawValue {
             throw .portInUse(host: host, port: port)
         } catch let error as IOError {

@@ -4,6 +4,9 @@ package struct FileServerConfiguration: Sendable {
     package var host: String
     /// 0 takes any free port; `onListening` tells which.
     package var port: Int
+    /// A bound socket that stands in place of host and port, and is the server's from its start on: one of AF_UNIX, or one that
+    /// was passed to this process.
+    package var socket: Int32?
     /// With it the server speaks HTTPS and nothing else.
     package var tls: RenewableIdentity?
     /// Other rules than HTTP's, for clients that were made for another server.

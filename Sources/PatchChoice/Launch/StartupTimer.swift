@@ -24,6 +24,11 @@ package struct StartupTimer: Equatable, Sendable {
         return !isPaused && elapsed >= limit
     }
 
+    /// In how much time to ask next, so that all of it counts; nil while nothing is counted.
+    package var nextQuestion: Duration? {
+        isPaused ? nil : max(.zero, min(limit - elapsed, Self.longestStep / 2))
+    }
+
     /// The app goes to the background.
     package mutating func pause(at now: Duration) {
         count(to: now)

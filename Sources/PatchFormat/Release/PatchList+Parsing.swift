@@ -126,6 +126,7 @@ extension PatchEntry {
         }
         let requires = fields.has("requires") ? try fields.requires("requires") : [:]
         let rules = fields.has("rules") ? try PatchRules(try fields.fields("rules")) : .everyone
+        let security = fields.has("security") ? try SecurityAdvisory(try fields.fields("security")) : nil
         let jspatch = fields.has("jspatch") ? try JSPatchForm(try fields.fields("jspatch")) : nil
         self.init(
             patchID: patchID,
@@ -137,6 +138,7 @@ extension PatchEntry {
             salt: salt,
             requires: requires,
             rules: rules,
+            security: security,
             jspatch: jspatch
         )
     }

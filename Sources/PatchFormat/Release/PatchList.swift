@@ -57,6 +57,8 @@ package struct PatchEntry: Hashable, Sendable {
     /// By patch id: the contents of which one must be taken together with this entry.
     package let requires: [PatchID: [SHA256Digest]]
     package let rules: PatchRules
+    /// Set for a version that closes a security hole.
+    package let security: SecurityAdvisory?
     /// For readers of JSPatch's own form; a device of ours passes it over.
     package let jspatch: JSPatchForm?
 
@@ -70,6 +72,7 @@ package struct PatchEntry: Hashable, Sendable {
         salt: [UInt8],
         requires: [PatchID: [SHA256Digest]] = [:],
         rules: PatchRules,
+        security: SecurityAdvisory? = nil,
         jspatch: JSPatchForm? = nil
     ) {
         self.patchID = patchID
@@ -81,6 +84,7 @@ package struct PatchEntry: Hashable, Sendable {
         self.salt = salt
         self.requires = requires
         self.rules = rules
+        self.security = security
         self.jspatch = jspatch
     }
 
@@ -94,7 +98,7 @@ package struct PatchEntry: Hashable, Sendable {
         let rest: [(String, JSON?)] = [
             ("signature", signature.json), ("salt", .text(Hex.text(salt))),
             ("requires", requires.isEmpty ? nil : .fields(requirement)), ("rules", rules.json),
-            ("jspatch", jspatch?.json),
+            ("security", security?.json), ("jspatch", jspatch?.json),
         ]
         return .fields(members + fingerprint.members + rest)
     }

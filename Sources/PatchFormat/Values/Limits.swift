@@ -72,6 +72,9 @@ package enum Limits {
     package static let usersOfEntry = 100_000
     /// Members of one entry's rules, known and unknown.
     package static let rulesOfEntry = 64
+    /// What an entry says of the security hole that it closes: characters, and bytes.
+    package static let advisoryText = 2_000
+    package static let advisoryURL = 2_048
     package static let releaseDescription = 1_000_000
     package static let keyFile = 65_536
     /// What an external signer prints.

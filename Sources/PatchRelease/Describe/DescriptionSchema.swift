@@ -106,6 +106,10 @@ package enum DescriptionSchema {
                           }
                         }
                       },
+                      "security": {
+                        "description": "For a version that closes a security hole: devices may be set to take only these by themselves.",
+                        "$ref": "#/$defs/security"
+                      },
                       "keep": {
                         "description": "How many older versions of this id stay listed behind it.",
                         "type": "integer",
@@ -168,6 +172,10 @@ package enum DescriptionSchema {
                             "pattern": "^(?!\\.{1,2}$)[A-Za-z0-9._+-]{1,64}$"
                           }
                         }
+                      },
+                      "security": {
+                        "description": "For a version that closes a security hole: devices may be set to take only these by themselves.",
+                        "$ref": "#/$defs/security"
                       },
                       "keep": {
                         "description": "How many older versions of this id stay listed behind it.",
@@ -234,63 +242,7 @@ package enum DescriptionSchema {
                 }
               ]
             },
-            "rules": {
-              "type": "object",
-              "additionalProperties": false,
-              "properties": {
-                "rollout": {
-                  "description": "How many devices may take it: a percentage of at most two decimals, or ten-thousandths (1000 is 10%).",
-                  "default": "100%",
-                  "anyOf": [
-                    {
-                      "type": "integer",
-                      "minimum": 0,
-                      "maximum": 10000
-                    },
-                    {
-                      "type": "string",
-                      "pattern": "^(100(\\.0{1,2})?|[0-9]{1,2}(\\.[0-9]{1,2})?)%$"
-                    }
-                  ]
-                },
-                "appVersion": {
-                  "description": "Comparators of the native app's version, all of which must hold: >=2.1 <3.",
-                  "type": "string",
-                  "pattern": "^(>=|<=|!=|>|<|=)[0-9]{1,9}(\\.[0-9]{1,9}){0,7}( (>=|<=|!=|>|<|=)[0-9]{1,9}(\\.[0-9]{1,9}){0,7})*$"
-                },
-                "condition": {
-                  "description": "A condition on what the device was told: region==eu&&ismale==1. && binds tighter than ||; there are no parentheses.",
-                  "type": "string",
-                  "pattern": "^[^()]*$"
-                },
-                "users": {
-                  "description": "Users by id, or by the hash that a list holds.",
-                  "type": "array",
-                  "items": {
-                    "type": "string",
-                    "minLength": 1
-                  }
-                },
-                "dial": {
-                  "description": "required: no device takes it before the server's dial speaks of it.",
-                  "enum": [
-                    "optional",
-                    "required"
-                  ],
-                  "default": "optional"
-                },
-                "mandatory": {
-                  "description": "It starts at once under a running app.",
-                  "type": "boolean",
-                  "default": false
-                },
-                "runAtNextLaunch": {
-                  "description": "It starts at the next launch, never by a reload.",
-                  "type": "boolean",
-                  "default": false
-                }
-              }
-            }
+        \#(versions)
           }
         }
 

@@ -17,7 +17,7 @@ extension ReleaseDescription {
 }
 
 extension DescribedPatch {
-    static let common: Set<String> = ["id", "kind", "version", "rules", "requires", "keep"]
+    static let common: Set<String> = ["id", "kind", "version", "rules", "requires", "security", "keep"]
     static let ofScript = common.union(["file"])
     static let ofBundle = common.union([
         "folder", "index", "routes", "cacheable", "commit", "compatibility", "exclude",
@@ -47,6 +47,7 @@ extension DescribedPatch {
         }
         let described = fields.has("rules") ? Self.rules(of: fields, mistakes) : DescribedRules()
         let requires = fields.has("requires") ? Self.requirements(of: fields, mistakes) : [:]
+        let security = fields.has("security") ? Self.security(of: fields, mistakes) : nil
         let keep = mistakes.take { () throws(FormatError) in
             fields.has("keep") ? try fields.integer("keep", in: Self.keptVersions) : Self.keepByDefault
         }
@@ -58,6 +59,7 @@ extension DescribedPatch {
             rules: described.rules,
             users: described.users,
             requires: requires,
+            security: security,
             keep: keep
         )
     }
@@ -65,6 +67,15 @@ extension DescribedPatch {
     private static func rules(of fields: Fields, _ mistakes: Mistakes) -> DescribedRules {
         let rules = mistakes.take { () throws(FormatError) in try fields.mapping("rules", such: "{rollout: 10%}") }
         return rules.map { DescribedRules($0, mistakes) } ?? DescribedRules()
+    }
+
+    private static func security(of fields: Fields, _ mistakes: Mistakes) -> SecurityAdvisory? {
+        mistakes.take { () throws(FormatError) in
+            let told = try fields.mapping("security", such: "{text: \"Names in a chat could run scripts.\"}")
+            try told.allow(["text", "url"])
+            _ = try told.words("text")
+            return try SecurityAdvisory(told)
+        }
     }
 
     private static func requirements(of fields: Fields, _ mistakes: Mistakes) -> [PatchID: [Requirement]] {

@@ -31,6 +31,8 @@ package struct DescribedPatch: Equatable, Sendable {
     /// Users of its rules who are named by their ids; the salt that their hashes need is known when the list is drafted.
     package let users: [UserID]
     package let requires: [PatchID: [Requirement]]
+    /// Set for a version that closes a security hole.
+    package let security: SecurityAdvisory?
     /// How many of the base's other versions of this id stay listed behind this one.
     ///
     /// One by default, so that a device that may not take the new version keeps the old.
@@ -45,6 +47,7 @@ package struct DescribedPatch: Equatable, Sendable {
         rules: PatchRules,
         users: [UserID] = [],
         requires: [PatchID: [Requirement]],
+        security: SecurityAdvisory? = nil,
         keep: Int
     ) {
         self.patchID = patchID
@@ -53,6 +56,7 @@ package struct DescribedPatch: Equatable, Sendable {
         self.rules = rules
         self.users = users
         self.requires = requires
+        self.security = security
         self.keep = keep
     }
 

@@ -165,6 +165,7 @@ struct ReleaseAssembly: Sendable {
             salt: row.salt,
             requires: row.requires,
             rules: row.rules,
+            security: row.security,
             jspatch: jspatch
         )
     }

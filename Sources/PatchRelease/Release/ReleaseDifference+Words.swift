@@ -40,8 +40,8 @@ extension ReleaseDifference.Change {
         case .added(_, let files?): files.map { "+ \($0)" }
         case .version(_, _, let files?):
             files.added.map { "+ \($0)" } + files.changed.map { "~ \($0)" } + files.removed.map { "- \($0)" }
-        case .added(_, nil), .version(_, _, nil), .rules, .requirements, .behind, .withdrawn,
-            .withdrawnForGood, .unchanged:
+        case .added(_, nil), .version(_, _, nil), .rules, .requirements, .security, .behind,
+            .withdrawn, .withdrawnForGood, .unchanged:
             []
         }
     }
@@ -50,16 +50,20 @@ extension ReleaseDifference.Change {
         switch self {
         case .added(let entry, let files):
             let size = files.map { ", \(Words.count($0.count, "file"))" } ?? ", \(Words.bytes(entry.fingerprint.size))"
-            return "+ \(entry.label) is new (\(entry.kind)\(size); \(entry.digest)); \(Words.rules(entry.rules))"
+            return
+                "+ \(entry.label) is new (\(entry.kind)\(size); \(entry.digest)); \(Words.rules(entry.rules))\(entry.advisory)"
         case .version(let old, let new, let files):
             let detail = files.map { "; \($0.words)" } ?? ""
             return "~ \(new.patchID) goes from \(old.version) (\(old.digest)) to \(new.version) (\(new.digest)); "
-                + "\(Words.rules(new.rules))\(detail)"
+                + "\(Words.rules(new.rules))\(detail)\(new.advisory)"
         case .rules(let old, let new):
             return "~ \(new.label): rules go from \(Words.rules(old.rules)) to \(Words.rules(new.rules))"
         case .requirements(let entry):
             let required = entry.requires.keys.sorted().map(\.text).joined(separator: ", ")
             return "~ \(entry.label): requires \(required.isEmpty ? "nothing" : required)"
+        case .security(_, let new):
+            guard let security = new.security else { return "~ \(new.label): no longer a security version" }
+            return "~ \(new.label): a security version: \(security)"
         case .behind(let entry, let listed):
             return listed
                 ? "+ \(entry.label) is listed again"
@@ -76,5 +80,7 @@ extension ReleaseDifference.Change {
 }
 
 extension PatchEntry {
+    fileprivate var advisory: String { security.map { "; security: \($0)" } ?? "" }
+
     fileprivate var digest: String { "sha256 \(fingerprint.sha256.hex.prefix(12))…" }
 }

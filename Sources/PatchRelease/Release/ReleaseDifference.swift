@@ -9,6 +9,8 @@ package struct ReleaseDifference: Equatable, Sendable {
         /// The same version with other rules.
         case rules(from: PatchEntry, to: PatchEntry)
         case requirements(of: PatchEntry)
+        /// The same version says something else of a security hole, or nothing any more.
+        case security(from: PatchEntry, to: PatchEntry)
         /// A version that stood behind the first, or does now.
         case behind(PatchEntry, listed: Bool)
         /// No version of its patch is listed any more.
@@ -66,6 +68,7 @@ package struct ReleaseDifference: Equatable, Sendable {
             guard let known = base.entry(entry.label) else { continue }
             if known.rules != entry.rules { changes.append(.rules(from: known, to: entry)) }
             if known.requires != entry.requires { changes.append(.requirements(of: entry)) }
+            if known.security != entry.security { changes.append(.security(from: known, to: entry)) }
         }
         let oldBehind = old.filter { $0.label != before.label && $0.label != first.label }
         func gone(_ entry: PatchEntry) -> Change {

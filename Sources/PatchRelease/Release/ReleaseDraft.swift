@@ -13,6 +13,7 @@ package struct ReleaseDraft: Equatable, Sendable {
         package let salt: [UInt8]
         package var requires: [PatchID: [SHA256Digest]]
         package let rules: PatchRules
+        package let security: SecurityAdvisory?
         /// The base's signature over the same statement, where there is one.
         package let known: EntrySignature?
         /// The base's signatures in JSPatch's form, where it has them.
@@ -227,6 +228,7 @@ package struct ReleaseDraft: Equatable, Sendable {
             salt: salt,
             requires: [:],
             rules: rules,
+            security: patch.security,
             known: known?.signature,
             knownJSPatch: known?.jspatch
         )
@@ -300,6 +302,7 @@ extension ReleaseDraft.Row {
             salt: entry.salt,
             requires: entry.requires,
             rules: rules,
+            security: entry.security,
             known: known,
             knownJSPatch: entry.jspatch
         )

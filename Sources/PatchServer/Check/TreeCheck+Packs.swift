@@ -20,6 +20,7 @@ extension TreeCheck {
                 switch part {
                 case .pack: try applied(file, pack, to: old)
                 case .signatures: try rebuilt(file, old, base, new)
+                case .signed: try joined(file, pack)
                 }
             if let found { add(file, .form, found) }
         } catch { add(file, .form, "\(error)") }
@@ -85,6 +86,27 @@ extension TreeCheck {
             }
         }
         return "they do not make the signatures of the manifest that their name says"
+    }
+
+    /// Both in one must be what stands beside it.
+    private mutating func joined(_ file: TreePath.File, _ pack: BasePack) throws(ServerError) -> String? {
+        let storage = repository.storage
+        guard let signatures = try storage.read(.basePack(pack, .signatures), limit: Limits.signatureColumn),
+            let parts = try storage.open(.basePack(pack, .pack), limit: Limits.object),
+            let whole = try storage.open(file, limit: Limits.object)
+        else { return nil }
+        var size = 0
+        var digests = Digester()
+        digests.update(BasePack.front(signatures))
+        while let bytes = chunk(of: parts) { digests.update(bytes) }
+        var found = Digester()
+        while let bytes = chunk(of: whole) {
+            found.update(bytes)
+            size += bytes.count
+        }
+        report.counts.bytes += size
+        return digests.finish().sha256 == found.finish().sha256
+            ? nil : "it is not the signatures and the pack that stand beside it"
     }
 
     /// What an index says must be so; a pack that it does not name costs a device a request, and is no fault.

@@ -55,12 +55,11 @@ extension AppRepository {
         at now: UTCTime,
         _ change: (inout PublicationPlan, inout [TargetPath: TargetFile]) -> Void
     ) throws(ServerError) -> RefreshedVersions {
-        let versions = try state.nextVersions(unused: try tree.usedVersions())
+        let fresh = try freshRoles(over: state, signing: key, at: now)
         var plan = PublicationPlan()
         var dials = try state.dials()
         change(&plan, &dials)
-        try FreshRoles(signers: state.signers(key), versions: versions, now: now)
-            .add(to: &plan, dials: dials, files: state.otherFiles)
+        let versions = try fresh.add(to: &plan, dials: dials, files: state.otherFiles)
         _ = try carryOut(plan, over: state)
         return RefreshedVersions(app: app, versions, signedAt: now)
     }

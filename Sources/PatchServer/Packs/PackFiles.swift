@@ -10,7 +10,7 @@ struct MadePack: Sendable {
     let job: PackPlan.Job
     let cost: UpdateCost
     let summary: PackSummary
-    /// The pack, and the signatures where the column can be made of them.
+    /// The pack, and where the column can be made of them the signatures, and both in one.
     let files: [CompressedForms.Form]
 }
 
@@ -60,9 +60,16 @@ struct PackFiles: Sendable {
         guard cost.isWorthIt else { return nil }
         var made = [try write(head, path, as: .basePack(job.pack, .pack), to: folder.at("\(number).pack"))]
         if let signatures {
-            made.append(
-                try write(signatures, nil, as: .basePack(job.pack, .signatures), to: folder.at("\(number).sigs"))
-            )
+            let pack = made[0].path
+            made += [
+                try write(signatures, nil, as: .basePack(job.pack, .signatures), to: folder.at("\(number).sigs")),
+                try write(
+                    BasePack.front(signatures),
+                    pack,
+                    as: .basePack(job.pack, .signed),
+                    to: folder.at("\(number).signed")
+                ),
+            ]
         }
         return MadePack(job: job, cost: cost, summary: summary, files: made)
     }

@@ -3,7 +3,7 @@ import PatchTrust
 package import ReleaseTree
 
 extension AppRepository {
-    /// Signs dial, snapshot and timestamp again; what they say stays the same.
+    /// Signs snapshot and timestamp again, and the dial where it holds no longer; what they say stays the same.
     ///
     /// The caller holds the lock.
     /// - Throws: `ended` when root or targets have: a device would take nothing of it, and a clock that is ahead would
@@ -13,12 +13,24 @@ extension AppRepository {
         let state = try PublishedState(of: self)
         try checkOnlineKey(key, in: state)
         try checkHolds(state, at: now)
-        let versions = try state.nextVersions(unused: try tree.usedVersions())
         var plan = PublicationPlan()
-        try FreshRoles(signers: state.signers(key), versions: versions, now: now)
+        let versions = try freshRoles(over: state, signing: key, at: now)
             .add(to: &plan, dials: try state.dials(), files: state.otherFiles)
         _ = try carryOut(plan, over: state)
         return RefreshedVersions(app: app, versions, signedAt: now)
+    }
+
+    /// What signs the roles that follow the published ones, and keeps a dial that says the same.
+    func freshRoles(over state: PublishedState, signing key: OnlineKey, at now: UTCTime) throws(ServerError)
+        -> FreshRoles
+    {
+        let used = try tree.usedVersions()
+        return FreshRoles(
+            signers: state.signers(key),
+            next: try state.nextVersions(unused: used),
+            now: now,
+            currentDial: try state.currentDial(unused: used)
+        )
     }
 
     /// Whether what the online key signs now is of use to anybody.

@@ -102,18 +102,18 @@ extension PublicationPlan {
         }
     }
 
-    /// All writes that publish a release.
+    /// Adds all writes that publish a release.
     ///
     /// - Parameter dial: the channel's, which loses the rows of versions no longer listed; nil when it cannot be read,
     ///   and stays.
-    init(
-        publishing verified: VerifiedRelease,
+    /// - Returns: the versions of the online roles then.
+    mutating func publish(
+        _ verified: VerifiedRelease,
         on state: PublishedState,
         dial: Dial?,
         labels: PublishedLabels,
         fresh: FreshRoles
-    ) throws(ServerError) {
-        self.init()
+    ) throws(ServerError) -> FreshRoles.Versions {
         var dials = try state.dials()
         var files = state.otherFiles
         add(contentsOf: verified)
@@ -121,8 +121,8 @@ extension PublicationPlan {
         if let dial, case let kept = dial.keeping(verified.list.entries), kept.rows.count < dial.rows.count {
             write(kept, to: &dials)
         }
-        try fresh.add(to: &self, dials: dials, files: files)
         write(labels.fileBytes, to: .record("labels.json"), in: .records)
+        return try fresh.add(to: &self, dials: dials, files: files)
     }
 
     /// A release's role, and a dial where the channel has none.

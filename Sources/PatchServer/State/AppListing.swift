@@ -21,6 +21,8 @@ package struct AppListing: Equatable, Sendable {
         /// Bytes of the script, or of all assets together.
         package let size: Int
         package let assets: Int
+        /// Set for a version that closes a security hole.
+        package var security: SecurityAdvisory?
     }
 
     package struct Channel: Equatable, Sendable {
@@ -92,6 +94,7 @@ extension AppListing.Patch {
                     ])
                 }
             ), ("size", .integer(size)), ("assets", kind == .bundle ? .integer(assets) : nil),
+            ("security", security?.json),
         ])
     }
 }

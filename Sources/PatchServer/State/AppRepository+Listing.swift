@@ -67,7 +67,8 @@ extension AppRepository {
                     rollout: entry.rules.rollout,
                     dial: dial.row(entry.patchID, entry.fingerprint.sha256),
                     size: size,
-                    assets: assets.count
+                    assets: assets.count,
+                    security: entry.security
                 )
             )
         }

@@ -29,9 +29,9 @@ extension AppRepository {
         record.exported = versions
         try tree.keep(record)
         var plan = PublicationPlan()
-        try FreshRoles(
+        _ = try FreshRoles(
             signers: state.signers(key),
-            versions: versions,
+            next: versions,
             now: now,
             validity: .seconds(expires.seconds - now.seconds)
         ).add(to: &plan, dials: try state.dials(), files: state.otherFiles)

@@ -4,8 +4,11 @@ import ReleaseTree
 
 /// The roles that the online key signs, anew: dial, snapshot, timestamp.
 struct FreshRoles: Sendable {
-    /// How long each of them holds; a server signs them again every few hours.
+    /// How long snapshot and timestamp hold; a server signs them again every few hours.
     static let lifetime = Duration.days(7)
+    /// How long a dial holds: no older one than the snapshot names is taken, so it may stay while it says what is true,
+    /// and devices have a signature fewer to fetch.
+    static let dialLifetime = Duration.days(14)
 
     /// Who signs what, from the verified root and targets roles.
     struct Signers: Sendable {
@@ -22,48 +25,80 @@ struct FreshRoles: Sendable {
     }
 
     let signers: Signers
-    let versions: Versions
+    /// The next ones; a role that stays keeps its own.
+    let next: Versions
     let now: UTCTime
-    /// How long they hold.
-    var validity = FreshRoles.lifetime
+    /// What is published, and stays where it says the same and holds long enough; nil where it is signed anew.
+    var currentDial: CurrentDial?
+    /// How long all of them hold, where somebody asked for that.
+    var validity: Duration?
 
-    /// Adds the three roles to a plan.
+    /// Adds snapshot and timestamp to a plan, and the dial where it does not stay.
     ///
     /// - Parameters:
     ///   - dials: by target path, the dial of every published channel.
     ///   - files: what the snapshot says of every other role.
+    /// - Returns: the versions that are published then.
     func add(to plan: inout PublicationPlan, dials: [TargetPath: TargetFile], files: [String: RoleFile])
-        throws(ServerError)
+        throws(ServerError) -> Versions
     {
-        let expires = now.adding(validity)
-        let dial = try signers.key.sign(
-            RoleDocument.delegated("dial", version: versions.dial, expires: expires, targets: dials),
-            for: signers.dial
-        ).fileBytes
-        plan.write(dial, to: .tree(.role("dial", version: versions.dial)), in: .dial)
-
+        let expires = now.adding(validity ?? Self.lifetime)
+        let dial =
+            if let kept = currentDial?.file(saying: dials, at: now) { kept } else { try signed(dials, in: &plan) }
         var files = files
-        files["dial"] = RoleFile(of: dial, version: versions.dial)
+        files["dial"] = dial
         let snapshot = try signers.key.sign(
-            RoleDocument.snapshot(version: versions.snapshot, expires: expires, files: files),
+            RoleDocument.snapshot(version: next.snapshot, expires: expires, files: files),
             for: signers.root.keys(of: "snapshot")
         ).fileBytes
-        plan.write(snapshot, to: .tree(.role("snapshot", version: versions.snapshot)), in: .snapshot)
+        plan.write(snapshot, to: .tree(.role("snapshot", version: next.snapshot)), in: .snapshot)
 
         let timestamp = try signers.key.sign(
             RoleDocument.timestamp(
-                version: versions.timestamp,
+                version: next.timestamp,
                 expires: expires,
-                snapshot: RoleFile(of: snapshot, version: versions.snapshot),
+                snapshot: RoleFile(of: snapshot, version: next.snapshot),
                 signedAt: now
             ),
             for: signers.root.keys(of: "timestamp")
         ).fileBytes
         plan.write(timestamp, to: .tree(.timestamp), in: .timestamp)
+        return Versions(dial: dial.version, snapshot: next.snapshot, timestamp: next.timestamp)
+    }
+
+    private func signed(_ dials: [TargetPath: TargetFile], in plan: inout PublicationPlan) throws(ServerError)
+        -> RoleFile
+    {
+        let expires = now.adding(validity ?? Self.dialLifetime)
+        let dial = try signers.key.sign(
+            RoleDocument.delegated("dial", version: next.dial, expires: expires, targets: dials),
+            for: signers.dial
+        ).fileBytes
+        plan.write(dial, to: .tree(.role("dial", version: next.dial)), in: .dial)
+        return RoleFile(of: dial, version: next.dial)
+    }
+}
+
+/// The dial's role as it is published, for whoever would sign it anew.
+struct CurrentDial: Sendable {
+    let file: RoleFile
+    let expires: UTCTime
+    let targets: [TargetPath: TargetFile]
+
+    /// Nil where it says something else, or ends before a snapshot that is signed now.
+    func file(saying targets: [TargetPath: TargetFile], at now: UTCTime) -> RoleFile? {
+        expires >= now.adding(FreshRoles.lifetime) && targets == self.targets ? file : nil
     }
 }
 
 extension PublishedState {
+    /// Nil where it must not stay: whoever saw a tree that was exported knows a higher number.
+    func currentDial(unused used: UsedVersions) throws(ServerError) -> CurrentDial? {
+        let header = dial.header
+        guard used.isAboveExported(dial: header.version), let file = snapshot.files["dial"] else { return nil }
+        return CurrentDial(file: file, expires: header.expires, targets: try dials())
+    }
+
     /// The next versions, past whatever an interrupted publish left behind.
     ///
     /// - Parameter restarting: whether readers forget the versions of these roles (TUF 5.3.11).

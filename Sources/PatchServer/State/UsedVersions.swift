@@ -45,6 +45,8 @@ struct UsedVersions: Equatable, Sendable {
         return Self.next(after: version, used: used, exported: exported?.dial, restarting: restarting)
     }
 
+    func isAboveExported(dial version: Int) -> Bool { version > exported?.dial ?? 0 }
+
     /// The timestamp has one file, whatever its version.
     func nextTimestamp(after version: Int, restarting: Bool) -> Int? {
         Self.next(after: version, used: [], exported: exported?.timestamp, restarting: restarting)

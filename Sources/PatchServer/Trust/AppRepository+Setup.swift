@@ -54,9 +54,9 @@ extension AppRepository {
         plan.write(trust.rootBytes, to: .record("root.json"), in: .records)
         plan.write(key.pem, to: .record("online.key"), in: .records)
         plan.write(PublishedLabels().fileBytes, to: .record("labels.json"), in: .records)
-        try FreshRoles(
+        _ = try FreshRoles(
             signers: trust.signers(key),
-            versions: FreshRoles.Versions(dial: 1, snapshot: 1, timestamp: 1),
+            next: FreshRoles.Versions(dial: 1, snapshot: 1, timestamp: 1),
             now: now
         ).add(to: &plan, dials: [:], files: ["targets": RoleFile(of: trust.targetsBytes, version: targets)])
         _ = try repository.carryOut(plan, over: nil)

@@ -120,7 +120,7 @@ extension AppRepository {
             unused: used,
             restarting: update.keys.restartsVersions
         )
-        try plan.publish(update, on: state, FreshRoles(signers: trust.signers(key), versions: versions, now: now))
+        try plan.publish(update, on: state, FreshRoles(signers: trust.signers(key), next: versions, now: now))
         let dials = carriedDials(update, state)
         let parameters = carriedParameters(update, state)
         let change = try carryOut(plan, over: state)
@@ -281,6 +281,6 @@ extension PublicationPlan {
         var files = update.files
         for release in update.published { add(role: release, to: &files, dials: &dials) }
         write(update.labels.fileBytes, to: .record("labels.json"), in: .records)
-        try fresh.add(to: &self, dials: dials, files: files)
+        _ = try fresh.add(to: &self, dials: dials, files: files)
     }
 }

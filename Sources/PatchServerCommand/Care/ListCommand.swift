@@ -64,6 +64,12 @@ extension AppListing {
             }
         }
         if channels.isEmpty { console.line("nothing published yet") } else { table.write(to: console) }
+        for channel in channels {
+            for patch in channel.patches {
+                guard let security = patch.security else { continue }
+                console.line(printable("security: \(channel.name) \(patch.patchID) \(patch.version): \(security)"))
+            }
+        }
         console.line()
         if !drafts.isEmpty { drafts.table.write(to: console); console.line() }
         roleTable(now: now).write(to: console)

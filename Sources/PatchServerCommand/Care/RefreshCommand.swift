@@ -10,10 +10,12 @@ import Terminal
 struct RefreshCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "refresh",
-        abstract: "Signs snapshot, timestamp and dial again, so that devices know they are current.",
+        abstract:
+            "Signs snapshot and timestamp again, and the dial where it is due, so that devices know they are current.",
         discussion: """
-            These roles hold for seven days. Run this every six hours or so, from cron or a timer, where no `patchsrv serve`
-            does it. An encrypted online key needs its passphrase in a file or in the environment there.
+            Snapshot and timestamp hold for seven days, a dial for fourteen: it is signed again where less than seven are left.
+            Run this every six hours or so, from cron or a timer, where no `patchsrv serve` does it. An encrypted online key
+            needs its passphrase in a file or in the environment there.
 
             EXAMPLES
               patchsrv refresh --data /srv/patchline --passphrase-file /etc/patchline/online.pass

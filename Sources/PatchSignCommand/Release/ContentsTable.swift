@@ -20,9 +20,13 @@ struct ContentsTable {
                 Table.Cell(entry.patchID.text), Table.Cell(entry.version.text), Table.Cell(entry.kind.rawValue),
                 Table.Cell(Words.grouped(contents.manifests[entry.label]?.assets.count ?? 1)),
                 Table.Cell(Words.grouped(contents.bytes(of: entry))),
-                Table.Cell(entry.fingerprint.sha256.hex.prefix(12) + "…"), Table.Cell(Words.rules(entry.rules)),
+                Table.Cell(entry.fingerprint.sha256.hex.prefix(12) + "…"),
+                Table.Cell(Words.rules(entry.rules) + (entry.security == nil ? "" : ", security")),
             ])
         }
         table.write(to: console)
+        for entry in contents.list.entries {
+            if let security = entry.security { console.line(printable("security: \(entry.label): \(security)")) }
+        }
     }
 }

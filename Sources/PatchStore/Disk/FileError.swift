@@ -7,6 +7,7 @@ package enum FileError: Error, Equatable, Sendable {
     /// The operation that failed.
     package enum Operation: String, Sendable {
         case append, create, inspect, link, list, lock, makeDirectory, read, remove, rename, setPermissions, sync, write
+        case watch
     }
 
     case notFound(Operation, FilePath)
@@ -33,6 +34,8 @@ package enum FileError: Error, Equatable, Sendable {
 
     package init(_ errno: Errno, _ operation: Operation, _ path: FilePath) {
         switch errno {
+        // ENOSPC is what inotify_add_watch(2) answers at its limit.
+        case _ where operation == .watch: self = .io(.watch, path, errno)
         case _ where operation == .link && Self.noHardLink.contains(errno): self = .cannotLink(path, errno)
         case .noSuchFileOrDirectory: self = .notFound(operation, path)
         case .fileExists, .directoryNotEmpty: self = .exists(operation, path)
@@ -59,6 +62,8 @@ extension FileError: CustomStringConvertible {
         case .notRegular(let operation, let path): "\(operation.phrase) \(path): it is not a regular file"
         case .notDirectory(let operation, let path): "\(operation.phrase) \(path): it is not in or not a directory"
         case .cannotLink(let path, let errno): "cannot make the hard link \(path): \(errno)"
+        case .io(.watch, let path, let errno):
+            "cannot watch \(path) for changes: \(errno) (sysctl fs.inotify)"
         case .io(let operation, let path, let errno): "\(operation.phrase) \(path): \(errno)"
         }
     }
@@ -79,6 +84,7 @@ extension FileError.Operation {
         case .rename: "cannot rename to"
         case .setPermissions: "cannot set the permissions of"
         case .sync: "cannot make durable"
+        case .watch: "cannot watch"
         }
     }
 }

@@ -24,6 +24,7 @@ package import SystemPackage
 ///   serving/                   which selections running servers hand out: clean-up leaves their files
 ///   servers/                   which programs serve the store now, each with its process and port
 ///   lock  sync.lock            held for one change of state; held by the one sync that runs
+///   serving.lock               held by the one program that serves the store
 /// ```
 package struct DeviceStore: Sendable {
     package let root: FilePath
@@ -34,7 +35,7 @@ package struct DeviceStore: Sendable {
     /// The embedded files; nil without any.
     package internal(set) var embedded: EmbeddedFiles?
     /// False for a disk in memory, which one process alone can see.
-    let isShared: Bool
+    package let isShared: Bool
     let cache = SelectionCache()
     /// In bytes, for writing; never more than a reader takes.
     var selectionLimit = Limits.selection

@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import PatchChoice
 package import PatchFetch
 package import PatchFormat
@@ -58,7 +59,15 @@ package struct SyncEngine: Sendable {
     /// stay.
     package func sync() async throws(SyncError) -> SyncReport {
         _ = (sources.takeFaults(), sources.takeTransferred())
-        return try await inTime { () async throws(SyncError) in try await syncNewest() }
+        let states = NIOLockedValueBox<[PatchStates]>([])
+        var engine = self
+        engine.report = { [report] event in
+            states.withLockedValue { $0.take(event) }
+            report(event)
+        }
+        var done = try await inTime { [engine] () async throws(SyncError) in try await engine.syncNewest() }
+        done.states = states.withLockedValue(\.self)
+        return done
     }
 
     /// Ends what takes longer than a whole sync may.
@@ -105,6 +114,7 @@ package struct SyncEngine: Sendable {
                     unanswered: outcome.unanswered,
                     ignoredAnswers: plan.ignoredAnswers,
                     parameters: offer.parameters,
+                    asked: plan.asked(offer.list.entries),
                     stateFault: start.stateFault
                 )
             } catch .fetch(.newerList) {

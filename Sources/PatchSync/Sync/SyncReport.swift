@@ -114,6 +114,10 @@ package struct SyncReport: Equatable, Sendable {
     /// Server answers that were not followed.
     package let ignoredAnswers: [IgnoredAnswer]
     package var parameters = ParametersUpdate.unchanged
+    /// The states that each patch went through.
+    package var states: [PatchStates] = []
+    /// Shares and conditions that this device was asked about.
+    package var asked: [AskedRule] = []
     /// Why this device's state was not that of `state.json` when the sync began.
     package var stateFault: StateFault?
 

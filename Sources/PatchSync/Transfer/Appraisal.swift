@@ -167,6 +167,10 @@ extension Appraisal {
             guard needsColumn else { return facts }
             if base.column() == nil {
                 facts.signatures = try await columnSize(of: patch)
+            } else if isHere, store.objects.signatures(of: pack, limit: Limits.signatureColumn) != nil {
+                return facts
+            } else if !isHere, let both = try await signedSize(of: pack, base) {
+                facts.size = try size(of: pack, both)
             } else if let row {
                 facts.signatures = .exactly(row.signatures ?? 0)
             } else {
@@ -177,6 +181,12 @@ extension Appraisal {
         }
         guard !hasManifest, let index else { return nil }
         return try await indexed(patch, index, tried, besides: bases, needsColumn: needsColumn)
+    }
+
+    /// Of the pack with the signatures before it; nil where they come by themselves.
+    private func signedSize(of pack: BasePack, _ base: BaseVersion) async throws(SyncError) -> Int? {
+        let limit = base.limits.pack + BasePack.frontCount + Limits.signatureColumn
+        return try await ask(URLLayout.pack(pack, .signed), limit: limit, isPlain: true)
     }
 
     /// Where nobody has a pack from the versions that are asked for first.

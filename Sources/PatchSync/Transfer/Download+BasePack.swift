@@ -74,6 +74,7 @@ extension Download {
             from: step.base,
             named: step.name,
             of: patch.label,
+            signatures: try signatures(with: step, of: patch),
             into: store,
             by: transfers
         )
@@ -87,6 +88,15 @@ extension Download {
             return .refused
         case .ended(let error): throw error
         }
+    }
+
+    /// The most bytes of signatures that come with a pack; nil where the column is here, or cannot be made of them.
+    private mutating func signatures(with step: PackStep, of patch: InstalledPatch) throws(SyncError) -> Int? {
+        guard signatures == .required, step.leadsTo == nil, step.pack.manifest == patch.fingerprint.sha256,
+            let column = patch.column, let size = plan.columnSizes[column], size <= Limits.signatureColumn,
+            try !isIntact(column, expected: nil, unrecorded: true), step.base.column() != nil
+        else { return nil }
+        return min(step.signatures ?? size, size)
     }
 
     /// - Returns: nil where the pack is given up.

@@ -52,6 +52,11 @@ extension Download {
         }
         // Where nothing was signed anew, nothing travels.
         if let made = try? made(of: []) { return (made, 0) }
+        if let came = store.objects.signatures(of: step.pack, limit: column.size) {
+            do throws(PackError) { return (try made(of: came), BasePack.frontCount + came.count) } catch {
+                transfers.report(.packRefused(patch.label, because: .pack(step.name, error)))
+            }
+        }
         for source in transfers.sources.inOrder {
             var request = FetchRequest(
                 URLLayout.pack(step.pack, .signatures),

@@ -25,6 +25,10 @@ struct PackDelivery {
     private let base: BaseVersion
     private let store: DeviceStore
     private let transfers: Transfers
+    /// The most bytes of signatures that may come with it; nil where none are wanted.
+    private let signatures: Int?
+    /// Servers that have it without signatures, if at all.
+    private var unsigned: Set<String> = []
     /// Servers that have none, or a wrong one.
     private var passedOver: Set<String> = []
     /// The last thing that was wrong with one.
@@ -32,19 +36,20 @@ struct PackDelivery {
     /// Bytes that no later try asks for.
     private var progress = 0
 
+    /// - Parameter signatures: the most bytes of them that may come with it; nil where none are wanted.
     init(
         _ pack: BasePack,
         from base: BaseVersion,
         named name: String,
         of label: Label,
+        signatures: Int?,
         into store: DeviceStore,
         by transfers: Transfers
     ) {
+        self.signatures = signatures
         (self.pack, self.base, self.name, self.store, self.transfers) = (pack, base, name, store, transfers)
         self.label = label
     }
-
-    private var path: String { URLLayout.pack(pack, .pack) }
 
     mutating func run() async -> Outcome {
         do throws(SyncError) {
@@ -130,13 +135,35 @@ struct PackDelivery {
     /// One try with one server; one more from the first byte where what was here before did not fit.
     private mutating func deliver(from source: Source, within time: Duration) async throws(SyncError) -> [UInt8] {
         if Task.isCancelled { throw .fetch(.cancelled) }
-        let hadPart = try await fetch(from: source, within: time)
+        if let signatures, !unsigned.contains(source.name) {
+            let begin = transfers.timing.clock()
+            do throws(SyncError) {
+                return try await deliver(.signed, signatures, from: source, within: time)
+            } catch {
+                switch error {
+                case .fetch(.notFound), .fetch(.webPage): unsigned.insert(source.name)
+                default: throw error
+                }
+            }
+            return try await deliver(.pack, 0, from: source, within: time - (transfers.timing.clock() - begin))
+        }
+        return try await deliver(.pack, 0, from: source, within: time)
+    }
+
+    /// - Parameter signatures: the most bytes of them.
+    private mutating func deliver(
+        _ part: BasePack.Part,
+        _ signatures: Int,
+        from source: Source,
+        within time: Duration
+    ) async throws(SyncError) -> [UInt8] {
+        let hadPart = try await fetch(part, signatures, from: source, within: time)
         do throws(SyncError) { return try manifest() } catch {
             guard case .pack(_, let why) = error, why.isLie else { throw error }
             discard()
             guard hadPart else { throw error }
         }
-        _ = try await fetch(from: source, within: time)
+        _ = try await fetch(part, signatures, from: source, within: time)
         do throws(SyncError) { return try manifest() } catch {
             if case .pack = error { discard() }
             throw error
@@ -152,25 +179,37 @@ struct PackDelivery {
     }
 
     /// - Returns: whether it went on with something.
-    private mutating func fetch(from source: Source, within time: Duration) async throws(SyncError) -> Bool {
-        let limit = base.limits.pack
-        var receiver = try store.wrapped { () throws(FileError) in try store.objects.receive(pack, limit: limit) }
+    private mutating func fetch(
+        _ part: BasePack.Part,
+        _ signatures: Int,
+        from source: Source,
+        within time: Duration
+    ) async throws(SyncError) -> Bool {
+        let limit = base.limits.pack + (part == .signed ? BasePack.frontCount + signatures : 0)
+        var receiver = try store.wrapped { () throws(FileError) in try store.objects.receive(pack, part, limit: limit) }
         progress = max(progress, receiver.lasting)
-        var request = FetchRequest(path, limit: limit, deadline: time)
+        var request = FetchRequest(URLLayout.pack(pack, part), limit: limit, deadline: time)
         request.isPlain = true
         request.resume = receiver.validator.map { .init(offset: receiver.received, validator: $0) }
-        let hadPart = try await fetch(request, from: source, into: &receiver)
+        let hadPart = try await fetch(request, upTo: signatures, from: source, into: &receiver)
+        let isCut = part == .signed && receiver.signatures == nil
         do throws(FileError) { try receiver.finish() } catch { throw .file(error) }
+        if isCut {
+            discard()
+            throw .pack(name, .incomplete)
+        }
         return hadPart
     }
 
     private mutating func fetch(
         _ request: FetchRequest,
+        upTo signatures: Int,
         from source: Source,
         into receiver: inout PackReceiver
     ) async throws(SyncError) -> Bool {
         var (hadPart, isShown) = (false, false)
         var failure: FileError?
+        var isWrong = false
         do throws(FetchError) {
             try await source.fetcher.fetch(request) { part throws(FetchError) in
                 // What is here stays for a server that has a pack.
@@ -185,16 +224,22 @@ struct PackDelivery {
                     case .bytes(let chunk):
                         transfers.sources.count(chunk.count)
                         try receiver.append(chunk)
+                        isWrong = receiver.signatures.map { $0 > signatures } == true
                         if isShown { transfers.report(.received(bytes: chunk.count)) }
                     }
                 } catch {
                     failure = error
                     throw .notTaken(request.path, reason: "\(error)")
                 }
+                if isWrong { throw .notTaken(request.path, reason: "has more signatures than rows") }
             }
         } catch {
             progress = max(progress, receiver.lasting)
             if let failure { throw .file(failure) }
+            if isWrong {
+                discard()
+                throw .pack(name, .signatures(.length))
+            }
             throw .fetch(error)
         }
         return hadPart

@@ -19,6 +19,17 @@ extension Diagnosis.Line {
         self.init(subject, code: code.rawValue, verdict, finding, hint: hint)
     }
 
+    /// The same of one of several stores.
+    func of(_ store: String) -> Diagnosis.Line {
+        Diagnosis.Line("\(store) \(subject)", code: code, verdict, finding, hint: hint)
+    }
+
+    /// - Parameter failure: why the settings of `patchsync run` cannot be read.
+    static func settings(_ failure: Failure) -> Diagnosis.Line {
+        let hint = failure.hint ?? "the page \"Running\" says what stands in it"
+        return Diagnosis.Line("settings", .settingsUnreadable, .fault, failure.message, hint: hint)
+    }
+
     /// - Parameter error: why the store could not be opened.
     static func store(_ error: SyncError) -> Diagnosis.Line {
         let failure = Failure(error)

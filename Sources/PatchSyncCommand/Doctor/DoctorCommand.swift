@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandSupport
 import HTTPFiles
 import NIOConcurrencyHelpers
+import PatchDaemon
 import PatchFetch
 import PatchFormat
 import PatchStore
@@ -22,6 +23,7 @@ struct DoctorCommand: AsyncParsableCommand {
             EXAMPLES
               patchsync doctor --store /var/lib/app
               patchsync doctor --store /var/lib/app --root root.json --json
+              patchsync doctor --config /etc/patchline/patchsync.yaml
             """
                 + exitCodes([
                     .done: "all is well",
@@ -32,6 +34,9 @@ struct DoctorCommand: AsyncParsableCommand {
 
     @OptionGroup var options: StoreOptions
 
+    @Option(help: ArgumentHelp("The settings of `patchsync run`, to look at each of its stores.", valueName: "file"))
+    var config: String?
+
     @Option(help: ArgumentHelp("The root of trust that the app ships, to compare with the store's.", valueName: "file"))
     var root: String?
 
@@ -41,6 +46,9 @@ struct DoctorCommand: AsyncParsableCommand {
     var within = 10
 
     func validate() throws {
+        guard config == nil || options.store == nil else {
+            throw ValidationError("--config names its stores itself: give one of it and --store")
+        }
         guard (1...300).contains(within) else { throw ValidationError("--within must be from 1 to 300") }
     }
 
@@ -52,13 +60,19 @@ struct DoctorCommand: AsyncParsableCommand {
     private func look() async throws(Failure) -> Terminal.ExitCode {
         HTTPFetcher.useOneEventLoop()
         var diagnosis = Diagnosis()
-        let opened: Result<Device, SyncError>
-        do throws(SyncError) {
-            opened = .success(try Device(try options.deviceStore, now: ProcessEnvironment.now))
-        } catch { opened = .failure(error) }
-        switch opened {
-        case .success(let device): try await look(at: device, &diagnosis)
-        case .failure(let error): diagnosis.add(.store(error))
+        if let config {
+            let file = SettingsOnDisk(FilePath(argument: config), named: config)
+            var stores: [StoreSettings] = []
+            do throws(SettingsOnDisk.Fault) { stores = try file.read().stores } catch {
+                diagnosis.add(.settings(Failure(error)))
+            }
+            for store in stores {
+                var found = Diagnosis()
+                try await look(at: StoreOptions.deviceStore(at: store.store), &found)
+                found.lines.forEach { diagnosis.add($0.of(store.name)) }
+            }
+        } else {
+            try await look(at: StoreOptions.deviceStore(at: options.path), &diagnosis)
         }
         if options.json {
             Console.standardOutput.line(diagnosis.json.line)
@@ -66,6 +80,14 @@ struct DoctorCommand: AsyncParsableCommand {
             diagnosis.write(to: .standardOutput)
         }
         return diagnosis.exitCode
+    }
+
+    private func look(at store: DeviceStore, _ diagnosis: inout Diagnosis) async throws(Failure) {
+        let device: Device
+        do throws(SyncError) { device = try Device(store, now: ProcessEnvironment.now) } catch {
+            return diagnosis.add(.store(error))
+        }
+        try await look(at: device, &diagnosis)
     }
 
     private func look(at device: Device, _ diagnosis: inout Diagnosis) async throws(Failure) {

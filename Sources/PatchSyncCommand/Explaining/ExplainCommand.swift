@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import DeviceOutput
 import PatchChoice
 import PatchFormat
 import PatchStore
@@ -69,22 +70,13 @@ struct ExplainCommand: AsyncParsableCommand {
         }
         let (other, time) = (try other.map { path throws(Failure) in try Self.device(path) }, at)
         let found = try await reporting { () throws(SyncError) in try device.explanation(of: other, at: time) }
-        guard let found else {
-            throw Failure("no list was verified here yet", hint: "run `patchsync sync` first", exitCode: .refused)
-        }
+        guard let found else { throw .noListYet }
         let explanation = patch.map { found.only($0.patchID, $0.version) } ?? found
         if let patch, explanation.versions.isEmpty {
-            throw Failure("\(patch) is not listed", hint: "see `patchsync explain` for what is", exitCode: .refused)
+            throw .notListed("\(patch)")
         }
         if options.json {
-            let configuration = device.configuration
-            out.line(
-                JSON.fields([
-                    ("app", .text(configuration.app.text)), ("channel", .text(configuration.channel.text)),
-                    ("roleVersion", .integer(explanation.roleVersion)), ("at", .text(explanation.time.description)),
-                    ("versions", .array(explanation.versions.map(\.json))),
-                ]).line
-            )
+            out.line(explanation.json(device.configuration).line)
         } else {
             explanation.print(to: out)
         }

@@ -1,4 +1,5 @@
 import CommandSupport
+import DeviceOutput
 import PatchChoice
 import PatchFormat
 import PatchSync
@@ -10,15 +11,24 @@ import Terminal
 struct LaunchEvents: Sendable {
     private let json: Bool
     private let store: FilePath
+    /// Where there are several.
+    private let name: String?
     private let (out, errors): (Console, Console)
 
     init(_ options: StoreOptions) {
         self.init(json: options.json, store: options.path)
     }
 
-    init(json: Bool, store: FilePath, out: Console = .standardOutput, errors: Console = .standardError) {
+    init(
+        json: Bool,
+        store: FilePath,
+        named name: String? = nil,
+        out: Console = .standardOutput,
+        errors: Console = .standardError
+    ) {
         self.json = json
         self.store = store
+        self.name = name
         (self.out, self.errors) = (out, errors)
     }
 
@@ -64,107 +74,71 @@ struct LaunchEvents: Sendable {
 
     func take(_ event: LocalServer.Event) {
         switch event {
-        case .app(let event): take(event)
-        case .syncing: break
         case .fileTrouble(let line): errors.line(line)
         case .portTaken(let port, let next):
             errors.line(
                 "warning: port \(port) is taken; trying \(next). The origin changes: pages lose cookies and storage."
             )
-        case .synced(.success(let report)):
-            let what = report.staging == .staged ? "something new is here" : "nothing new"
-            say(
-                "synced",
-                (["synced: release \(report.roleVersion), \(what)"] + report.putOff.map(\.words)).joined(
-                    separator: "; "
-                ),
-                [
-                    ("roleVersion", .integer(report.roleVersion)), ("isNew", .bool(report.staging == .staged)),
-                    ("putOff", report.putOff.isEmpty ? nil : .array(report.putOff.map(\.json))),
-                ]
-            )
-            for failure in report.failures {
-                trouble("\(failure.patchID) \(failure.version): \(failure.error.description)")
-            }
-        case .synced(.failure(let error)): trouble("sync: \(error.description)")
-        case .parametersTrouble(let error): trouble("the last good parameters stay: \(error.description)")
+        case .app, .syncing, .synced, .parametersTrouble:
+            if json { for told in ServeEvent.told(of: event) { say(told) } } else { words(event).forEach(say) }
         }
     }
 
-    private func trouble(_ text: String) {
-        say("trouble", "trouble: \(printable(text))", [("error", .text(text))])
+    private func words(_ event: LocalServer.Event) -> [String] {
+        switch event {
+        case .app(let event): [words(event)]
+        case .syncing, .fileTrouble, .portTaken: []
+        case .synced(.success(let report)):
+            [Self.words(report)]
+                + report.failures.map { Self.trouble("\($0.patchID) \($0.version): \($0.error.description)") }
+        case .synced(.failure(let error)): [Self.trouble("sync: \(error.description)")]
+        case .parametersTrouble(let error): [Self.trouble("the last good parameters stay: \(error.description)")]
+        }
     }
 
-    private func take(_ event: RunningApp.Event) {
+    private static func words(_ report: SyncReport) -> String {
+        let what = report.staging == .staged ? "something new is here" : "nothing new"
+        return (["synced: release \(report.roleVersion), \(what)"] + report.putOff.map(\.words))
+            .joined(separator: "; ")
+    }
+
+    private func words(_ event: RunningApp.Event) -> String {
         switch event {
-        case .nothingInstalled:
-            say("nothingInstalled", "nothing is installed yet")
+        case .nothingInstalled: return "nothing is installed yet"
         case .serving(let selection, let trial):
             let how = trial.map { "on trial; confirm: \($0.hint(store))" } ?? "confirmed"
-            say(
-                "serving",
-                "serving \(selection.words) (\(how))",
-                [
-                    ("patches", .array(selection.patches.map(\.words))), ("launch", trial.map { .text($0.text) }),
-                    ("selection", .integer(selection.number)),
-                ]
-            )
-        case .following(let channel):
-            say("following", "follows channel \(channel) now", [("channel", .text(channel.text))])
-        case .withdrawn(let ids):
-            say(
-                "withdrawn",
-                "withdrawn: \(ids.map(\.text).joined(separator: ", "))",
-                [("patches", .array(ids.map { .text($0.text) }))]
-            )
+            return "serving \(selection.words) (\(how))"
+        case .following(let channel): return "follows channel \(channel) now"
+        case .withdrawn(let ids): return "withdrawn: \(ids.map(\.text).joined(separator: ", "))"
         case .damaged(let files):
-            say(
-                "damaged",
-                "damaged, not served until the next sync heals them: \(printable(files.joined(separator: ", ")))",
-                [("files", .array(files.map { .text($0) }))]
-            )
-        case .confirmed(let selection):
-            say("confirmed", "confirmed: \(selection.words)", [("patches", .array(selection.patches.map(\.words)))])
-        case .rolledBack(let good, let bad):
-            say(
-                "rolledBack",
-                "rolled back to \(good?.words ?? "nothing") from \(bad.words)",
-                [("to", good.map { .array($0.patches.map(\.words)) }), ("from", .array(bad.patches.map(\.words)))]
-            )
+            return "damaged, not served until the next sync heals them: \(printable(files.joined(separator: ", ")))"
+        case .confirmed(let selection): return "confirmed: \(selection.words)"
+        case .rolledBack(let good, let bad): return "rolled back to \(good?.words ?? "nothing") from \(bad.words)"
         case .unproven(let selection):
-            say(
-                "unproven",
+            return
                 "not confirmed in time: \(selection.words); it stays, for there is nothing to go back to. It may confirm yet, "
-                    + "and a newer release takes its place",
-                [("patches", .array(selection.patches.map(\.words)))]
-            )
+                + "and a newer release takes its place"
         case .bundleMissing(let id, let there):
             let names = there.map(\.text).joined(separator: ", ")
-            say(
-                "bundleMissing",
-                "trouble: no bundle \(id) is in what runs; there is \(names) (--bundle)",
-                [("bundle", .text(id.text)), ("bundles", .array(there.map { .text($0.text) }))]
-            )
-        case .stateFault(let fault):
-            say("stateFault", "trouble: \(printable(fault.description))", fault.members)
+            return "trouble: no bundle \(id) is in what runs; there is \(names) (--bundle)"
+        case .stateFault(let fault): return "trouble: \(printable(fault.description))"
         case .parametersChanged(let parameters):
-            say(
-                "parameters",
-                "parameters: \(parameters.values.count) of \(parameters.channel)",
-                [("channel", .text(parameters.channel.text)), ("parameters", parameters.values.json)]
-            )
-        case .trouble(let error):
-            trouble(error.description)
+            return "parameters: \(parameters.values.count) of \(parameters.channel)"
+        case .trouble(let error): return Self.trouble(error.description)
         }
     }
 
-    private func say(_ event: String, _ text: String, _ members: [(String, JSON?)] = []) {
-        out.line(json ? JSON.fields([("event", .text(event))] + members).line : text)
-    }
-}
+    private static func trouble(_ text: String) -> String { "trouble: \(printable(text))" }
 
-extension InstalledPatch {
-    fileprivate var words: JSON {
-        .fields([("patchId", .text(patchID.text)), ("version", .text(version.text))])
+    private func say(_ event: String, _ text: String, _ members: [(String, JSON?)] = []) {
+        if json { say(ServeEvent(event, members)) } else { say(text) }
+    }
+
+    private func say(_ event: ServeEvent) {
+        out.line(ServeEvent(event.name, [("store", name.map { .text($0) })] + event.members).json.line)
+    }
+
+    private func say(_ text: String) {
+        out.line(name.map { "\($0): \(text)" } ?? text)
     }
 }

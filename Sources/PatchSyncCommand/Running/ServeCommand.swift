@@ -4,6 +4,7 @@ import ArgumentParser
 import Glibc
 import AssetServer
 import CommandSupport
+import DeviceOutput
 import HTTPFiles
 import PatchFormat
 import PatchStore
@@ -192,6 +193,8 @@ struct ServeCommand: AsyncParsableCommand {
         delegate: (any RequestDelegate)?,
         until signals: UnixSignalsSequence
     ) async throws(Failure) {
+        let right = try servingRight(of: device.store)
+        defer { withExtendedLifetime(right) {} }
         let events = LaunchEvents(options)
         let server = LocalServer(device: device, settings: settings, delegate: delegate) { events.take($0) }
         if serving.open { events.isOpen() }
@@ -251,7 +254,7 @@ struct ServeCommand: AsyncParsableCommand {
 
 extension StopDeadline {
     /// Answers in flight have ten seconds; whatever is at work after fifteen is not waited for.
-    fileprivate static var ofServing: StopDeadline {
+    static var ofServing: StopDeadline {
         StopDeadline([SIGINT, SIGTERM], allowing: .seconds(15)) {
             overdue
         }

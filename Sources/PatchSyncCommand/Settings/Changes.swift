@@ -2,6 +2,7 @@ import PatchChoice
 import PatchTrust
 import ArgumentParser
 import CommandSupport
+import DeviceOutput
 import PatchFormat
 import PatchSync
 import SystemPackage
@@ -55,12 +56,6 @@ struct ConfirmCommand: AsyncParsableCommand {
         try await runCommand(json: options.json, work)
     }
 
-    static let otherLaunch = Failure(
-        "this token is not the one of the running trial; nothing was confirmed",
-        hint: "`patchsync status` prints the one that is.",
-        exitCode: .refused
-    )
-
     private func work() async throws(Failure) {
         let (option, text) = try given()
         guard let token = LaunchToken(text) else {
@@ -72,21 +67,8 @@ struct ConfirmCommand: AsyncParsableCommand {
         }
         let device = try options.device
         let confirmation = try await reporting { () throws(SyncError) in try await device.confirm(token) }
-        let result: (String, String)
-        switch confirmation {
-        case .confirmed(let selection): result = ("confirmed", "confirmed: \(selection.words)")
-        case .alreadyConfirmed(let selection): result = ("alreadyConfirmed", "was confirmed before: \(selection.words)")
-        case .nothingOnTrial(let selection):
-            throw Failure(
-                "nothing is on trial, so nothing was confirmed; what runs is \(selection.words)",
-                hint: "the token is of another launch, or of a version that was rolled back.",
-                exitCode: .refused
-            )
-        case .otherLaunch:
-            throw Self.otherLaunch
-        case .nothingToConfirm: throw Failure(.nothingInstalled)
-        }
-        Console.standardOutput.line(options.json ? JSON.fields([("result", .text(result.0))]).line : result.1)
+        let told = try confirmation.told()
+        Console.standardOutput.line(options.json ? told.json.line : told.words)
     }
 }
 
@@ -202,42 +184,26 @@ struct VerifyCommand: AsyncParsableCommand {
     }
 }
 
-extension Selection {
-    var words: String { patches.map(\.label.description).joined(separator: ", ") }
-}
-
 extension SelectionMachine.Activation {
-    var told: (name: String, words: String, launch: LaunchToken?) {
+    var words: String {
         switch self {
-        case .nothing: ("nothing", "nothing is installed", nil)
+        case .nothing: "nothing is installed"
         case .run(let selection, let removed):
-            (
-                "run",
-                "active: \(selection.words)"
-                    + (removed.isEmpty ? "" : "; withdrawn: \(removed.map(\.text).joined(separator: ", "))"), nil
-            )
-        case .tryOut(let selection, let token): ("trying", "active, to be confirmed: \(selection.words)", token)
-        case .rolledBack(let good, let bad):
-            ("rolledBack", "back to \(good?.words ?? "nothing") from \(bad.words)", nil)
+            "active: \(selection.words)"
+                + (removed.isEmpty ? "" : "; withdrawn: \(removed.map(\.text).joined(separator: ", "))")
+        case .tryOut(let selection, _): "active, to be confirmed: \(selection.words)"
+        case .rolledBack(let good, let bad): "back to \(good?.words ?? "nothing") from \(bad.words)"
         case .unproven(let selection):
-            ("unproven", "active, not confirmed in its time, and nothing to go back to: \(selection.words)", nil)
+            "active, not confirmed in its time, and nothing to go back to: \(selection.words)"
         case .interrupted(let good, let damaged):
-            (
-                "interrupted",
-                "active: \(good?.words ?? "nothing"); damaged, until a sync mends it: \(damaged.words)", nil
-            )
+            "active: \(good?.words ?? "nothing"); damaged, until a sync mends it: \(damaged.words)"
         }
     }
 
     func print(_ options: StoreOptions) {
-        let (name, words, launch) = told
-        if options.json {
-            Console.standardOutput.line(
-                JSON.fields([("result", .text(name)), ("launch", launch.map { .text($0.text) })]).line
-            )
-        } else {
-            Console.standardOutput.line(words)
-            if let launch { Console.standardOutput.line("confirm: \(launch.hint(options.path))") }
-        }
+        let out = Console.standardOutput
+        guard !options.json else { return out.line(json.line) }
+        out.line(words)
+        if let launch { out.line("confirm: \(launch.hint(options.path))") }
     }
 }

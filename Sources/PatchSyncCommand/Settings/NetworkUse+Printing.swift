@@ -13,13 +13,6 @@ extension NetworkUse {
             ? "only what is mandatory comes" : "what is mandatory comes, and \(ByteText(allowance)) a sync"
         return "metered: \(what)" + (rate.map { "; \($0)" } ?? "")
     }
-
-    var json: JSON {
-        .fields([
-            ("metered", .bool(isMetered)), ("allowance", .integer(allowance)),
-            ("limitRate", rate.map { .integer($0) }),
-        ])
-    }
 }
 
 extension MeteredWait {
@@ -34,30 +27,9 @@ extension MeteredWait {
 
 extension PutOffVersion {
     var words: String { wait.words(label) }
-
-    var json: JSON {
-        .fields([
-            ("patchId", .text(label.patchID.text)), ("version", .text(version.text)),
-            ("bytes", size.bytes.map { .integer($0) }), ("exact", .bool(size.isExact)),
-            ("cost", wait.cost.map { .integer($0) }), ("left", .integer(wait.left)),
-            ("with", wait.together.isEmpty ? nil : .array(wait.together.map { .text($0.text) })),
-        ])
-    }
 }
 
 extension PutOffVersions {
-    /// As `status` tells it.
-    var told: JSON {
-        .array(
-            rows.sorted { $0.key < $1.key }.map { content, row in
-                .fields([
-                    ("patchId", .text(content.patchID.text)), ("version", .text(row.version.text)),
-                    ("bytes", row.bytes.map { .integer($0) }),
-                ])
-            }
-        )
-    }
-
     var words: [String] {
         rows.sorted { $0.key < $1.key }.map { content, row in
             let cost = row.bytes.map { "it costs \(ByteText($0)), as last known" } ?? "nobody says what it costs"

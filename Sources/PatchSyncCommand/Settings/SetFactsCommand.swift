@@ -1,6 +1,7 @@
 import PatchChoice
 import ArgumentParser
 import CommandSupport
+import DeviceOutput
 import PatchFetch
 import PatchFormat
 import PatchStore
@@ -127,20 +128,6 @@ extension SetFactsCommand {
 }
 
 extension DeviceConfiguration {
-    /// What rules are judged by, as scripts read it.
-    fileprivate var facts: JSON {
-        .fields([
-            ("appVersion", appVersion.map { .text($0.text) }), ("user", user.map { .text($0.text) }),
-            ("data", dataJSON),
-            ("platform", platform?.json), ("keep", .integer(keep)), ("answers", .bool(answers)),
-            ("express", .bool(express)), ("entrySignatures", .text(entrySignatures.rawValue)),
-            ("mirrors", .array(access.mirrors.map { .text($0.text) })),
-            ("pins", .array(access.pins.map { .text($0.description) })),
-            ("ownHost", .bool(host != nil)), ("ca", .bool(access.authorities != nil)),
-            ("embedded", embedded.map { .text($0.string) }), ("network", network.json),
-        ])
-    }
-
     /// - Parameter servers: who serves the store now; what they began with holds until they end.
     func printFacts(servedBy servers: [RunningServer], on out: Console = .standardOutput) {
         out.line("app version: \(appVersion?.text ?? "not set")")

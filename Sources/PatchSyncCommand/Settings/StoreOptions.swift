@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import DeviceOutput
 import PatchChoice
 import PatchFormat
 import PatchStore
@@ -68,12 +69,16 @@ struct StoreOptions: ParsableArguments {
 
     var deviceStore: DeviceStore {
         get throws(SyncError) {
-            DeviceStore(
-                root: path,
-                files: Self.disk,
-                admitting: KeyAdmission(allowingTestingKeys: ProcessEnvironment.allowsTestingKeys)
-            )
+            Self.deviceStore(at: path)
         }
+    }
+
+    static func deviceStore(at path: FilePath) -> DeviceStore {
+        DeviceStore(
+            root: path,
+            files: disk,
+            admitting: KeyAdmission(allowingTestingKeys: ProcessEnvironment.allowsTestingKeys)
+        )
     }
 
     private static var disk: any FileOperations {

@@ -1,6 +1,7 @@
 import PatchChoice
 import ArgumentParser
 import CommandSupport
+import DeviceOutput
 import PatchFormat
 import PatchSync
 import Terminal
@@ -67,12 +68,7 @@ struct SwitchCommand: AsyncParsableCommand {
         }
         let configuration = device.configuration
         guard !options.json else {
-            return Console.standardOutput.line(
-                JSON.fields([
-                    ("channel", .text(configuration.channel.text)), ("server", .text(configuration.server.text)),
-                    ("running", running.map { .text($0.words) }),
-                ]).line
-            )
+            return Console.standardOutput.line(configuration.followed(running: running).line)
         }
         Console.standardOutput.line("follows channel \(configuration.channel) of \(configuration.server)")
         Console.standardOutput.line("runs \(running?.words ?? "nothing yet"); next: patchsync sync")

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import DeviceOutput
 import PatchFormat
 import PatchSync
 import Terminal
@@ -39,10 +40,6 @@ struct ParametersCommand: AsyncParsableCommand {
 }
 
 extension OnlineParameters {
-    fileprivate var shown: JSON {
-        .fields([("app", .text(app.text)), ("channel", .text(channel.text)), ("parameters", values.json)])
-    }
-
     fileprivate func print() {
         let out = Console.standardOutput
         guard !values.isEmpty else { return out.line("\(app) \(channel): no parameters") }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import DeviceOutput
 import PatchFetch
 import PatchFormat
 import PatchSync
@@ -108,12 +109,11 @@ struct SyncCommand: AsyncParsableCommand {
             }
         }
         transcript.finish()
-        // The sync itself is over: what cannot be looked at now says nothing of it.
-        let patches = transcript.states((try? device.reopened().scripts()) ?? [])
         if options.json {
-            Console.standardOutput.line(report.json(patches).line)
+            // The sync itself is over: what cannot be looked at now says nothing of it.
+            Console.standardOutput.line(report.json((try? device.reopened().scripts()) ?? []).line)
         } else {
-            report.print(patches)
+            report.print()
         }
         return report.exitCode
     }

@@ -1,3 +1,4 @@
+import DeviceOutput
 import PatchChoice
 import PatchFormat
 import PatchSync
@@ -5,29 +6,6 @@ import PatchTrust
 import Terminal
 
 extension SyncForecast {
-    /// As of the sync: 3 when something is refused, or the server has been behind for a day; else 0, whether there is
-    /// something new or not.
-    var exitCode: ExitCode {
-        refused.isEmpty && republished.isEmpty && staleMirror?.isOverdue != true ? .done : .refused
-    }
-
-    private var republished: [Decision.PassedOver] {
-        decisions.flatMap { $0.passedOver.filter { $0.why == .republished } }
-    }
-
-    var json: JSON {
-        .fields(
-            [
-                ("roleVersion", .integer(roleVersion)), ("metadata", .integer(metadata)),
-                ("bytes", size.bytes.map { .integer($0) }), ("exact", .bool(size.isExact)),
-                ("saved", .integer(saved)), ("patches", .array(rows.map(\.json))),
-                ("putOff", putOff.isEmpty ? nil : .array(putOff.map(\.json))),
-                ("trial", isTrial ? .bool(true) : nil), ("unasked", isUnasked ? .bool(true) : nil),
-                ("refused", refusedJSON),
-            ] + offerMembers
-        )
-    }
-
     func print(on out: Console = .standardOutput, errors: Console = .standardError) {
         if !rows.isEmpty {
             Table(
@@ -63,22 +41,6 @@ extension WireSize {
 }
 
 extension TransferCost.Way {
-    /// As programs tell them apart.
-    var code: String {
-        switch self {
-        case .nothing: "none"
-        case .file: "file"
-        case .packs: "packs"
-        case .wholePack: "whole"
-        case .singleObjects: "objects"
-        case .open: "open"
-        }
-    }
-
-    fileprivate var packs: (from: VersionLabel, count: Int)? {
-        if case .packs(let base, let count) = self { (base, count) } else { nil }
-    }
-
     var words: String {
         switch self {
         case .nothing: "all of it is here"
@@ -106,17 +68,5 @@ extension SyncForecast.Row {
         case .keep: return ""
         case .putOff: return "put off while metered"
         }
-    }
-
-    fileprivate var json: JSON {
-        let packs = cost.way.packs
-        return .fields([
-            ("patchId", .text(patchID.text)), ("kind", .text(kind.rawValue)), ("version", .text(version.text)),
-            ("installed", current.map { .text($0.text) }), ("task", .text(task.rawValue)),
-            ("way", .text(cost.way.code)),
-            ("from", packs.map { .text($0.from.text) }), ("packs", packs.map { .integer($0.count) }),
-            ("bytes", cost.size.bytes.map { .integer($0) }), ("exact", .bool(cost.size.isExact)),
-            ("whole", cost.whole?.bytes.map { .integer($0) }), ("saved", cost.saved.map { .integer($0) }),
-        ])
     }
 }

@@ -3,20 +3,10 @@ import PatchChoice
 import PatchFormat
 import PatchSync
 import PatchTrust
-import SystemPackage
 import Terminal
 
-/// The states that each patch went through in a sync, and a progress line while bytes travel.
+/// What a sync tells a person while it runs, and a progress line while bytes travel.
 final class SyncTranscript: Sendable {
-    struct PatchStates: Sendable {
-        let patchID: PatchID
-        let version: VersionLabel
-        var states: [PatchState]
-        var fault: String?
-        /// Of a script that is as it should be: the file that holds it.
-        var file: FilePath?
-    }
-
     private struct State {
         var patches: [PatchStates] = []
         var progress: ProgressReport?
@@ -32,16 +22,6 @@ final class SyncTranscript: Sendable {
         self.console = console
     }
 
-    /// - Parameter scripts: what the device has once the sync is over.
-    func states(_ scripts: [InstalledScript]) -> [PatchStates] {
-        let files = Dictionary(scripts.map { ($0.patch.label, $0.file) }) { first, _ in first }
-        return state.withLockedValue(\.patches).map { patch in
-            var patch = patch
-            patch.file = files[Label(patchID: patch.patchID, version: patch.version)] ?? nil
-            return patch
-        }
-    }
-
     func take(_ event: SyncEvent) {
         state.withLockedValue { state in
             switch event {
@@ -49,13 +29,7 @@ final class SyncTranscript: Sendable {
                 console?.line("release \(version) verified, \(Words.count(entries, "entry", "entries"))")
             case .refused(let entry):
                 console?.line("refused: \(printable(entry.fault.description))")
-            case .state(let id, let version, let patchState, let fault):
-                if let index = state.patches.firstIndex(where: { $0.patchID == id }) {
-                    if state.patches[index].states.last != patchState { state.patches[index].states.append(patchState) }
-                    state.patches[index].fault = state.patches[index].fault ?? fault
-                } else {
-                    state.patches.append(PatchStates(patchID: id, version: version, states: [patchState], fault: fault))
-                }
+            case .state: state.patches.take(event)
             case .downloading(let files, let bytes):
                 guard let console else { return }
                 let wanted = state.patches.filter {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import DeviceOutput
 import PatchFetch
 import PatchFormat
 import PatchStore

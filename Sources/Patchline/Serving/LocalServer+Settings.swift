@@ -5,6 +5,8 @@ package import PatchSync
 
 extension LocalServer {
     package struct Settings: Sendable {
+        /// Whether pages are served at all; else the app runs without a port.
+        package var serves = true
         /// Nil: the app's own, recorded at the first start; 0: any free one.
         package var port: Int?
         /// Whether a taken port leads to the next one; pages lose cookies and storage then.
@@ -61,5 +63,24 @@ package enum LocalServerError: Error, Equatable, Sendable {
         case let error as SyncError: self = .device(error)
         default: self = .other(String(describing: error))
         }
+    }
+}
+
+extension LocalServer.Settings {
+    /// Nil when a sync comes as often, and when there is no server to ask.
+    var lookInterval: Duration? {
+        guard updates.isAllowed, let parametersEvery else { return nil }
+        if let interval = updates.interval, interval <= parametersEvery { return nil }
+        return parametersEvery
+    }
+
+    func listening(at port: Int) -> FileServerConfiguration {
+        var configuration = FileServerConfiguration(host: "127.0.0.1", port: port)
+        // No call has a body, and a delegate takes bodies as streams: so no client that was not let in fills our
+        // memory.
+        configuration.maxBodyBytes = 4 * 1024
+        configuration.dialect = dialect
+        configuration.sharing = .byUser(strangers: isOpen ? nil : strangersOfOtherUsers)
+        return configuration
     }
 }

@@ -77,11 +77,11 @@ package actor LocalServer {
         let assets = AssetServer(serving)
         self.assets = assets
         let deadlines = settings.deadlines
-        let own: Updates.Sync = { (report) async throws(SyncError) in
+        let own: Updates.WishedSync = { (wish, report) async throws(SyncError) in
             var deadlines = deadlines
             // A person looks at the waiting page: report soon, and sync again soon.
             if !assets.isServing { deadlines.retries = min(deadlines.retries, 2) }
-            return try await device.reopened().sync(deadlines, report: report)
+            return try await device.reopened().sync(wish, deadlines, report: report)
         }
         let gate = SyncGate()
         let faults = ParametersFaults()
@@ -110,12 +110,14 @@ package actor LocalServer {
                 if case .success(let done) = result { tell(done.parameters.fault) }
                 report(.synced(result))
             },
-            sync: { (tell) async throws(SyncError) in
+            sync: { (wish, tell) async throws(SyncError) in
                 try await gate.through { () async throws(SyncError) in
-                    try await (sync ?? own) { event in
+                    let tellAll: @Sendable (SyncEvent) -> Void = { event in
                         tell(event)
                         report(.syncing(event))
                     }
+                    if let sync { return try await sync(tellAll) }
+                    return try await own(wish, tellAll)
                 }
             }
         )
@@ -209,6 +211,12 @@ package actor LocalServer {
     /// As a page's call does; returns at once.
     package func checkForUpdates() async { _ = await app.checkForUpdates() }
 
+    /// One sync, after the one in progress; while a trial counts it waits.
+    package func sync(_ wish: Updates.Wish) async throws(SyncError) -> SyncReport { try await updates.sync(wish) }
+
+    /// Whether a page may be open.
+    package nonisolated var hasPages: Bool { assets.hasPages || assets.events.streams > 0 }
+
     /// As a page's call does.
     package func startPending() async throws(SyncError) { try await app.startPending() }
 
@@ -247,7 +255,7 @@ package actor LocalServer {
         let (ready, whenReady) = AsyncStream.makeStream(of: Int.self)
         assets.events.open()
         let server = FileServer(
-            configuration: listening(at: port),
+            configuration: settings.listening(at: port),
             source: assets,
             turnedAway: turnedAway,
             errorLog: { [report] in report(.fileTrouble($0)) },
@@ -262,8 +270,12 @@ package actor LocalServer {
             whenReady.yield(port)
             return app
         }
+        if !settings.serves {
+            whenBound.yield(0)
+            whenBound.finish()
+        }
         let group = ServiceGroup(
-            services: [server, launch, Heartbeat(events: assets.events)],
+            services: settings.serves ? [server, launch, Heartbeat(events: assets.events)] : [launch],
             logger: Logger(label: "patchline") { _ in SwiftLogNoOpLogHandler() }
         )
         start.group = group
@@ -278,21 +290,13 @@ package actor LocalServer {
         throw .stopped
     }
 
-    private func listening(at port: Int) -> FileServerConfiguration {
-        var configuration = FileServerConfiguration(host: "127.0.0.1", port: port)
-        // No call has a body, and a delegate takes bodies as streams: so no client that was not let in fills our
-        // memory.
-        configuration.maxBodyBytes = 4 * 1024
-        configuration.dialect = settings.dialect
-        configuration.sharing = .byUser(strangers: settings.isOpen ? nil : settings.strangersOfOtherUsers)
-        return configuration
-    }
-
     /// Counts the launch once the port is ours, so that a taken port costs no trial.
     private func launched(on port: Int) async throws -> RunningApp {
         held = nil
-        if host != Address.sharedHost { held = try HeldPort(port) }
-        await record(port)
+        if settings.serves {
+            if host != Address.sharedHost { held = try HeldPort(port) }
+            await record(port)
+        }
         if hasLaunched { try await app.foreground() } else { try await app.launch() }
         hasLaunched = true
         return app
@@ -304,14 +308,5 @@ package actor LocalServer {
             guard settings.port == nil, device.configuration.port == nil else { return }
             try await device.store.changingConfiguration { configuration in configuration.port = port }
         } catch { report(.app(.trouble(error))) }
-    }
-}
-
-extension LocalServer.Settings {
-    /// Nil when a sync comes as often, and when there is no server to ask.
-    fileprivate var lookInterval: Duration? {
-        guard updates.isAllowed, let parametersEvery else { return nil }
-        if let interval = updates.interval, interval <= parametersEvery { return nil }
-        return parametersEvery
     }
 }

@@ -1,12 +1,10 @@
 package import AssetServer
-import FileFacts
 import HTTPFiles
 import PatchChoice
 import PatchFormat
 import PatchStore
 package import PatchSync
 import ServiceLifecycle
-import SystemPackage
 
 /// One launch of an app on this device: decides what runs, serves it, owns the startup timer, and follows changes of
 /// `state.json` by other processes.
@@ -25,6 +23,7 @@ package actor RunningApp: Service {
     let turnedAway: @Sendable () -> Int
     var seenTurnedAway = 0
     let report: @Sendable (Event) -> Void
+    let waiting: Waiting
     private let clock = ContinuousClock()
 
     private(set) var serving: Selection?
@@ -33,14 +32,21 @@ package actor RunningApp: Service {
     /// The manifest that a sync must heal before anything is served, if any.
     private(set) var damaged: String?
     var trial: RunningTrial? {
-        didSet { if !isCounting { gate.open() } }
+        didSet {
+            if !isCounting { gate.open() }
+            if (trial?.nextQuestion != nil) != (oldValue?.nextQuestion != nil) { lookAgain() }
+        }
     }
     private(set) var isInBackground = false
+    /// Has ``run()`` look again; nil while nobody runs it.
+    var looks: AsyncStream<Void>.Continuation?
+    /// Told already: that nobody tells of changes.
+    var unwatched: FileError?
     var isCounting: Bool { trial?.isCounting == true && !isInBackground }
     /// Reported already.
     private var fault: StateFault?
     /// Whether the previous selection was still served at the last look.
-    package private(set) var hadPrevious = false
+    package var hadPrevious = false
     private let start = ContinuousClock.now
     /// The steady clock's time.
     var time: Duration { start.duration(to: clock.now) }
@@ -49,6 +55,7 @@ package actor RunningApp: Service {
     ///   - updates: makes the syncs that pages ask for; without it there are none.
     ///   - gate: lets the syncs through.
     ///   - turnedAway: how many clients the server has had no room for.
+    ///   - waiting: for changes, and for time to pass.
     package init(
         device: Device,
         server: AssetServer,
@@ -56,8 +63,10 @@ package actor RunningApp: Service {
         gate: SyncGate = SyncGate(),
         settings: Settings,
         turnedAway: @escaping @Sendable () -> Int = { 0 },
+        waiting: Waiting? = nil,
         report: @escaping @Sendable (Event) -> Void
     ) {
+        self.waiting = waiting ?? Waiting(for: device.store)
         self.turnedAway = turnedAway
         self.device = device
         self.server = server
@@ -76,24 +85,6 @@ package actor RunningApp: Service {
         try show(try await device.launch(limit: settings.launchLimit, counting: settings.startupTimer))
         await openIfPageless()
         await attempt { [self] () throws(SyncError) in try followParameters() }
-    }
-
-    /// Follows state and timer until the task is cancelled or the service group stops.
-    package func run() async {
-        // Look once at the start: another process may have written since the launch.
-        var seen: [FileIdentity?] = []
-        while !Task.isCancelled, !Task.isShuttingDownGracefully {
-            let current = watched()
-            if current != seen {
-                seen = current
-                await attempt { [self] () throws(SyncError) in try await follow() }
-                await attempt { [self] () throws(SyncError) in try followParameters() }
-            }
-            await attempt { [self] () throws(SyncError) in try await endTrialIfDue() }
-            await attempt { [self] () throws(SyncError) in try await removePreviousIfDue() }
-            try? await Task.sleep(for: settings.watchInterval, clock: clock)
-        }
-        if let trial { await attempt { [device] () throws(SyncError) in try await device.stoppedCleanly(trial.token) } }
     }
 
     /// The app went to the background: the startup timer pauses, and a launch that ends now does not count.
@@ -185,7 +176,7 @@ package actor RunningApp: Service {
     }
 
     /// Another process may have fetched them, too.
-    private func followParameters() throws(SyncError) {
+    func followParameters() throws(SyncError) {
         let parameters = try device.parameters()
         guard parameters != known else { return }
         let before = known
@@ -198,14 +189,11 @@ package actor RunningApp: Service {
         PageParameters(channel: parameters.channel.text, values: parameters.values)
     }
 
-    /// Its files were kept for its pages, and may go now.
-    private func removePreviousIfDue() async throws(SyncError) {
-        let hasPrevious = server.servesPrevious()
-        defer { hadPrevious = hasPrevious }
-        if hadPrevious, !hasPrevious { try await device.removeUnused() }
-    }
-
     func show(_ activation: SelectionMachine.Activation) throws(SyncError) {
+        defer {
+            if !server.isServing { updates?.nothingIsServed() }
+            lookAgain()
+        }
         switch activation {
         case .nothing:
             if serving != nil || trial != nil { server.serve(.nothing) }
@@ -280,14 +268,15 @@ package actor RunningApp: Service {
         return timer
     }
 
-    private func watched() -> [FileIdentity?] {
-        let (store, channel) = (device.store, device.configuration.channel)
-        return [store.configurationFile, store.stateFile(channel), store.parametersFile(channel)].map {
-            (try? store.files.identity(of: $0)) ?? nil
+    /// Whether that went well.
+    @discardableResult
+    func attempt(_ body: () async throws(SyncError) -> Void) async -> Bool {
+        do throws(SyncError) {
+            try await body()
+            return true
+        } catch {
+            report(.trouble(error))
+            return false
         }
-    }
-
-    func attempt(_ body: () async throws(SyncError) -> Void) async {
-        do throws(SyncError) { try await body() } catch { report(.trouble(error)) }
     }
 }

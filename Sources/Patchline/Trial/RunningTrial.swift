@@ -21,6 +21,9 @@ struct RunningTrial {
     /// Whether a process that ends now counts against it.
     var isCounting: Bool { (isOpened || isOpening) && !wasHealed && !isUnproven }
 
+    /// In how much time its timer is asked next; nil while that does not go.
+    var nextQuestion: Duration? { isOpened && !isUnproven ? timer.nextQuestion : nil }
+
     /// Whether its time is up.
     mutating func hasEnded(at now: Duration) -> Bool {
         isOpened && !isUnproven && timer.hasEnded(at: now)

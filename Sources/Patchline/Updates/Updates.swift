@@ -13,6 +13,24 @@ package actor Updates: Service {
     package typealias Sync =
         @Sendable (_ report: @escaping @Sendable (SyncEvent) -> Void) async throws(SyncError) -> SyncReport
 
+    /// The same with wishes.
+    package typealias WishedSync =
+        @Sendable (Wish, _ report: @escaping @Sendable (SyncEvent) -> Void) async throws(SyncError) -> SyncReport
+
+    /// What somebody wants of one sync.
+    package struct Wish: Equatable, Sendable {
+        /// Nil: as the device is set.
+        package var isMetered: Bool?
+        package var retriesFailed = false
+
+        package init() {}
+    }
+
+    private struct Request {
+        let wish: Wish
+        let answer: CheckedContinuation<Result<SyncReport, SyncError>, Never>
+    }
+
     package struct Settings: Sendable {
         /// Nil: only on request.
         package var interval: Duration?
@@ -27,13 +45,19 @@ package actor Updates: Service {
 
     private let settings: Settings
     private let events: PageEvents
-    private let sync: Sync
+    private let sync: WishedSync
     private let isInstalled: @Sendable () -> Bool
     private let report: @Sendable (Result<SyncReport, SyncError>) -> Void
     private let sleep: @Sendable (Duration) async throws -> Void
-    private let wishes: AsyncStream<Void>
-    private let wish: AsyncStream<Void>.Continuation
+    /// Nil while nobody runs this.
+    private var wishes: AsyncStream<Void>.Continuation?
+    /// Asked for before that.
+    private var isWished = false
     private var isRunning = false
+    /// Of those who wait for a sync's outcome; nil while nobody runs this.
+    private var requests: [Request]?
+    /// Finished when nothing is served any more.
+    private let search = NIOLockedValueBox<AsyncStream<Never>.Continuation?>(nil)
 
     /// - Parameters:
     ///   - isInstalled: whether there is anything to serve.
@@ -44,7 +68,7 @@ package actor Updates: Service {
         isInstalled: @escaping @Sendable () -> Bool,
         sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
         report: @escaping @Sendable (Result<SyncReport, SyncError>) -> Void,
-        sync: @escaping Sync
+        sync: @escaping WishedSync
     ) {
         self.settings = settings
         self.events = events
@@ -52,61 +76,134 @@ package actor Updates: Service {
         self.sleep = sleep
         self.report = report
         self.sync = sync
-        (wishes, wish) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
 
     /// Begins a sync, unless one runs; returns at once.
     package func check() -> CheckStart {
         guard settings.isAllowed else { return .switchedOff }
         guard !isRunning else { return .alreadyRunning }
-        wish.yield()
+        ask()
         return .started
+    }
+
+    /// One sync of its own, after the one in progress and those that were asked for before; syncs that are switched off
+    /// happen by this alone.
+    package func sync(_ wish: Wish) async throws(SyncError) -> SyncReport {
+        guard requests != nil else { throw .fetch(.cancelled) }
+        let result = await withCheckedContinuation { answer in
+            requests?.append(Request(wish: wish, answer: answer))
+            ask()
+        }
+        return try result.get()
     }
 
     /// Runs until the task is cancelled or the service group stops; a sync in progress is stopped, and its files stay.
     package func run() async {
+        // Of this run alone: what reads a stream ends it when it is cancelled.
+        let (stream, wishes) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        self.wishes = wishes
+        requests = []
+        if isWished { ask() }
+        isWished = false
         await cancelWhenGracefulShutdown { [self] in
             await withDiscardingTaskGroup { group in
                 group.addTask { await self.wishByItself() }
-                for await _ in wishes { await oneSync() }
+                for await _ in stream { await oneSync() }
                 group.cancelAll()
             }
         }
+        let unanswered = requests ?? []
+        requests = nil
+        self.wishes = nil
+        for request in unanswered { request.answer.resume(returning: .failure(.fetch(.cancelled))) }
+    }
+
+    private func ask() {
+        guard let wishes else { return isWished = true }
+        wishes.yield()
     }
 
     private func wishByItself() async {
         guard settings.isAllowed else { return }
-        if settings.interval != nil { wish.yield() }
+        if settings.interval != nil { ask() }
         while !Task.isCancelled {
             let isNeeded = settings.firstInterval != nil && !isInstalled()
-            if isNeeded { wish.yield() }
-            // The served selection may be rolled back to nothing: the search then begins again.
-            guard let pause = isNeeded ? settings.firstInterval : settings.interval ?? settings.firstInterval
-            else { return }
+            if isNeeded { ask() }
+            guard isNeeded || settings.interval != nil else {
+                // The served selection may be rolled back to nothing: the search then begins again.
+                guard settings.firstInterval != nil, await untilNothingIsServed() else { return }
+                continue
+            }
+            guard let pause = isNeeded ? settings.firstInterval : settings.interval else { return }
             guard (try? await sleep(pause)) != nil else { return }
-            if !isNeeded, settings.interval != nil { wish.yield() }
+            if !isNeeded, settings.interval != nil { ask() }
         }
     }
+
+    /// Whoever searches by itself does so again.
+    nonisolated func nothingIsServed() {
+        let signal = search.withLockedValue { search in
+            defer { search = nil }
+            return search
+        }
+        signal?.finish()
+    }
+
+    /// - Returns: false when the task is cancelled.
+    private func untilNothingIsServed() async -> Bool {
+        let (gone, signal) = AsyncStream.makeStream(of: Never.self)
+        search.withLockedValue { $0 = signal }
+        // Before the signal was there, it may have happened already.
+        guard isInstalled() else { return !Task.isCancelled }
+        return await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                for await _ in gone {}
+                return !Task.isCancelled
+            }
+            group.addTask { [sleep] in (try? await sleep(Self.longest)) != nil }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
+    }
+
+    /// Nothing has to happen for so long.
+    private static let longest = Duration.seconds(86_400)
 
     private func oneSync() async {
         isRunning = true
         defer { isRunning = false }
+        let request = requests?.first
+        if request != nil { requests?.removeFirst() }
+        if requests?.isEmpty == false { ask() }
+        let result = await outcome(of: request?.wish ?? Wish())
+        request?.answer.resume(returning: result)
+        switch result {
+        case .success: break
+        case .failure(.lock(.held)):
+            // Another process syncs: its result is followed, and another sync asked for after it.
+            if request == nil, (try? await sleep(.seconds(1))) != nil { ask() }
+            return
+        case .failure: if Task.isCancelled { return }
+        }
+        report(result)
+    }
+
+    private func outcome(of wish: Wish) async -> Result<SyncReport, SyncError> {
         events.tell(.checking)
         let progress = NIOLockedValueBox(SyncProgress())
         do throws(SyncError) {
-            let outcome = try await sync { [events] event in
+            let tell: @Sendable (SyncEvent) -> Void = { [events] event in
                 if let percent = progress.withLockedValue({ $0.take(event) }) { events.tell(.progress(percent)) }
             }
+            let outcome = try await sync(wish, tell)
             events.tell(.progress(100))
             let failure = outcome.failures.first?.error.description
             events.tell(failure.map { .failed(PageText.withoutFolders($0)) } ?? .checked(isNew: outcome.isNew))
-            report(.success(outcome))
-        } catch .lock(.held) {
-            // Another process syncs: its result is followed, and another sync asked for after it.
-            if (try? await sleep(.seconds(1))) != nil { wish.yield() }
+            return .success(outcome)
         } catch {
+            if case .lock(.held) = error { return .failure(error) }
             events.tell(.failed(PageText.withoutFolders(error.description)))
-            if !Task.isCancelled { report(.failure(error)) }
+            return .failure(error)
         }
     }
 }
@@ -141,6 +238,19 @@ extension Device {
                 return try await engine.sync()
             }
         }
+    }
+
+    func sync(
+        _ wish: Updates.Wish,
+        _ deadlines: Deadlines,
+        report: @escaping @Sendable (SyncEvent) -> Void
+    ) async throws(SyncError) -> SyncReport {
+        var network: NetworkUse?
+        if let isMetered = wish.isMetered {
+            network = configuration.network
+            network?.isMetered = isMetered
+        }
+        return try await sync(deadlines, retryFailed: wish.retriesFailed, network: network, report: report)
     }
 
     /// What a sync with the servers of the present configuration would fetch, and what that costs.

@@ -1,20 +1,20 @@
 import PatchFetch
 import PatchFormat
 import PatchStore
-import PatchSync
+package import PatchSync
 import ReleaseFolder
 import PatchTrust
-import Terminal
+package import Terminal
 
 extension Failure {
     /// The sentence, the hint and the exit code of everything that can go wrong here, in one place.
-    init(_ error: SyncError) {
+    package init(_ error: SyncError) {
         self.init(error.description, hint: error.hint, exitCode: error.exitCode)
     }
 }
 
 extension SyncError {
-    var exitCode: ExitCode {
+    package var exitCode: ExitCode {
         switch self {
         case .fetch(.cancelled): .interrupted
         case .fetch(.tls(.noAuthority)): .malformed
@@ -109,6 +109,6 @@ extension TLSFault {
 }
 
 /// Runs device work with its errors in the command's words.
-func reporting<Result>(_ body: () async throws(SyncError) -> Result) async throws(Failure) -> Result {
+package func reporting<Result>(_ body: () async throws(SyncError) -> Result) async throws(Failure) -> Result {
     do throws(SyncError) { return try await body() } catch { throw Failure(error) }
 }

@@ -1,0 +1,44 @@
+package import PatchChoice
+package import PatchFormat
+import PatchSync
+package import Terminal
+
+/// What confirming a launch came to, where it is confirmed.
+package struct ToldConfirmation: Equatable, Sendable {
+    package let isNew: Bool
+    package let selection: Selection
+
+    /// As `patchsync confirm --json` has it.
+    package var json: JSON { .fields([("result", .text(isNew ? "confirmed" : "alreadyConfirmed"))]) }
+
+    package var words: String { (isNew ? "confirmed: " : "was confirmed before: ") + selection.words }
+}
+
+extension SelectionMachine.Confirmation {
+    package func told() throws(Failure) -> ToldConfirmation {
+        switch self {
+        case .confirmed(let selection): return ToldConfirmation(isNew: true, selection: selection)
+        case .alreadyConfirmed(let selection): return ToldConfirmation(isNew: false, selection: selection)
+        case .nothingOnTrial(let selection):
+            throw .nothingOnTrial(selection)
+        case .otherLaunch: throw .otherLaunch
+        case .nothingToConfirm: throw Failure(.nothingInstalled)
+        }
+    }
+}
+
+extension Failure {
+    package static func nothingOnTrial(_ running: Selection) -> Failure {
+        Failure(
+            "nothing is on trial, so nothing was confirmed; what runs is \(running.words)",
+            hint: "the token is of another launch, or of a version that was rolled back.",
+            exitCode: .refused
+        )
+    }
+
+    package static let otherLaunch = Failure(
+        "this token is not the one of the running trial; nothing was confirmed",
+        hint: "`patchsync status` prints the one that is.",
+        exitCode: .refused
+    )
+}

@@ -1,0 +1,29 @@
+package import PatchChoice
+import PatchFetch
+package import PatchFormat
+package import PatchSync
+import SystemPackage
+
+extension DeviceConfiguration {
+    /// As `patchsync switch --json` has it, where another channel or server is followed.
+    package func followed(running: Selection?) -> JSON {
+        .fields([
+            ("channel", .text(channel.text)), ("server", .text(server.text)),
+            ("running", running.map { .text($0.words) }),
+        ])
+    }
+
+    /// As `patchsync set --json` has it: what rules are judged by, and which servers are asked.
+    package var facts: JSON {
+        .fields([
+            ("appVersion", appVersion.map { .text($0.text) }), ("user", user.map { .text($0.text) }),
+            ("data", dataJSON),
+            ("platform", platform?.json), ("keep", .integer(keep)), ("answers", .bool(answers)),
+            ("express", .bool(express)), ("entrySignatures", .text(entrySignatures.rawValue)),
+            ("mirrors", .array(access.mirrors.map { .text($0.text) })),
+            ("pins", .array(access.pins.map { .text($0.description) })),
+            ("ownHost", .bool(host != nil)), ("ca", .bool(access.authorities != nil)),
+            ("embedded", embedded.map { .text($0.string) }), ("network", network.json),
+        ])
+    }
+}

@@ -1,0 +1,30 @@
+package import PatchChoice
+package import PatchFormat
+package import PatchSync
+package import Terminal
+
+extension Explanation {
+    /// As `patchsync explain --json` has it.
+    ///
+    /// - Parameter configuration: of the device whose list it goes by.
+    package func json(_ configuration: DeviceConfiguration) -> JSON {
+        .fields([
+            ("app", .text(configuration.app.text)), ("channel", .text(configuration.channel.text)),
+            ("roleVersion", .integer(roleVersion)), ("at", .text(time.description)),
+            ("versions", .array(versions.map(\.json))),
+        ])
+    }
+}
+
+extension Failure {
+    package static let noListYet = Failure(
+        "no list was verified here yet",
+        hint: "run `patchsync sync` first",
+        exitCode: .refused
+    )
+
+    /// - Parameter patch: as it was asked for.
+    package static func notListed(_ patch: String) -> Failure {
+        Failure("\(patch) is not listed", hint: "see `patchsync explain` for what is", exitCode: .refused)
+    }
+}

@@ -1,0 +1,48 @@
+import PatchStore
+package import PatchSync
+package import Patchline
+package import Terminal
+
+extension Failure {
+    /// - Parameter servers: which programs serve the store now.
+    package init(_ error: LocalServerError, servers: [RunningServer] = []) {
+        switch error {
+        case .portInUse(let port) where servers.contains { $0.port == port }:
+            self = .servedAlready(by: servers.first { $0.port == port }?.process, port: port)
+        case .portInUse(let port):
+            self.init(
+                "port \(port) is taken by another program",
+                hint: """
+                    stop it, or choose another with --port.
+                    --next-free-port takes the next one; the origin changes then, so pages lose their storage.
+                    """,
+                exitCode: .busy
+            )
+        case .device(let error): self.init(error)
+        case .listener(let error): self.init("\(error)")
+        case .alreadyStarting: self.init("the server is starting already")
+        case .stopped: self.init("the server was stopped while it started")
+        case .other(let text): self.init(text)
+        }
+    }
+}
+
+extension Failure {
+    /// - Parameter port: nil while it is not served yet, or on none.
+    static func servedAlready(by process: Int?, port: Int?) -> Failure {
+        Failure(
+            "`patchsync serve` serves this store already: "
+                + [process.map { "process \($0)" } ?? "another process", port.map { "port \($0)" }].compactMap(\.self)
+                .joined(separator: ", "),
+            hint: "open the URL that it printed, or stop it first.",
+            exitCode: .busy
+        )
+    }
+}
+
+/// The right to serve a store, for as long as the answer lives.
+func servingRight(of store: DeviceStore) throws(Failure) -> ServingRight? {
+    do throws(SyncError) { return try store.servingRight() } catch .lock(.held(_, let process)) {
+        throw .servedAlready(by: process, port: store.runningServers.first { $0.process == process }?.port)
+    } catch { throw Failure(error) }
+}

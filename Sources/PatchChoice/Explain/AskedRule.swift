@@ -1,0 +1,60 @@
+package import PatchFormat
+
+/// A share or a condition that a choice asked this device about, and the answer (feature J15).
+package struct AskedRule: Hashable, Sendable {
+    package enum Question: Hashable, Sendable {
+        /// Among how many devices of 10,000: the smaller of the signed ceiling and the dial.
+        case share(Int)
+        case condition(String)
+    }
+
+    package let label: Label
+    package let question: Question
+    /// Whether the version is for this device, as far as this goes.
+    package let isHit: Bool
+
+    package init(_ label: Label, _ question: Question, isHit: Bool) {
+        (self.label, self.question, self.isHit) = (label, question, isHit)
+    }
+}
+
+extension EligibilityContext {
+    /// Up to the first rule that says no: what stands behind it was not asked.
+    func asked(of entry: PatchEntry, over current: InstalledPatch?) -> [AskedRule] {
+        let label = Label(patchID: entry.patchID, version: entry.version)
+        var asked: [AskedRule] = []
+        for rule in EligibilityRule.allCases {
+            let isHit = obstacle(to: entry, over: current, by: rule) == nil
+            if let question = question(of: rule, in: entry) { asked.append(AskedRule(label, question, isHit: isHit)) }
+            guard isHit else { break }
+        }
+        return asked
+    }
+
+    private func question(of rule: EligibilityRule, in entry: PatchEntry) -> AskedRule.Question? {
+        switch rule {
+        case .condition: return entry.rules.condition.map { .condition($0) }
+        case .rollout:
+            let share = min(entry.rules.rollout, row(of: entry)?.rollout ?? 10_000)
+            // What is for everybody is no question.
+            return share < 10_000 ? .share(share) : nil
+        default: return nil
+        }
+    }
+}
+
+extension SyncPlan {
+    /// What was asked to come to these decisions: of versions that were passed over, and of those that are taken.
+    ///
+    /// - Parameter entries: of the list.
+    package func asked(_ entries: [PatchEntry]) -> [AskedRule] {
+        let decisions = Dictionary(decisions.map { ($0.patchID, $0) }) { first, _ in first }
+        return entries.flatMap { entry -> [AskedRule] in
+            guard let decision = decisions[entry.patchID],
+                decision.taken?.content == entry.content
+                    || decision.passedOver.contains(where: { $0.version == entry.version })
+            else { return [] }
+            return context.asked(of: entry, over: base?[entry.patchID])
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package import HTTPFiles
+package import PatchStore
+package import SystemPackage
+package import Terminal
+
+/// Why nobody can ask this process over its socket.
+package enum ControlError: Error, Equatable, Sendable {
+    /// The folder of the socket, or what has its name, cannot be used.
+    case file(FileError)
+    /// Something else than a socket has the name; it is not touched.
+    case notASocket(FilePath)
+    /// Another process answers there.
+    case answered(FilePath)
+    /// Longer than the system takes (unix(7)).
+    case pathTooLong(FilePath, limit: Int)
+    case cannotListen(FilePath, Errno)
+    case server(FileServerError)
+}
+
+extension ControlError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .file(let error): "the socket's folder: \(error)"
+        case .notASocket(let path): "\(path) is no socket, and stays as it is"
+        case .answered(let path): "another process answers at \(path)"
+        case .pathTooLong(let path, let limit): "\(path) is longer than \(limit) bytes, which a socket's path may be"
+        case .cannotListen(let path, let error): "\(path): cannot listen there: \(error)"
+        case .server(let error): "the socket broke: \(error.reason)"
+        }
+    }
+}
+
+extension Failure {
+    package init(_ error: ControlError) {
+        switch error {
+        case .file, .cannotListen:
+            self.init(
+                error.description,
+                hint: "its folder must be writable by the user that runs this.",
+                exitCode: .disk
+            )
+        case .notASocket:
+            self.init(error.description, hint: "move it away, or choose another path.", exitCode: .conflict)
+        case .answered: self.init(error.description, hint: "stop it, or choose another path.", exitCode: .busy)
+        case .pathTooLong: self.init(error.description, hint: "choose a shorter one.", exitCode: .usage)
+        case .server: self.init(error.description)
+        }
+    }
+}
+
+extension FileServerError {
+    fileprivate var reason: String {
+        switch self {
+        case .portInUse: "its address is in use"
+        case .cannotBind(_, _, let reason), .listenerFailed(let reason): reason
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import HTTPFiles
+import NIOCore
+import NIOHTTP1
+import PatchFormat
+
+extension ControlWork {
+    var aboutEvents: [ControlRoute] {
+        [
+            route("/v1/events", "events", "Server-sent events of every store.") {
+                (_: ControlCall) throws(ControlProblem) in nil
+            },
+            route("\(Self.store)/events", "storeEvents", "Server-sent events of this store.") {
+                call throws(ControlProblem) in try host(call).name
+            },
+        ]
+    }
+
+    private func route(
+        _ path: String,
+        _ name: String,
+        _ about: String,
+        store: @escaping @Sendable (ControlCall) throws(ControlProblem) -> String?
+    ) -> ControlRoute {
+        ControlRoute(
+            method: .GET,
+            path: path,
+            name: name,
+            about: about,
+            headers: [
+                .init(
+                    name: "Last-Event-ID",
+                    about: "Go on behind this one, of the last \(EventLog.kept); without it with what comes.",
+                    schema: .text
+                )
+            ],
+            answers: [
+                .init(
+                    status: 200,
+                    about:
+                        "Each `data` is an Event in JSON. `missed` says how many are gone that were not heard; the stream ends "
+                        + "with it.",
+                    schema: .text,
+                    mediaType: "text/event-stream"
+                )
+            ]
+        ) { call throws(ControlProblem) in
+            let stream = EventStream(
+                log,
+                of: try store(call),
+                after: call.request.headers.first(name: "Last-Event-ID"),
+                beat: beat
+            )
+            return .stream(stream.served)
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import DeviceOutput
+import NIOHTTP1
+import PatchChoice
+import PatchFormat
+import PatchSync
+import PatchTrust
+import Terminal
+
+extension ControlWork {
+    var aboutLaunches: [ControlRoute] {
+        let result = ControlSchema.object([("result", .text), ("launch", .text)], required: ["result"])
+        return [
+            ControlRoute(
+                method: .POST,
+                path: "\(Self.store)/switch",
+                name: "switch",
+                about:
+                    "Starts what waits, as `patchsync switch`; open pages reload. With `channel` or `server` it follows another "
+                    + "one from now on.",
+                body: .object([("channel", .text), ("server", .text)]),
+                answers: [
+                    .init(
+                        status: 200,
+                        about: "What runs now; or what is followed.",
+                        schema: .object([
+                            ("result", .text), ("launch", .text), ("channel", .text), ("server", .text),
+                            ("running", .text),
+                        ])
+                    )
+                ]
+            ) { call throws(ControlProblem) in .json(try await switchOver(call)) },
+            ControlRoute(
+                method: .POST,
+                path: "\(Self.store)/confirm",
+                name: "confirm",
+                about: "Says that the launch on trial works; with `launch` only where it is this one.",
+                body: .object([("launch", .text)]),
+                answers: [.init(status: 200, about: "Confirmed, also before.", schema: result)]
+            ) { call throws(ControlProblem) in .json(try await confirm(call)) },
+            ControlRoute(
+                method: .POST,
+                path: "\(Self.store)/rollback",
+                name: "rollBack",
+                about: "Goes back to what was confirmed before, as `patchsync rollback`.",
+                answers: [.init(status: 200, about: "What runs now.", schema: result)]
+            ) { call throws(ControlProblem) in
+                let device = try device(call)
+                return .json(try await Self.told { () async throws(SyncError) in try await device.rollBack().json })
+            },
+            ControlRoute(
+                method: .POST,
+                path: "\(Self.store)/background",
+                name: "background",
+                about: "Nobody sees the app any more: its startup timer pauses.",
+                answers: [.init(status: 204, about: "Noted.")]
+            ) { call throws(ControlProblem) in
+                let host = try host(call)
+                try await Self.told { () async throws(SyncError) in try await host.background() }
+                return .nothing
+            },
+            ControlRoute(
+                method: .POST,
+                path: "\(Self.store)/foreground",
+                name: "foreground",
+                about: "The app is seen again.",
+                answers: [.init(status: 204, about: "Noted.")]
+            ) { call throws(ControlProblem) in
+                let host = try host(call)
+                try await Self.told { () async throws(SyncError) in try await host.foreground() }
+                return .nothing
+            },
+        ]
+    }
+
+    private func switchOver(_ call: ControlCall) async throws(ControlProblem) -> JSON {
+        let (host, fields) = (try host(call), try call.fields())
+        let channel: ChannelName?
+        let server: ServerURL?
+        do throws(FormatError) {
+            channel = fields.has("channel") ? try fields.name("channel") : nil
+            server = try fields.optionalString("server").map { (text) throws(FormatError) in
+                guard let url = ServerURL(text) else { throw fields.broken("server", ServerURL.rule) }
+                return url
+            }
+        } catch { throw .invalid(error) }
+        return try await Self.told { () async throws(SyncError) in
+            guard channel == nil, server == nil else {
+                let device = try await host.device().following(channel: channel, server: server)
+                return device.configuration.followed(running: try device.state().machine.state.running)
+            }
+            try await host.switchToPending()
+            if case .trying(_, _, let launch) = try host.device().state().machine.state {
+                return .fields([("result", .text("trying")), ("launch", .text(launch.token.text))])
+            }
+            return .fields([("result", .text("run"))])
+        }
+    }
+
+    private func confirm(_ call: ControlCall) async throws(ControlProblem) -> JSON {
+        let (device, fields) = (try device(call), try call.fields())
+        var token: LaunchToken?
+        do throws(FormatError) {
+            if let text = try fields.optionalString("launch") {
+                token = LaunchToken(text)
+                if token == nil { throw fields.broken("launch", "must be 32 lowercase hex digits") }
+            }
+        } catch { throw .invalid(error) }
+        let state = try Self.told { () throws(SyncError) in try device.state().machine.state }
+        if token == nil, case .trying(_, _, let launch) = state { token = launch.token }
+        guard let token else {
+            throw ControlProblem(state.running.map { .nothingOnTrial($0) } ?? Failure(.nothingInstalled))
+        }
+        let confirmation = try await Self.told { () async throws(SyncError) in try await device.confirm(token) }
+        do throws(Failure) { return try confirmation.told().json } catch { throw ControlProblem(error) }
+    }
+}

@@ -1,0 +1,46 @@
+import DeviceOutput
+import NIOHTTP1
+import PatchFetch
+import PatchFormat
+import PatchSync
+import Terminal
+
+extension ControlWork {
+    var aboutSettings: [ControlRoute] {
+        [
+            ControlRoute(
+                method: .GET,
+                path: "\(Self.store)/settings",
+                name: "settings",
+                about: "As `patchsync set --json`: what rules are judged by, and which servers are asked.",
+                answers: [.init(status: 200, about: "What is set.", schema: .named("Settings"))]
+            ) { call throws(ControlProblem) in .json(try device(call).configuration.facts) },
+            ControlRoute(
+                method: .PATCH,
+                path: "\(Self.store)/settings",
+                name: "set",
+                about:
+                    "As `patchsync set`: a merge patch (RFC 7396), so null forgets what was set, and what is not named stays.",
+                body: .named("Settings"),
+                bodyType: "application/merge-patch+json",
+                answers: [.init(status: 200, about: "What is set now.", schema: .named("Settings"))]
+            ) { call throws(ControlProblem) in .json(try await set(call)) },
+        ]
+    }
+
+    private func set(_ call: ControlCall) async throws(ControlProblem) -> JSON {
+        let (device, fields) = (try device(call), try call.fields())
+        let settings: DeviceSettings
+        do throws(FormatError) { settings = try DeviceSettings(fields) } catch { throw .invalid(error) }
+        do throws(SyncError) {
+            return try await device.store.changingConfiguration { configuration throws(SyncError) in
+                try settings.apply(to: &configuration)
+            }.facts
+        } catch {
+            guard case .fetch(.tls) = error else { throw ControlProblem(error) }
+            // What was asked for goes against the server's URL, or holds no certificate.
+            let failure = Failure(error)
+            throw ControlProblem(Failure(failure.message, hint: failure.hint, exitCode: .usage))
+        }
+    }
+}

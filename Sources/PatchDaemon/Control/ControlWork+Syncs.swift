@@ -1,0 +1,86 @@
+import DeviceOutput
+import NIOHTTP1
+import PatchChoice
+import PatchFetch
+import PatchFormat
+import PatchSync
+import Patchline
+
+extension ControlWork {
+    var aboutSyncs: [ControlRoute] {
+        let wish = ControlSchema.object([("metered", .bool), ("retryFailed", .bool)])
+        return [
+            ControlRoute(
+                method: .POST,
+                path: "\(Self.store)/sync",
+                name: "sync",
+                about:
+                    "As `patchsync sync --json`; the answer comes when it is over. With `dry-run` in the query it is the "
+                    + "cost alone.",
+                query: [
+                    .init(name: "dry-run", about: "Say what it would cost, and fetch nothing else.", schema: .text)
+                ],
+                headers: [.init(name: "Prefer", about: "`respond-async`: do not wait for its end.", schema: .text)],
+                body: wish,
+                answers: [
+                    .init(
+                        status: 200,
+                        about: "What it came to, or what it would cost.",
+                        schema: .inline(
+                            .fields([
+                                ("anyOf", .array([ControlSchema.named("Sync").json, ControlSchema.named("Cost").json]))
+                            ])
+                        )
+                    ),
+                    .init(status: 202, about: "It begins; the events tell what it comes to."),
+                ]
+            ) { call throws(ControlProblem) in try await sync(call) },
+            ControlRoute(
+                method: .GET,
+                path: "\(Self.store)/cost",
+                name: "cost",
+                about: "As `patchsync sync --dry-run --json`: what a sync would fetch, and what that costs.",
+                answers: [.init(status: 200, about: "What it would cost.", schema: .named("Cost"))]
+            ) { call throws(ControlProblem) in .json(try await cost(call, SyncWish())) },
+        ]
+    }
+
+    private func sync(_ call: ControlCall) async throws(ControlProblem) -> ControlAnswer {
+        let (host, wish) = (try host(call), try wish(call))
+        if call.query("dry-run") != nil { return .json(try await cost(call, wish)) }
+        guard !call.wantsNoWait else {
+            // What it comes to, also its failure, is an event.
+            later { _ = try? await host.sync(wish) }
+            let headers = HTTPHeaders([
+                ("Preference-Applied", "respond-async"), ("Location", "/v1/stores/\(host.name)/events"),
+            ])
+            return .json(.fields([]), status: .accepted, headers: headers)
+        }
+        return try await Self.told { () async throws(SyncError) in
+            let report = try await host.sync(wish)
+            // The sync itself is over: what cannot be looked at now says nothing of it.
+            return .json(report.json((try? host.device().scripts()) ?? []))
+        }
+    }
+
+    private func wish(_ call: ControlCall) throws(ControlProblem) -> SyncWish {
+        let fields = try call.fields()
+        var wish = SyncWish()
+        do throws(FormatError) {
+            if fields.has("metered") { wish.isMetered = try fields.bool("metered") }
+            wish.retriesFailed = try fields.bool("retryFailed", default: false)
+        } catch { throw .invalid(error) }
+        return wish
+    }
+
+    private func cost(_ call: ControlCall, _ wish: SyncWish) async throws(ControlProblem) -> JSON {
+        let device = try device(call)
+        return try await Self.told { () async throws(SyncError) in
+            // No server is asked beside a trial: what ends the process then would count against it.
+            if case .trying = try device.state().machine.state { throw .trialRunning }
+            var network = device.configuration.network
+            if let isMetered = wish.isMetered { network.isMetered = isMetered }
+            return try await device.forecast(deadlines, retryFailed: wish.retriesFailed, network: network).json
+        }
+    }
+}

@@ -1,0 +1,221 @@
+import DeviceOutput
+import HTTPFiles
+import NIOHTTP1
+import PatchChoice
+import PatchFetch
+import PatchFormat
+import PatchSync
+import Patchline
+import Terminal
+
+/// What the socket can be asked, and what is done then.
+struct ControlWork: Sendable {
+    let hosts: @Sendable () -> [any StoreHost]
+    let log: EventLog
+    let deadlines: Deadlines
+    let beat: Duration
+    /// Does something after the answer.
+    let later: @Sendable (@escaping @Sendable () async -> Void) -> Void
+
+    /// All of them, and the description of all.
+    var routes: [ControlRoute] {
+        let routes = aboutThis + aboutStores + aboutSyncs + aboutLaunches + aboutSettings + aboutEvents
+        let document = ControlDescription.make(routes)
+        return routes + [
+            ControlRoute(
+                method: .GET,
+                path: "/v1/openapi.json",
+                name: "describe",
+                about: "This description.",
+                answers: [.init(status: 200, about: "OpenAPI 3.1.")]
+            ) { _ in .json(document) }
+        ]
+    }
+
+    func host(_ call: ControlCall) throws(ControlProblem) -> any StoreHost {
+        guard let host = hosts().first(where: { $0.name == call.parameters["store"] }) else {
+            throw .noSuchStore
+        }
+        return host
+    }
+
+    func device(_ call: ControlCall) throws(ControlProblem) -> Device {
+        let host = try host(call)
+        return try Self.told { () throws(SyncError) in try host.device() }
+    }
+
+    /// Device work, with its errors as problems.
+    static func told<Result>(_ work: () throws(SyncError) -> Result) throws(ControlProblem) -> Result {
+        do throws(SyncError) { return try work() } catch { throw ControlProblem(error) }
+    }
+
+    static func told<Result>(_ work: () async throws(SyncError) -> Result) async throws(ControlProblem) -> Result {
+        do throws(SyncError) { return try await work() } catch { throw ControlProblem(error) }
+    }
+
+    static let store = "/v1/stores/{store}"
+
+    // MARK: What there is
+
+    private var aboutThis: [ControlRoute] {
+        [
+            ControlRoute(
+                method: .GET,
+                path: "/v1",
+                name: "describeDaemon",
+                about: "The program, and the names of its stores.",
+                answers: [
+                    .init(
+                        status: 200,
+                        about: "What answers here.",
+                        schema: .object(
+                            [("version", .text), ("stores", .array(.text))],
+                            required: ["version", "stores"]
+                        )
+                    )
+                ]
+            ) { _ in
+                .json(
+                    .fields([
+                        ("version", .text(Product.version)), ("stores", .array(hosts().map { .text($0.name) })),
+                    ])
+                )
+            },
+            ControlRoute(
+                method: .GET,
+                path: "/v1/stores",
+                name: "listStores",
+                about: "Each store, as GET /v1/stores/{store} tells it.",
+                answers: [
+                    .init(
+                        status: 200,
+                        about: "The stores.",
+                        schema: .object([("stores", .array(Self.overview))], required: ["stores"])
+                    )
+                ]
+            ) { _ throws(ControlProblem) in
+                var stores: [JSON] = []
+                for host in hosts() { stores.append(try await Self.overview(of: host)) }
+                return .json(.fields([("stores", .array(stores))]))
+            },
+        ]
+    }
+
+    private var aboutStores: [ControlRoute] {
+        [
+            ControlRoute(
+                method: .GET,
+                path: Self.store,
+                name: "describeStore",
+                about: "Where its pages are, what runs, and when its server is asked next.",
+                answers: [.init(status: 200, about: "The store.", schema: Self.overview)]
+            ) { call throws(ControlProblem) in .json(try await Self.overview(of: try host(call))) },
+            ControlRoute(
+                method: .GET,
+                path: "\(Self.store)/status",
+                name: "status",
+                about: "As `patchsync status --json`.",
+                answers: [.init(status: 200, about: "Where the device stands.", schema: .named("Status"))]
+            ) { call throws(ControlProblem) in
+                let device = try device(call)
+                return .json(try Self.told { () throws(SyncError) in try device.status().json(device.configuration) })
+            },
+            ControlRoute(
+                method: .GET,
+                path: "\(Self.store)/explain",
+                name: "explain",
+                about: "As `patchsync explain --json`: why the device gets or does not get each listed version.",
+                query: [
+                    .init(name: "patch", about: "This one alone.", schema: .text),
+                    .init(name: "version", about: "Of the patch, this one alone.", schema: .text),
+                    .init(name: "at", about: "As if it were then: YYYY-MM-DDTHH:MM:SSZ.", schema: .text),
+                ],
+                answers: [.init(status: 200, about: "Why.", schema: .named("Explanation"))]
+            ) { call throws(ControlProblem) in .json(try explain(call)) },
+            ControlRoute(
+                method: .GET,
+                path: "\(Self.store)/parameters",
+                name: "parameters",
+                about: "As `patchsync parameters --json`: the channel's online parameters.",
+                answers: [
+                    .init(
+                        status: 200,
+                        about: "As last fetched and verified.",
+                        schema: .object(
+                            [("app", .text), ("channel", .text), ("parameters", .object([]))],
+                            required: ["app", "channel", "parameters"]
+                        )
+                    )
+                ]
+            ) { call throws(ControlProblem) in
+                let device = try device(call)
+                return .json(try Self.told { () throws(SyncError) in try device.parameters().shown })
+            },
+        ]
+    }
+
+    private func explain(_ call: ControlCall) throws(ControlProblem) -> JSON {
+        let device = try device(call)
+        let (patch, version) = (
+            try call.name("patch", as: PatchID.self), try call.name("version", as: VersionLabel.self)
+        )
+        var time: UTCTime?
+        if let text = call.query("at") {
+            time = UTCTime(text)
+            if time == nil {
+                throw .invalid(FormatError("the query", field: "at", rule: "must be a time: YYYY-MM-DDTHH:MM:SSZ"))
+            }
+        }
+        let found = try Self.told { () throws(SyncError) in try device.explanation(at: time) }
+        guard let found else { throw ControlProblem(.noListYet) }
+        let explanation = patch.map { found.only($0, version) } ?? found
+        if let patch, explanation.versions.isEmpty {
+            throw ControlProblem(.notListed(version.map { "\(patch)@\($0)" } ?? "\(patch)"))
+        }
+        return explanation.json(device.configuration)
+    }
+
+    // MARK: A store in short
+
+    private static let overview = ControlSchema.object(
+        [
+            ("name", .text), ("app", .text), ("channel", .text), ("phase", .text),
+            (
+                "running",
+                .array(.object([("patchId", .text), ("version", .text)], required: ["patchId", "version"]))
+            ),
+            (
+                "pages",
+                .object([("url", .text), ("origin", .text), ("port", .inline(.fields([("type", .text("integer"))])))])
+            ),
+            (
+                "next",
+                .object([("seconds", .inline(.fields([("type", .text("integer"))]))), ("reason", .text)])
+            ),
+        ],
+        required: ["name", "app", "channel", "phase", "running"]
+    )
+
+    private static func overview(of host: any StoreHost) async throws(ControlProblem) -> JSON {
+        let device = try told { () throws(SyncError) in try host.device() }
+        let state = try told { () throws(SyncError) in try device.state().machine.state }
+        let (pages, next) = (await host.pages(), await host.nextLook())
+        return .fields([
+            ("name", .text(host.name)), ("app", .text(device.configuration.app.text)),
+            ("channel", .text(device.configuration.channel.text)), ("phase", .text(state.phase.rawValue)),
+            ("running", state.running?.told ?? .array([])),
+            (
+                "pages",
+                pages.map {
+                    .fields([
+                        ("url", .text($0.url)), ("origin", .text($0.origin)), ("port", .integer($0.port)),
+                    ])
+                }
+            ),
+            (
+                "next",
+                next.map { .fields([("seconds", .integer(Int($0.seconds))), ("reason", .text($0.reason.rawValue))]) }
+            ),
+        ])
+    }
+}

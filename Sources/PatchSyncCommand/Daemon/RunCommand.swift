@@ -1,0 +1,128 @@
+import ArgumentParser
+import CommandSupport
+import Glibc
+import NIOConcurrencyHelpers
+import PatchDaemon
+import PatchFormat
+import PatchStore
+import PatchSync
+import Patchline
+import SystemPackage
+import Terminal
+import UnixSignals
+
+struct RunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Keep all stores of this device: sync, serve, confirm or roll back, in one process.",
+        discussion: """
+            Which stores, and how each is kept, stands in a settings file. It is read again when it changes, and at SIGHUP: stores
+            whose settings changed are stopped and started, the others go on. Where it cannot be read, the settings before it
+            hold, and the reason is printed.
+
+            A store is asked for at its interval, a tenth more or less; after a failure sooner, and then ever later; and as soon as a
+            network comes back. Between, nothing wakes this process. What a sync staged starts by its rules, and otherwise
+            when the page reloads, at the next launch, or while no page can be disturbed.
+
+            Under systemd it says when it is ready, what it does, and that it is alive (Type=notify-reload, WatchdogSec=), and takes a
+            socket that the manager opened.
+
+            EXAMPLES
+              patchsync run
+              patchsync run --config ./patchsync.yaml --json
+
+              # /etc/patchline/patchsync.yaml
+              stores:
+                shop:
+                  store: /var/lib/patchline/shop
+                  server: https://updates.example.org
+                  root: /etc/patchline/shop.root.json
+                  sync-every: 15m
+            """
+                + exitCodes(
+                    [
+                        .done: "stopped in good order (SIGINT, SIGTERM)",
+                        .malformed: "the settings file is not what it should be",
+                        .busy: "another process serves one of the stores",
+                        .interrupted: "told by SIGINT to stop, and still at work 15 seconds later",
+                        .terminated: "told by SIGTERM to stop, and still at work 15 seconds later",
+                    ],
+                    usual: .disk
+                )
+    )
+
+    @Option(name: .long, help: ArgumentHelp("The settings.", valueName: "file"))
+    var config = DaemonSettings.standardFile.string
+
+    @Flag(name: .long, help: "Print JSON instead of text.")
+    var json = false
+
+    func run() async throws {
+        try await runCommand(json: json, work)
+    }
+
+    private func work() async throws(Failure) {
+        // Trapped before anything starts, so that a stop at any moment is one in good order.
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
+        let deadline = StopDeadline.ofServing
+        defer { deadline.lift() }
+        let file = SettingsOnDisk(FilePath(argument: config), named: config)
+        let settings: DaemonSettings
+        do throws(SettingsOnDisk.Fault) { settings = try file.read() } catch { throw Failure(error) }
+        let printed = DaemonEvents(json: json)
+        let manager = ServiceManager(environment: ProcessEnvironment.environment)
+        let hosts = NIOLockedValueBox<[any StoreHost]>([])
+        let log = EventLog()
+        let daemon = Daemon(in: surroundings(printed, log)) { all in hosts.withLockedValue { $0 = all } }
+        do throws(SyncError) { try await daemon.start(settings) } catch .lock(.held(let path, let process)) {
+            throw .servedAlready(
+                store: path.removingLastComponent(),
+                by: process,
+                settings.stores.first { path.starts(with: $0.store) }?.name
+            )
+        } catch { throw Failure(error) }
+        let control = ControlPlace(settings, hosts: { hosts.withLockedValue(\.self) }, log: log)
+        manager?.tell(.ready, .status(Self.status(settings.stores)))
+        let life = DaemonLife(daemon: daemon, file: file, manager: manager, events: printed, status: Self.status)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await life.watchFile(from: settings) }
+            group.addTask { await life.showSigns() }
+            group.addTask { await control.serve() }
+            for await signal in signals {
+                guard signal == .sighup else { break }
+                await life.reload(isAsked: true)
+            }
+            group.cancelAll()
+        }
+        manager?.tell(.stopping)
+        await daemon.stop()
+    }
+
+    static func status(_ stores: [StoreSettings]) -> String {
+        "keeps \(stores.map(\.name).joined(separator: ", "))"
+    }
+
+    private func surroundings(_ printed: DaemonEvents, _ log: EventLog) -> StoreRunner.Surroundings {
+        let opening: @Sendable (FilePath) throws(SyncError) -> DeviceStore = { path throws(SyncError) in
+            StoreOptions.deviceStore(at: path)
+        }
+        var around = StoreRunner.Surroundings(open: opening, now: ProcessEnvironment.now) { store, event in
+            if case .app(let event) = event { log.take(event, from: store.name) }
+            printed.take(event, of: store)
+        }
+        around.machine = StoreOptions.machine
+        around.atCommitPoint = CommitPoint.pullingThePlug
+        return around
+    }
+}
+
+extension Failure {
+    static func servedAlready(store: FilePath, by process: Int?, _ name: String?) -> Failure {
+        Failure(
+            "\(name.map { "\($0): " } ?? "")another process serves \(store) already"
+                + (process.map { ": process \($0)" } ?? ""),
+            hint: "one process keeps a store: stop `patchsync serve` or the other `patchsync run` first.",
+            exitCode: .busy
+        )
+    }
+}

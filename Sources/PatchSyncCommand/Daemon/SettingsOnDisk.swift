@@ -1,0 +1,52 @@
+import CommandSupport
+import FileFacts
+import PatchDaemon
+import PatchStore
+import SystemPackage
+import Terminal
+
+/// The settings file of `run`.
+struct SettingsOnDisk: Sendable {
+    enum Fault: Error, Equatable {
+        case file(FileError)
+        case settings(DaemonSettingsFault)
+    }
+
+    let path: FilePath
+    private let name: String
+
+    /// - Parameter name: for messages, as it was given.
+    init(_ path: FilePath, named name: String) {
+        (self.path, self.name) = (path, name)
+    }
+
+    func read() throws(Fault) -> DaemonSettings {
+        let bytes: [UInt8]
+        do throws(FileError) {
+            bytes = try DiskFiles().read(path.followingLinks, limit: DaemonSettings.limit)
+        } catch { throw .file(error) }
+        do throws(DaemonSettingsFault) { return try DaemonSettings(bytes, named: name) } catch {
+            throw .settings(error)
+        }
+    }
+
+    /// Where it changes: its own folder, and that of the file where it is a link.
+    var folders: [FilePath] { [path.removingLastComponent(), path.followingLinks.removingLastComponent()] }
+
+    /// Which file it is now; nil where there is none.
+    var identity: FileIdentity? { (try? DiskFiles().identity(of: path.followingLinks)) ?? nil }
+}
+
+extension Failure {
+    init(_ fault: SettingsOnDisk.Fault) {
+        switch fault {
+        case .file(let error):
+            self.init(
+                "\(error)",
+                hint: "--config names another file; page \"Running\" says what stands in it.",
+                exitCode: .disk
+            )
+        case .settings(let fault): self.init(fault.description, hint: fault.hint, exitCode: .malformed)
+        }
+    }
+}

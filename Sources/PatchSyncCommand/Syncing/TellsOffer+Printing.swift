@@ -1,0 +1,58 @@
+import DeviceOutput
+import PatchChoice
+import PatchFormat
+import PatchSync
+import Terminal
+
+extension TellsOffer {
+    /// - Parameter unanswered: why a question got no answer.
+    func tell(unanswered: SyncError? = nil, on out: Console, errors: Console) {
+        for decision in decisions {
+            for passed in decision.passedOver where !passed.why.isMetered { out.line(decision.words(passed)) }
+            if let part = decision.server, let version = decision.choice.version {
+                out.line("\(decision.patchID) \(version): \(part == .forced ? "forced" : "chosen") by the server")
+            }
+            if case .withdraw(let patch, for: let before) = decision.choice {
+                let afterwards = before.map { "goes back to \($0.version)" } ?? "gone"
+                out.line("\(patch.label): withdrawn; \(afterwards) at the next launch")
+            }
+        }
+        if let unanswered { out.line("the server gave no answer: \(printable(unanswered.description))") }
+        for version in putOff { out.line(version.words) }
+        for ignored in ignoredAnswers { out.line(printable(ignored.description)) }
+        if let keptEmbedded {
+            out.line("the app ships release \(keptEmbedded), the server lists \(roleVersion): nothing was taken")
+        }
+        if let staleMirror, !staleMirror.isOverdue { out.line("\(staleMirror)") }
+        if let staleMirror, staleMirror.isOverdue {
+            errors.line("warning: \(staleMirror)")
+            errors.line("hint: look at the server or mirror; or someone replays old metadata")
+        }
+    }
+
+    func warn(on errors: Console) {
+        for fault in mirrors where !fault.isQuiet {
+            errors.line("warning: \(printable(fault.description))")
+        }
+    }
+}
+
+extension MirrorFault {
+    /// A lag is nobody's business for a day, and the last one's is told of in its own words.
+    fileprivate var isQuiet: Bool {
+        if case .stale = wrong { true } else { false }
+    }
+}
+
+extension Decision {
+    func words(_ passed: PassedOver) -> String {
+        "\(patchID) \(passed.version): \(printable(passed.why.description))"
+    }
+}
+
+extension NotEligible {
+    /// It is said in a line of its own.
+    fileprivate var isMetered: Bool {
+        if case .metered = self { true } else { false }
+    }
+}

@@ -1,0 +1,115 @@
+import AssetServer
+import FileFacts
+import PatchFormat
+package import PatchStore
+package import PatchSync
+import ServiceLifecycle
+import SystemPackage
+
+/// When a running app looks at what it follows: as soon as the system says that files changed, and when a time is over.
+/// Nothing wakes it between.
+extension RunningApp {
+    /// What an app hears of changes by, and how it lets time pass.
+    package struct Waiting: Sendable {
+        /// Begins to watch, calling back after each change; nil where files are looked at by the clock.
+        package var watch: (@Sendable (_ changed: @escaping @Sendable () -> Void) throws(FileError) -> any FolderWatch)?
+        package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+
+        /// A disk in memory tells of nothing.
+        package init(for store: DeviceStore) {
+            guard store.isShared else { return }
+            watch = { [root = store.root] changed throws(FileError) in try FolderChanges(of: root, changed) }
+        }
+    }
+
+    /// Follows state and timer until the task is cancelled or the service group stops.
+    package func run() async {
+        let (looks, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        self.looks = wake
+        let watch = watching { wake.yield() }
+        await withGracefulShutdownHandler {
+            // Look once at the start: another process may have written since the launch.
+            wake.yield()
+            var seen: [FileIdentity?] = []
+            var timer: Task<Void, Never>?
+            for await _ in looks {
+                timer?.cancel()
+                guard !Task.isCancelled, !Task.isShuttingDownGracefully else { break }
+                let pause = await look(&seen, with: watch)
+                timer = pause.map { pause in
+                    Task { [sleep = waiting.sleep] in
+                        if (try? await sleep(pause)) != nil { wake.yield() }
+                    }
+                }
+            }
+            timer?.cancel()
+        } onGracefulShutdown: {
+            wake.yield()
+        }
+        self.looks = nil
+        watch?.end()
+        if let trial { await attempt { [device] () throws(SyncError) in try await device.stoppedCleanly(trial.token) } }
+    }
+
+    func lookAgain() { looks?.yield() }
+
+    /// - Returns: in how much time to look again, if nothing happens before.
+    private func look(_ seen: inout [FileIdentity?], with watch: (any FolderWatch)?) async -> Duration? {
+        // Before the files are looked at: what changes afterwards is told.
+        let isTold = follows(with: watch)
+        var isWell = true
+        let current = watched()
+        if current != seen {
+            seen = current
+            isWell = await attempt { [self] () throws(SyncError) in try await follow() }
+            isWell = await attempt { [self] () throws(SyncError) in try followParameters() } && isWell
+        }
+        isWell = await attempt { [self] () throws(SyncError) in try await endTrialIfDue() } && isWell
+        isWell = await attempt { [self] () throws(SyncError) in try await removePreviousIfDue() } && isWell
+        // What was tried in vain may have touched the folders itself.
+        if !isWell { try? await waiting.sleep(settings.watchInterval) }
+        if !isTold { return settings.watchInterval }
+        let pauses = [trial?.nextQuestion, hadPrevious ? server.previousLasts : nil].compactMap(\.self)
+        return pauses.min().map { max($0, settings.watchInterval) }
+    }
+
+    private func watching(_ changed: @escaping @Sendable () -> Void) -> (any FolderWatch)? {
+        guard let watch = waiting.watch else { return nil }
+        do throws(FileError) { return try watch(changed) } catch {
+            tellUnwatched(error)
+            return nil
+        }
+    }
+
+    /// Whether the folders of what is followed are watched now; one of them may be new.
+    private func follows(with watch: (any FolderWatch)?) -> Bool {
+        guard let watch else { return false }
+        let channel = device.store.stateFile(device.configuration.channel).removingLastComponent()
+        let folders = [device.store.root, channel.removingLastComponent(), channel]
+        do throws(FileError) { try watch.watch(folders) } catch {
+            tellUnwatched(error)
+            return false
+        }
+        return true
+    }
+
+    private func tellUnwatched(_ error: FileError) {
+        guard unwatched == nil else { return }
+        unwatched = error
+        report(.trouble(.file(error)))
+    }
+
+    private func watched() -> [FileIdentity?] {
+        let (store, channel) = (device.store, device.configuration.channel)
+        return [store.configurationFile, store.stateFile(channel), store.parametersFile(channel)].map {
+            (try? store.files.identity(of: $0)) ?? nil
+        }
+    }
+
+    /// Its files were kept for its pages, and may go now.
+    private func removePreviousIfDue() async throws(SyncError) {
+        let hasPrevious = server.servesPrevious()
+        defer { hadPrevious = hasPrevious }
+        if hadPrevious, !hasPrevious { try await device.removeUnused() }
+    }
+}

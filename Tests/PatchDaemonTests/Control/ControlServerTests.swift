@@ -1,0 +1,223 @@
+import DeviceOutput
+import DeviceTesting
+import FoundationEssentials
+import PatchChoice
+import PatchFormat
+import PatchStore
+import PatchSync
+import Patchline
+import Subprocess
+import SystemPackage
+import Testing
+
+@testable import PatchDaemon
+
+@Suite("The local socket", .serialized, .timeLimit(.minutes(2)))
+struct ControlServerTests {
+    private static let store = "/v1/stores/shop"
+
+    private func problem(_ answer: TestHost.Answer) -> String {
+        guard case .string(let kind) = answer.json?["title"], case .string(let detail) = answer.json?["detail"] else {
+            return answer.body
+        }
+        return "\(answer.status) \(kind.text): \(detail.text)"
+    }
+
+    @Test func `does what the commands do, and says what they say`() async throws {
+        try await TestHost.with { host in
+            let store = Self.store
+            #expect(try await host.curl("/v1").body == "{\"stores\":[\"shop\"],\"version\":\"\(Product.version)\"}\n")
+            #expect(
+                problem(try await host.curl("\(store)/confirm", "-X", "POST"))
+                    == "409 refused: nothing is on trial, so nothing was confirmed; what runs is fix 1, web 1"
+            )
+            let sync = try await host.curl("\(store)/sync", "-X", "POST", "-d", #"{"metered":false,"news":1}"#)
+            #expect(sync.status == 200 && sync.json?["staging"] == .text("staged"))
+            let states =
+                #"{"meaning":"downloaded, waits","patchId":"web","states":["Update","UnInstall"],"version":"2"}"#
+            #expect(sync.body.contains(states), "\(sync)")
+            let status = try await host.curl("\(store)/status")
+            let device = try host.device()
+            #expect(status.says(try device.status().json(device.configuration)))
+            #expect(status.json?["phase"] == .text("pending"))
+            let switched = try await host.curl("\(store)/switch", "-X", "POST")
+            guard case .string(let launch)? = switched.json?["launch"] else {
+                Issue.record("\(switched)")
+                return
+            }
+            #expect(switched.json?["result"] == .text("trying"))
+            #expect(problem(try await host.curl("\(store)/cost")).hasPrefix("409 failed: the first version"))
+            let other = String(repeating: "0", count: 32)
+            #expect(
+                problem(try await host.curl("\(store)/confirm", "-d", #"{"launch":"\#(other)"}"#))
+                    == "409 refused: this token is not the one of the running trial; nothing was confirmed"
+            )
+            #expect(
+                problem(try await host.curl("\(store)/confirm", "-d", #"{"launch":"x"}"#))
+                    == "400 usage: the body: launch must be 32 lowercase hex digits"
+            )
+            #expect(try await host.curl("\(store)/confirm", "-X", "POST").body == "{\"result\":\"confirmed\"}\n")
+            let again = try await host.curl("\(store)/confirm", "-d", #"{"launch":"\#(launch.text)"}"#)
+            #expect(again.body == "{\"result\":\"alreadyConfirmed\"}\n")
+            let overview = try await host.curl(store)
+            #expect(overview.json?["phase"] == .text("settled"))
+            #expect(overview.body.contains(#""next":{"reason":"interval","seconds":900}"#), "\(overview)")
+            #expect(overview.json?["pages"]?["url"] == host.pages().map { .text($0.url) })
+            #expect(
+                try await host.curl("/v1/stores").says(.fields([("stores", .array([try #require(overview.json)]))]))
+            )
+            let explained = try await host.curl("\(store)/explain?patch=web&version=2&at=2026-12-24T18%3A00%3A00Z")
+            let whole = try #require(try device.explanation(at: UTCTime("2026-12-24T18:00:00Z")))
+            let web = try #require(PatchID("web"))
+            #expect(explained.says(whole.only(web, VersionLabel("2")).json(device.configuration)), "\(explained)")
+            #expect(
+                problem(try await host.curl("\(store)/explain?patch=web&version=9"))
+                    == "409 refused: web@9 is not listed"
+            )
+            #expect(
+                problem(try await host.curl("\(store)/explain?at=now"))
+                    == "400 usage: the query: at must be a time: YYYY-MM-DDTHH:MM:SSZ"
+            )
+            #expect(
+                problem(try await host.curl("\(store)/explain?patch=%2F"))
+                    == "400 usage: the query: patch \(PatchID.rule)"
+            )
+            #expect(try await host.curl("\(store)/parameters").says(try device.parameters().shown))
+            #expect(problem(try await host.curl("\(store)/cost")).hasPrefix("502 network: "))
+            #expect(problem(try await host.curl("\(store)/sync?dry-run", "-X", "POST")).hasPrefix("502 network: "))
+            for call in ["background", "foreground"] {
+                #expect(try await host.curl("\(store)/\(call)", "-X", "POST").status == 204)
+            }
+            #expect(try await host.curl("\(store)/rollback", "-X", "POST").body == "{\"result\":\"rolledBack\"}\n")
+            #expect(
+                problem(try await host.curl("\(store)/rollback", "-X", "POST")).hasPrefix(
+                    "409 failed: there is no earlier"
+                )
+            )
+            let beta = try await host.curl("\(store)/switch", "-d", #"{"channel":"beta"}"#)
+            #expect(beta.json?["channel"] == .text("beta") && beta.json?["running"] == .text("fix 1, web 1"))
+            #expect(problem(try await host.curl("\(store)/explain")) == "409 refused: no list was verified here yet")
+        }
+    }
+
+    @Test func `changes settings by a merge patch, with the rules of the command`() async throws {
+        try await TestHost.with { host in
+            func set(_ body: String) async throws -> TestHost.Answer {
+                try await host.curl(
+                    "\(Self.store)/settings",
+                    "-X",
+                    "PATCH",
+                    "-H",
+                    "Content-Type: application/merge-patch+json",
+                    "-d",
+                    body
+                )
+            }
+            let first = try await set(
+                #"""
+                {"appVersion":"2.1","user":"ann","data":{"region":"eu","tier":"1"},"keep":2,"answers":true,"express":false,
+                "platform":{"name":"ios","compatibility":"0abe"},"entrySignatures":"manifest","ownHost":false,"unknown":{"a":1},
+                "mirrors":["https://a.example.net"],"network":{"metered":true,"allowance":20000,"limitRate":500000}}
+                """#
+            )
+            #expect(first.status == 200, "\(first)")
+            #expect(first.says(try host.device().configuration.facts))
+            #expect(first.json?["data"] == .fields([("region", .text("eu")), ("tier", .text("1"))]))
+            #expect(first.json?["network"]?["limitRate"] == .integer(500_000) && first.json?["ownHost"] == .bool(false))
+            let second = try await set(
+                #"{"user":null,"data":{"tier":null},"platform":null,"keep":null,"mirrors":null,"network":{"limitRate":null}}"#
+            )
+            #expect(second.json?["user"] == nil && second.json?["platform"] == nil)
+            #expect(second.json?["data"] == .fields([("region", .text("eu"))]))
+            #expect(second.json?["appVersion"] == .text("2.1") && second.json?["mirrors"] == .array([]))
+            #expect(second.body.contains(#""network":{"allowance":20000,"metered":true}"#))
+            let before = try host.device().configuration
+            for (body, said) in [
+                (#"{"appVersion":"x y"}"#, "the body: appVersion \(AppVersion.rule)"),
+                (#"{"data":{"":"1"}}"#, "the body: data holds a key that \(ConditionKey.rule)"),
+                (#"{"keep":11}"#, "the body: keep must be an integer from 0 to 10"),
+                (#"{"answers":1}"#, "the body: answers must be true or false"),
+                (#"{"mirrors":["x"]}"#, "the body: mirrors \(ServerURL.rule)"),
+                (#"{"network":1}"#, "the body: network must be an object"),
+                (#"[]"#, "the body must be an object"), ("{", "the body is not JSON (byte 1)"),
+            ] {
+                let answer = problem(try await set(body))
+                #expect(answer == "400 usage: \(said)")
+            }
+            let pinned = problem(try await set(#"{"pins":["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]}"#))
+            #expect(pinned == "400 usage: patches.test is asked without TLS, although its key or authority is set")
+            #expect(try host.device().configuration == before)
+        }
+    }
+
+    @Test func `refuses what is too large, what is not there, and what a page sends`() async throws {
+        try await TestHost.with { host in
+            let store = Self.store
+            #expect(
+                problem(try await host.curl("\(store)/status", "-H", "Origin: null")).hasPrefix(
+                    "403 forbidden: a request with an Origin"
+                )
+            )
+            for path in ["/", "/v2", "/v1/", "/v1/stores/shop/", "/v1/stores/shop/nothing"] {
+                #expect(problem(try await host.curl(path)) == "404 notFound: there is nothing here", "\(path)")
+            }
+            #expect(problem(try await host.curl("/v1/stores/other/status")) == "404 notFound: no store has this name")
+            #expect(problem(try await host.curl("\(store)/sync")) == "405 methodNotAllowed: this takes POST")
+            #expect(
+                problem(try await host.curl("\(store)/settings", "-X", "DELETE"))
+                    == "405 methodNotAllowed: this takes GET, PATCH"
+            )
+            let large = host.root.appending("large")
+            try DiskFiles().write([UInt8](repeating: 0x20, count: ControlCall.bodyLimit + 1), to: large)
+            #expect(
+                problem(try await host.curl("\(store)/sync", "--data-binary", "@\(large.string)"))
+                    == "413 tooLarge: The request's body is too large."
+            )
+            let field = String(repeating: "f", count: 17_000)
+            let long = problem(try await host.curl("/v1", "-H", "X-Long: \(field)"))
+            #expect(long == "The request's head is too large.\n")
+            #expect(try await host.curl("/v1", "--http1.0").status == 200)
+            #expect(try await host.curl("/v1", "--head").status == 200)
+        }
+    }
+
+    @Test func `tells events as they happen, and goes on behind the last one that was heard`() async throws {
+        try await TestHost.with { host in
+            func heard(
+                _ lines: Int,
+                _ options: String...,
+                meanwhile: (() async throws -> Void)? = nil
+            ) async throws -> [Substring] {
+                // Who goes away is noticed with the next beat.
+                let script = """
+                    curl -sN --unix-socket "$1" "http://patchline$2" "${@:4}" | while [ $3 -gt $((count)) ]; do
+                        read -r line || break
+                        case $line in [a-z]*) echo "$line"; count=$((count + 1)) ;; esac
+                    done
+                    """
+                let socket = host.socket.string
+                async let outcome = run(
+                    "bash",
+                    ["-c", script, "bash", socket, "\(Self.store)/events", "\(lines)"] + options
+                )
+                if let meanwhile {
+                    while host.log.listeners == 0 { await Task.yield() }
+                    try await meanwhile()
+                }
+                return try await outcome.output.split(separator: "\n")
+            }
+            let accepted = try await heard(7) {
+                let asked = try await host.curl("\(Self.store)/sync", "-X", "POST", "-H", "Prefer: respond-async", "-i")
+                #expect(asked.status == 202 && asked.body.contains("Preference-Applied: respond-async"), "\(asked)")
+            }
+            let ids = accepted.filter { $0.hasPrefix("id: ") }
+            try #require(accepted.first == "retry: 1000" && ids.count == 2, "\(accepted)")
+            let last = ids.first?.dropFirst(4) ?? ""
+            let again = try await heard(4, "-H", "Last-Event-ID: \(last)")
+            #expect(again.contains(ids[1]) && !again.contains(ids[0]), "\(again)")
+            let event = try #require(again.first { $0.hasPrefix("data: ") })
+            let json = try JSON(parsing: Array(event.dropFirst(6).utf8))
+            #expect(json["store"] == .text("shop") && json["id"] == .text(String(ids[1].dropFirst(4))))
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import AssetServer
+import DeviceOutput
+import DeviceTesting
+import NIOConcurrencyHelpers
+import PageTesting
+import PatchChoice
+import PatchFormat
+import PatchStore
+import PatchSync
+import PatchTesting
+import Testing
+
+@testable import Patchline
+
+/// J15: the types of the platforms, from the events of this engine.
+@Suite("The events of a device", .timeLimit(.minutes(1)))
+struct DeviceEventsTests {
+    /// A device whose app and syncs tell what they do.
+    private struct Told {
+        let clock = ManualClock()
+        let repository: SimulatedRepository
+        let device: SimulatedDevice
+        let server = AssetServer.open()
+        let lines = NIOLockedValueBox<(events: DeviceEvents, lines: [String])>((DeviceEvents(), []))
+
+        init() throws {
+            repository = SimulatedRepository(clock: clock)
+            var facts = FactChanges()
+            facts.data[try #require(ConditionKey("region"))] = .set(try #require(ConditionValue("eu")))
+            device = try SimulatedDevice(of: repository, clock: clock, on: FaultyFiles(), facts: facts)
+        }
+
+        @Sendable func take(_ event: LocalServer.Event) {
+            lines.withLockedValue { told in
+                told.lines += told.events.take(event).map { event in
+                    let json = event.json(at: UTCTime(seconds: 0), store: nil, id: nil)
+                    let words = [json["patchId"], json["version"], json["data"]].compactMap { $0?.words }
+                    return (["\(event.type.rawValue) \(event.name)"] + words).joined(separator: " ")
+                }
+            }
+        }
+
+        func sync() async throws -> [String] {
+            var device = device
+            device.report = { [self] in take(.syncing($0)) }
+            take(.synced(.success(try await device.sync())))
+            return said()
+        }
+
+        func said() -> [String] {
+            lines.withLockedValue { told in
+                defer { told.lines = [] }
+                return told.lines
+            }
+        }
+
+        func app(timeout: Duration) -> RunningApp {
+            var settings = RunningApp.Settings()
+            settings.startupTimeout = timeout
+            settings.startupTimer = .launch
+            return RunningApp(device: device.device, server: server, settings: settings) { [self] in take(.app($0)) }
+        }
+
+        func confirm() async throws {
+            guard case .trying(_, _, let launch) = try device.device.state().machine.state else { return }
+            _ = try await device.device.confirm(launch.token)
+        }
+    }
+
+    @Test func `are an exact sequence for a scripted run`() async throws {
+        let told = try Told()
+        // The device is number 4,274 of 10,000.
+        let dark = PatchRules(rollout: 4_000)
+        told.repository.publish([.script("fix", "1", "one;"), .bundle("web", "1", ["index.html": "1"], rules: dark)])
+        #expect(
+            try await told.sync() == [
+                "2 update fix 1", "3 updateDone fix 1", #"5 gray web 1 {"gray":4000,"isHit":false}"#, "0 synced",
+            ]
+        )
+        let app = told.app(timeout: .seconds(3_600))
+        try await app.launch()
+        #expect(told.said() == ["0 serving", "1 script fix 1"])
+        try await told.confirm()
+        try await app.follow()
+        #expect(told.said() == ["0 confirmed", "0 serving"])
+        #expect(try await told.sync() == ["0 synced"], "an answer that is not new is no event")
+
+        let asked = PatchRules(rollout: 5_000, condition: "region==eu")
+        told.repository.publish([.script("fix", "1", "one;"), .bundle("web", "1", ["index.html": "1"], rules: asked)])
+        #expect(
+            try await told.sync() == [
+                "2 update web 1", "3 updateDone web 1", #"4 condition web 1 {"condition":"region==eu","isHit":true}"#,
+                #"5 gray web 1 {"gray":5000,"isHit":true}"#, "0 synced",
+            ]
+        )
+        try await app.startPending()
+        #expect(told.said() == ["0 serving"])
+        try await told.confirm()
+        try await app.follow()
+        #expect(told.said() == ["0 confirmed", "0 serving"])
+
+        let other = PatchRules(condition: "region==us")
+        told.repository.publish([
+            .script("fix", "1", "one;"), .bundle("web", "3", ["index.html": "3"], rules: other),
+            .bundle("web", "2", ["index.html": "2"]),
+        ])
+        #expect(
+            try await told.sync() == [
+                "2 update web 2", "3 updateDone web 2", #"4 condition web 3 {"condition":"region==us","isHit":false}"#,
+                "0 synced",
+            ]
+        )
+        let failing = told.app(timeout: .zero)
+        try await failing.launch()
+        #expect(told.said() == ["0 serving"])
+        try await failing.endTrialIfDue()
+        #expect(told.said() == [#"6 rolledBack {"rollback":true}"#, "0 serving"])
+
+        told.repository.publish([.script("fix", "2", "two;"), .bundle("web", "1", ["index.html": "1"], rules: asked)])
+        #expect(try await told.sync() == ["2 update fix 2", "3 updateDone fix 2", "0 synced"])
+        let last = told.app(timeout: .seconds(3_600))
+        try await last.launch()
+        #expect(told.said() == ["0 serving", "1 script fix 2"])
+        told.repository.publish([.script("fix", "2", "two;")])
+        told.repository.fail("metadata/timestamp.json", with: .connection)
+        do throws(SyncError) { try await told.device.sync() } catch { told.take(.synced(.failure(error))) }
+        told.take(.app(.damaged(["web 1 index.html"])))
+        told.take(.app(.withdrawn([try #require(PatchID("web"))])))
+        #expect(told.said() == ["6 trouble", "7 damaged", #"3 withdrawn {"rollback":true}"#])
+    }
+}
+
+extension JSON {
+    fileprivate var words: String {
+        if case .string(let text) = self { text.text } else { String(decoding: fileBytes, as: UTF8.self) }
+    }
+}

@@ -1,0 +1,73 @@
+import HTTPFiles
+import NIOConcurrencyHelpers
+import NIOCore
+import PatchFormat
+import PatchSync
+import Patchline
+import Testing
+
+@testable import PatchDaemon
+
+@Suite("The log of events", .timeLimit(.minutes(1)))
+struct EventLogTests {
+    private let log = EventLog(start: "s", now: { UTCTime(seconds: 0) })
+    private let event = LocalServer.Event.app(.nothingInstalled)
+
+    private func numbers(after position: Int) -> String {
+        switch log.news(after: position) {
+        case .events(let entries): entries.map { "\($0.number)" }.joined(separator: " ")
+        case .missed(let count): "missed \(count)"
+        }
+    }
+
+    @Test func `goes on behind the event that a listener had last, and says how many are gone`() {
+        for _ in 1...3 { log.take(event, from: "shop") }
+        #expect(log.position(after: nil) == 3)
+        #expect(numbers(after: log.position(after: "s-1")) == "2 3")
+        #expect(numbers(after: log.position(after: "s-3")).isEmpty)
+        #expect(numbers(after: log.position(after: "s-99")).isEmpty, "of a number that never was")
+        #expect(numbers(after: log.position(after: "other-2")) == "1 2 3", "of another process all is new")
+        for _ in 1...EventLog.kept { log.take(event, from: "shop") }
+        #expect(numbers(after: log.position(after: "s-2")) == "missed 1")
+        #expect(log.position(after: "s-3") == 3)
+        if case .events(let entries) = log.news(after: 3) { #expect(entries.count == EventLog.kept) }
+    }
+
+    @Test func `drops a listener that falls behind with a word of how much it missed, and holds nothing for it`()
+        async throws
+    {
+        let written = NIOLockedValueBox<[String]>([])
+        let stream = EventStream(log, of: nil, after: nil, beat: .seconds(3_600))
+        try await stream.send { [log, event] piece throws(ClientGone) in
+            let text = String(buffer: piece)
+            written.withLockedValue { $0.append(text) }
+            // While this piece travels, far more happens than is kept.
+            if text.hasPrefix("retry") { log.take(event, from: "shop") }
+            if text.hasPrefix("id: s-1\n") { for _ in 0...EventLog.kept { log.take(event, from: "shop") } }
+        }
+        let texts = written.withLockedValue(\.self)
+        #expect(
+            texts == [
+                "retry: 1000\n\n",
+                "id: s-1\nevent: nothingInstalled\ndata: "
+                    + #"{"at":"1970-01-01T00:00:00Z","event":"nothingInstalled","id":"s-1","store":"shop","type":0,"#
+                    + "\"typeName\":\"Unknown\"}\n\n",
+                "event: missed\ndata: {\"missed\":1}\n\n",
+            ]
+        )
+    }
+
+    @Test func `beats only while somebody listens, and tells a listener of one store of no other`() async throws {
+        let written = NIOLockedValueBox<[String]>([])
+        let stream = EventStream(log, of: "shop", after: nil, beat: .milliseconds(1))
+        let tell: ServedStream.Write = { [log, event] piece throws(ClientGone) in
+            let text = String(buffer: piece)
+            written.withLockedValue { $0.append(text) }
+            if text.hasPrefix("retry") { log.take(event, from: "other") }
+            if text == ":\n\n" { throw ClientGone() }
+        }
+        await #expect(throws: ClientGone.self) { try await stream.send(tell) }
+        #expect(written.withLockedValue(\.self) == ["retry: 1000\n\n", ":\n\n"])
+        #expect(log.listeners == 0)
+    }
+}

@@ -1,0 +1,83 @@
+import PatchDaemon
+import Testing
+
+@Suite("When the daemon looks next")
+struct ScheduleTests {
+    private let quarter = Schedule(every: .seconds(900))
+
+    /// The middle of the dice: no jitter.
+    private let middle = 0.5
+
+    @Test(
+        arguments: [
+            (nil, true, NextLook(seconds: 0, reason: .first)), (0, false, NextLook(seconds: 0, reason: .first)),
+            (0, true, NextLook(seconds: 900, reason: .interval)),
+            (600, true, NextLook(seconds: 300, reason: .interval)),
+            (900, true, NextLook(seconds: 0, reason: .interval)),
+            (604_800, true, NextLook(seconds: 0, reason: .interval)),
+            // A clock that went back.
+            (-86_400, true, NextLook(seconds: 900, reason: .interval)),
+        ] as [(Int?, Bool, NextLook)]
+    )
+    func `is at once after a start where nothing is installed or a look is due, else what is left of the interval`(
+        age: Int?,
+        isInstalled: Bool,
+        expected: NextLook
+    ) {
+        #expect(quarter.first(age: age.map { .seconds($0) }, isInstalled: isInstalled, random: middle) == expected)
+    }
+
+    @Test(arguments: [(0.0, 810), (0.5, 900), (0.999_999, 990)])
+    func `is a tenth sooner or later, so that devices do not stay together`(random: Double, seconds: Int64) {
+        var schedule = quarter
+        let next = schedule.next(after: .done, isInstalled: true, random: random)
+        #expect(next == NextLook(seconds: seconds, reason: .interval))
+    }
+
+    @Test func `backs off from thirty seconds, doubling, and never more seldom than the interval or an hour`() {
+        for (interval, expected) in [
+            (900, [30, 60, 120, 240, 480, 900, 900]), (86_400, [30, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600]),
+        ] as [(Int, [Int64])] {
+            var schedule = Schedule(every: .seconds(interval))
+            let looks = expected.map { _ in
+                schedule.next(after: .failed(.init(isNetwork: false)), isInstalled: true, random: middle)
+            }
+            #expect(looks == expected.map { NextLook(seconds: $0, reason: .backOff) })
+            let done = schedule.next(after: .done, isInstalled: true, random: middle)
+            #expect(done == NextLook(seconds: Int64(interval), reason: .interval))
+            let again = schedule.next(after: .failed(.init(isNetwork: false)), isInstalled: true, random: middle)
+            #expect(again?.seconds == 30, "a success forgets the failures")
+        }
+    }
+
+    @Test func `leaves a server alone for as long as it asks, also beyond the interval`() {
+        var schedule = quarter
+        let asked = Schedule.Failure(isNetwork: false, retryAfter: .seconds(3_000))
+        #expect(schedule.next(after: .failed(asked), isInstalled: true, random: middle)?.seconds == 3_000)
+    }
+
+    @Test func `comes with the network where that was what failed, at most every ten seconds`() {
+        var schedule = quarter
+        #expect(schedule.networkCame(age: .seconds(60)) == nil)
+        _ = schedule.next(after: .failed(.init(isNetwork: false)), isInstalled: true, random: middle)
+        #expect(schedule.networkCame(age: .seconds(60)) == nil, "a server that refuses is no missing network")
+        _ = schedule.next(after: .failed(.init(isNetwork: true)), isInstalled: true, random: middle)
+        #expect(schedule.networkCame(age: .seconds(60)) == NextLook(seconds: 0, reason: .network))
+        #expect(schedule.networkCame(age: .milliseconds(2_500)) == NextLook(seconds: 8, reason: .network))
+        _ = schedule.next(after: .done, isInstalled: true, random: middle)
+        #expect(schedule.networkCame(age: .seconds(60)) == nil)
+    }
+
+    @Test func `is a minute later where another process syncs, and never where nobody wants one`() {
+        var schedule = quarter
+        #expect(
+            schedule.next(after: .busy, isInstalled: true, random: middle) == NextLook(seconds: 60, reason: .backOff)
+        )
+        var asked = Schedule(every: nil)
+        #expect(asked.first(age: .seconds(5), isInstalled: true, random: middle) == nil)
+        #expect(asked.first(age: nil, isInstalled: false, random: middle) == NextLook(seconds: 0, reason: .first))
+        #expect(asked.next(after: .done, isInstalled: false, random: middle) == NextLook(seconds: 30, reason: .first))
+        #expect(asked.next(after: .done, isInstalled: true, random: middle) == nil)
+        #expect(asked.next(after: .failed(.init(isNetwork: true)), isInstalled: true, random: middle) == nil)
+    }
+}

@@ -1,0 +1,92 @@
+import Glibc
+import PatchDaemon
+import Testing
+
+/// A socket as a service manager has one: datagrams come in.
+private final class Listener {
+    let descriptor: Int32
+
+    /// - Parameter name: a path; an abstract name begins with a NUL.
+    init(_ name: [UInt8]) throws {
+        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: name) }
+        let length = socklen_t(2 + name.count)
+        let bound = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(descriptor, $0, length) }
+        }
+        try #require(bound == 0)
+    }
+
+    deinit { close(descriptor) }
+
+    var next: String {
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        let count = unsafe recv(descriptor, &bytes, bytes.count, CInt(MSG_DONTWAIT))
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    }
+}
+
+@Suite("The service manager")
+struct ServiceManagerTests {
+    private let unique = UInt64.random(in: 0...UInt64.max)
+
+    @Test(arguments: [true, false])
+    func `hears in its own words, at a path and at an abstract name`(isAbstract: Bool) throws {
+        let path = isAbstract ? "@patchline-\(unique)" : "/tmp/patchline-\(unique).sock"
+        let listener = try Listener(isAbstract ? [0] + Array(path.utf8.dropFirst()) : Array(path.utf8))
+        defer { if !isAbstract { _ = unsafe unlink(path) } }
+        let manager = try #require(ServiceManager { $0 == "NOTIFY_SOCKET" ? path : nil })
+        #expect(manager.watchdog == nil)
+        manager.tell(.ready, .status("keeps shop\nand till"))
+        #expect(listener.next == "READY=1\nSTATUS=keeps shop and till")
+        manager.tell(.reloading(microseconds: 17))
+        #expect(listener.next == "RELOADING=1\nMONOTONIC_USEC=17")
+        manager.tell(.alive)
+        manager.tell(.stopping)
+        #expect(listener.next == "WATCHDOG=1" && listener.next == "STOPPING=1")
+        #expect(ServiceManager.microseconds > 0)
+    }
+
+    @Test func `is nobody without a socket, and one that is gone stops no work`() throws {
+        for name in [nil, "", "/", "@", "relative", "vsock:2:1"] { #expect(ServiceManager { _ in name } == nil) }
+        let gone = try #require(ServiceManager { $0 == "NOTIFY_SOCKET" ? "/tmp/patchline-\(unique).gone" : nil })
+        #expect(!gone.tell(.ready))
+        let long = try #require(
+            ServiceManager { $0 == "NOTIFY_SOCKET" ? "/" + String(repeating: "x", count: 200) : nil }
+        )
+        #expect(!long.tell(.ready))
+    }
+
+    @Test(
+        arguments: [
+            ("30000000", nil, .seconds(30)), ("30000000", "42", .seconds(30)), ("30000000", "43", nil), ("0", nil, nil),
+            ("x", nil, nil), (nil, nil, nil),
+        ] as [(String?, String?, Duration?)]
+    )
+    func `wants signs of life of the process that it names alone`(time: String?, process: String?, wanted: Duration?)
+        throws
+    {
+        let variables = ["NOTIFY_SOCKET": "/x/y", "WATCHDOG_USEC": time, "WATCHDOG_PID": process]
+        let manager = try #require(ServiceManager(process: 42) { variables[$0] ?? nil })
+        #expect(manager.watchdog == wanted)
+    }
+
+    @Test func `hands over sockets by name, to the process that it names alone`() {
+        func sockets(_ variables: [String: String]) -> InheritedSockets {
+            InheritedSockets(process: 42) { variables[$0] }
+        }
+        let two = sockets(["LISTEN_PID": "42", "LISTEN_FDS": "2", "LISTEN_FDNAMES": "control:other"])
+        #expect(two.descriptor(named: "control") == 3 && two.descriptor(named: "other") == 4)
+        #expect(two.descriptor(named: "x") == nil)
+        let one = sockets(["LISTEN_PID": "42", "LISTEN_FDS": "1"])
+        #expect(one.descriptor(named: "control") == 3, "the only one there is")
+        for none in [
+            ["LISTEN_PID": "43", "LISTEN_FDS": "1"], ["LISTEN_FDS": "1"], ["LISTEN_PID": "42"],
+            ["LISTEN_PID": "42", "LISTEN_FDS": "0"], ["LISTEN_PID": "42", "LISTEN_FDS": "-1"],
+        ] {
+            #expect(sockets(none).sockets.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import FoundationEssentials
+import Subprocess
+import SystemPackage
+import Testing
+
+/// One process for all stores of a device, as a service manager runs it.
+@Suite("patchsync run")
+struct DaemonTests {
+    /// Runs `patchsync run` while `body` runs; it must stop in good order unless the test killed it.
+    private func daemon(
+        _ settings: FilePath,
+        _ body: @escaping @Sendable (RunningProgram) async throws -> Void
+    ) async throws {
+        let (_, outcome) = try await running(.patchsync, ["run", "--config", settings.string], body)
+        #expect(outcome.code == 0 || outcome.wasKilled, "\(outcome)")
+    }
+
+    /// The page of a store, opened by the URL that `run` printed.
+    private func page(_ name: String, _ device: Device, _ program: RunningProgram, from start: Int = 0) async throws
+        -> Page
+    {
+        let line = try await program.line(with: "\(name): patchsync: listening on http", from: start)
+        let address = try #require(line.split(separator: " ").last.map(String.init))
+        return try await Page.opened(device: device, program: program, address: address)
+    }
+
+    /// The seconds that are left of its timers that a suspended machine does not stop (CLOCK_BOOTTIME).
+    private static func timers(of program: RunningProgram) -> [Int] {
+        let folder = "/proc/\(program.id)/fdinfo"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.compactMap { name in
+            guard let text = try? read(FilePath("\(folder)/\(name)")), text.contains("clockid: 7\n") else { return nil }
+            return text.firstMatch(of: #/it_value: \((\d+),/#).flatMap { Int($0.1) }
+        }
+    }
+
+    @Test func `keeps two stores, takes other settings without touching what they do not change, and is the only one`()
+        async throws
+    {
+        try await World.with { world in
+            let site = try await world.site(world.shop.site2)
+            let arguments = ["serve", "--data", site.string] + anyPorts
+            _ = try await running(.patchsrv, arguments) { server in
+                let url = try await server.address()
+                let shop = try await world.settledDevice(server: url, as: "shop")
+                let till = Device(store: world.path("till"))
+                let file = world.path("patchsync.yaml")
+                let first = "stores:\n  shop: {store: \(shop.store), port: 0, sync-every: 2s}\n"
+                let second =
+                    "  till:\n    {store: \(till.store), server: '\(url)', root: \(world.root), serve: false}\n"
+                try write(first + second, to: file)
+                try await daemon(file) { program in
+                    let page = try await page("shop", shop, program)
+                    // Nobody looks at it, so what came starts.
+                    _ = try await program.line(with: "shop: serving fix 2, tip 1, web 2.0.0 (on trial")
+                    _ = try await program.line(with: "till: the store was made in \(till.store)")
+                    _ = try await program.line(with: "till: serving fix 2, tip 1, web 2.0.0 (on trial")
+                    let token = try await program.line(with: "till: serving").firstMatch(of: #/echo ([0-9a-f]{32})/#)
+                    try await till("confirm", "--launch", String(try #require(token?.1))).done()
+                    _ = try await program.line(with: "till: confirmed: fix 2, tip 1, web 2.0.0")
+
+                    for arguments in [["run", "--config", file.string], ["serve", "--store", till.store.string]] {
+                        let other = try await run(.patchsync, arguments)
+                        #expect(other.code == 7 && other.errors.contains("process \(program.id)"), "\(other)")
+                    }
+                    #expect(try await shop.sync().code == 0, "a sync beside it goes on")
+
+                    try write(first + second + "    sync: 5m\n", to: file)
+                    _ = try await program.line(with: "trouble: the settings stay as they were: \(file):")
+                    let lines = await program.lineCount
+                    try write(first, to: file)
+                    _ = try await program.line(with: "settings were read again: till", from: lines)
+                    try await page.expect(release: 2)
+                    let more = await program.lineCount
+                    try program.send(.terminalClosed)
+                    _ = try await program.line(with: "settings were read again: nothing changed", from: more)
+                    // Whom the settings no longer name, somebody else may serve.
+                    try await till.serving { page in
+                        let release = try await page.release()
+                        #expect(release == 2)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `gives a launch back when it is stopped during a trial, and counts one when it is killed`() async throws
+    {
+        try await World.with { world in
+            try await world.withServer(of: world.shop.site2) { server in
+                let shop = try await world.settledDevice(server: server.url)
+                try await shop.sync().done()
+                let file = world.path("patchsync.yaml")
+                try write("stores: {shop: {store: \(shop.store), port: 0}}\n", to: file)
+                for _ in 1...3 {
+                    try await daemon(file) { program in
+                        _ = try await eventually("the next look's timer") {
+                            Self.timers(of: program).contains { (700...990).contains($0) } ? true : nil
+                        }
+                        try await page("shop", shop, program).expect(release: 2)
+                        let status = try await shop("status")
+                        #expect(status.output.contains("a trial is running, launch 1"), "\(status)")
+                    }
+                }
+                try await daemon(file) { program in
+                    try await page("shop", shop, program).expect(release: 2)
+                    try await program.kill()
+                }
+                try await daemon(file) { program in
+                    let page = try await page("shop", shop, program)
+                    try await page.expect(release: 2)
+                    let status = try await shop("status")
+                    #expect(status.output.contains("a trial is running, launch 2"), "\(status)")
+                    try await page.confirm()
+                }
+                try await shop.expectWhole(2)
+            }
+        }
+    }
+}
