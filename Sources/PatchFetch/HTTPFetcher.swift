@@ -22,6 +22,8 @@ package struct HTTPFetcher: Fetcher {
         package var clock: @Sendable () -> ContinuousClock.Instant = { .now }
         /// How the rate is kept.
         package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+        /// Called with the date of each answer, as the server writes it (RFC 9110 §6.6.1).
+        package var hearsDate: (@Sendable (String) -> Void)?
 
         package init() {}
     }
@@ -120,6 +122,7 @@ package struct HTTPFetcher: Fetcher {
             HTTPClientRequest(request, at: places.url(request), unless: tag),
             deadline: .now() + TimeAmount(request.deadline)
         )
+        if let hears = settings.hearsDate, let date = response.headers.first(name: "date") { hears(date) }
         let status = Int(response.status.code)
         if status == 404 { try await finish(response, by: end) }
         switch try HTTPAnswer(status, response.headers, to: request, unless: tag) {

@@ -34,7 +34,7 @@ struct PatchSyncProgram: AsyncParsableCommand {
             ConfirmCommand.self, RollbackCommand.self, UnblockCommand.self,
             StatusCommand.self, ExplainCommand.self,
             RunCommand.self,
-            ParametersCommand.self, VerifyCommand.self,
+            ParametersCommand.self, VerifyCommand.self, DoctorCommand.self,
             SchemaCommand.self, TestScriptCommand.self, TUFCommand.self,
         ]
     )

@@ -66,6 +66,8 @@ struct PatchSyncTranscripts {
         "sync --store device --limit-rate 999B",
         "sync --store device --retries 2000",
         "sync --store device --app-version 1.x",
+        "doctor --store device --within 0",
+        "doctor --store device --config patchsync.yaml",
         "sync --store device --dry-run --app-build 7",
         "sync --store device --no-metered --allowance 20kB",
         "set --store device --metered --allowance 20",

@@ -5,7 +5,7 @@ extension HTTPDate {
     /// is not compared with the date, and a second of 60 is taken (RFC 9110 §5.6.7).
     ///
     /// - Parameter now: seconds since 1970; a year of two digits more than 50 years ahead of it is in the past.
-    static func seconds(_ text: String, now: Int) -> Int? {
+    package static func seconds(_ text: String, now: Int) -> Int? {
         let words = text.split(separator: " ")
         if words.count == 6, words[0].hasSuffix(","), words[5] == "GMT" {
             return seconds(day: words[1], month: words[2], year: words[3], time: words[4])

@@ -91,13 +91,9 @@ struct DoctorCommand: AsyncParsableCommand {
             if json {
                 Console.standardOutput.line(diagnosis.json.pretty())
             } else {
-                for line in diagnosis.lines { line.write(to: .standardOutput) }
+                diagnosis.write(to: .standardOutput)
             }
-            switch diagnosis.verdict {
-            case .ok: return
-            case .warning: throw Terminal.ExitCode.due.asError
-            case .fault: throw Terminal.ExitCode.refused.asError
-            }
+            if diagnosis.exitCode != .done { throw diagnosis.exitCode.asError }
         }
     }
 
@@ -186,18 +182,5 @@ struct DoctorCommand: AsyncParsableCommand {
         for await _ in listening {}
         running.cancel()
         return await running.value ?? .free
-    }
-}
-
-extension Diagnosis.Line {
-    fileprivate func write(to console: Console) {
-        let mark: String =
-            switch verdict {
-            case .ok: console.styled("ok", .dim)
-            case .warning: console.styled("warning", .bold)
-            case .fault: console.styled("fault", .bold, .red)
-            }
-        console.line("\(mark)  \(printable(subject)): \(printable(finding))")
-        if let hint { console.line("  \(console.styled("hint:", .cyan)) \(printable(hint))") }
     }
 }

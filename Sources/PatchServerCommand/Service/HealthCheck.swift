@@ -2,6 +2,7 @@ import HTTPPeers
 import NIOCore
 import NIOPosix
 import NIOSSL
+import PatchFormat
 import PatchServer
 
 /// Asks a port whether `patchsrv serve` is behind it.

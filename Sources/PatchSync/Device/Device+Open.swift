@@ -70,7 +70,7 @@ extension Device {
         }
     }
 
-    private func shippedFolder() throws(SyncError) -> EmbeddedFolder? {
+    func shippedFolder() throws(SyncError) -> EmbeddedFolder? {
         guard let path = configuration.embedded else { return nil }
         do throws(ReleaseError) {
             return try EmbeddedFolder(path, files: store.files)

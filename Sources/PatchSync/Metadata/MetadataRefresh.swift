@@ -11,6 +11,8 @@ struct MetadataRefresh {
     let fetcher: any Fetcher
     let deadlines: Deadlines
     let rules: Rules
+    /// False for a look that leaves the store as it is.
+    var keeps = true
     var atCommitPoint: (CommitPoint) -> Void = { _ in }
 
     /// The rules beyond TUF's own.
@@ -152,6 +154,7 @@ struct MetadataRefresh {
     }
 
     private func save(_ bytes: [UInt8], of request: RoleRequest) throws(SyncError) {
+        guard keeps else { return }
         switch request {
         case .root(let version): try store.saveRoot(bytes, version: version)
         case .timestamp, .role: try store.save(bytes, as: request.role)

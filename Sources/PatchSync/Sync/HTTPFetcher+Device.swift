@@ -6,10 +6,11 @@ extension HTTPFetcher {
     package static func with<Result: Sendable>(
         serversOf configuration: DeviceConfiguration,
         _ deadlines: Deadlines,
+        hearsDate: (@Sendable (String) -> Void)? = nil,
         _ body: ([Source]) async throws(SyncError) -> Result
     ) async throws(SyncError) -> Result {
         var settings = Settings()
-        settings.deadlines = deadlines
+        (settings.deadlines, settings.hearsDate) = (deadlines, hearsDate)
         do throws(TLSFault) { settings.trust = try configuration.access.trust() } catch { throw .fetch(.tls(error)) }
         let servers = [configuration.server] + configuration.access.mirrors
         return try await with(servers, app: configuration.app, settings, body)

@@ -37,6 +37,28 @@ struct Scene: Sendable {
         }
     }
 
+    /// The same, with the URL that a kiosk opens: of the page that `serve --url-file` writes.
+    static func byFile(timeout: Int, _ body: @escaping @Sendable (Scene) async throws -> Void) async throws {
+        try await World.with { world in
+            let site = try await WebSite.make(in: world, [WebApp(1), WebApp(2)])
+            let file = world.path("open.html")
+            try await serving(site.data) { server in
+                let device = try await site.settledDevice(server: server)
+                try await world.withBrowser { browser in
+                    let serve = ["serve", "--store", device.store.string, "--startup-timeout", "\(timeout)"]
+                    _ = try await running(.patchsync, serve + ["--port", "0", "--url-file", file.string]) { program in
+                        _ = try await program.line(with: "the URL is in \(file)")
+                        let url = String(try #require(try read(file).firstMatch(of: #/url=([^"]+)"/#)).1)
+                        let page = try await Page.opened(device: device, program: program, address: url)
+                        try await body(
+                            Scene(site: site, device: device, url: "file://\(file)", page: page, browser: browser)
+                        )
+                    }
+                }
+            }
+        }
+    }
+
     /// Publishes a release, and lets a page fetch it and see it wait.
     func stage(_ number: Int, by tab: Browser.Tab) async throws {
         try await site.publish(number)

@@ -62,9 +62,12 @@ extension BrowserTests {
             }
         }
 
-        @Test func `that never says that it works goes away under its page, which is told so`() async throws {
-            try await Scene.with(timeout: 3_000) { scene in
-                try await scene.tab.open(scene.url, release: 1)
+        @Test func `that never says that it works goes away under a page that a file led to, which is told so`()
+            async throws
+        {
+            try await Scene.byFile(timeout: 3_000) { scene in
+                try await scene.tab.open(scene.url)
+                try await scene.tab.waitFor(release: 1)
                 try await scene.stage(2, by: scene.tab)
                 try await scene.tab.run("void patchline.switchToPending()")
                 try await scene.tab.waitFor(release: 2)

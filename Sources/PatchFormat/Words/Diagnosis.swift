@@ -1,6 +1,4 @@
-package import PatchFormat
-
-/// What a look at a server's machine found, line by line.
+/// What a look at a server's or a device's machine found, line by line.
 package struct Diagnosis: Equatable, Sendable {
     /// From good to bad.
     package enum Verdict: String, CaseIterable, Comparable, Sendable {
@@ -18,13 +16,17 @@ package struct Diagnosis: Equatable, Sendable {
     package struct Line: Equatable, Sendable {
         /// What was looked at: `disk`, `clock`, `com.example.storefront online key`.
         package let subject: String
+        /// For programs, where the finding has one: the same in every version.
+        package let code: String?
         package let verdict: Verdict
         package let finding: String
         /// What to do about it.
         package let hint: String?
 
-        package init(_ subject: String, _ verdict: Verdict, _ finding: String, hint: String? = nil) {
+        package init(_ subject: String, code: String? = nil, _ verdict: Verdict, _ finding: String, hint: String? = nil)
+        {
             self.subject = subject
+            self.code = code
             self.verdict = verdict
             self.finding = finding
             self.hint = hint
@@ -48,7 +50,8 @@ package struct Diagnosis: Equatable, Sendable {
                 .array(
                     lines.map {
                         .fields([
-                            ("subject", .text($0.subject)), ("verdict", .text($0.verdict.rawValue)),
+                            ("subject", .text($0.subject)), ("code", $0.code.map { .text($0) }),
+                            ("verdict", .text($0.verdict.rawValue)),
                             ("finding", .text($0.finding)), ("hint", $0.hint.map { .text($0) }),
                         ])
                     }

@@ -1,0 +1,255 @@
+import CommandSupport
+import FileFacts
+import PatchFormat
+import PatchStore
+import PatchSync
+import PatchTrust
+import SystemPackage
+import Terminal
+
+/// The rules of each line on a device's machine: facts in, verdict out.
+extension Diagnosis.Line {
+    /// How far two clocks may differ.
+    private static let clockSlack = Duration.minutes(5)
+    /// Below this nothing can be fetched.
+    private static let noSpace = 1_000_000
+    private static let fewFiles = 100
+
+    init(_ subject: String, _ code: DoctorCode, _ verdict: Diagnosis.Verdict, _ finding: String, hint: String? = nil) {
+        self.init(subject, code: code.rawValue, verdict, finding, hint: hint)
+    }
+
+    /// The same of one of several stores.
+    func of(_ store: String) -> Diagnosis.Line {
+        Diagnosis.Line("\(store) \(subject)", code: code, verdict, finding, hint: hint)
+    }
+
+    /// - Parameter failure: why the settings of `patchsync run` cannot be read.
+    static func settings(_ failure: Failure) -> Diagnosis.Line {
+        let hint = failure.hint ?? "the page \"Running\" says what stands in it"
+        return Diagnosis.Line("settings", .settingsUnreadable, .fault, failure.message, hint: hint)
+    }
+
+    /// - Parameter error: why the store could not be opened.
+    static func store(_ error: SyncError) -> Diagnosis.Line {
+        let failure = Failure(error)
+        if case .noStore = error {
+            return Diagnosis.Line("store", .noStore, .fault, failure.message, hint: failure.hint)
+        }
+        return Diagnosis.Line(
+            "store",
+            .settingsUnreadable,
+            .fault,
+            failure.message,
+            hint: failure.hint ?? "put config.json back from a copy, or make a store in another folder"
+        )
+    }
+
+    static func store(_ configuration: DeviceConfiguration) -> Diagnosis.Line {
+        Diagnosis.Line("store", .ok, "\(configuration.app), channel \(configuration.channel)")
+    }
+
+    /// - Parameter owner: the name of the user whose folder it is.
+    static func folder(_ status: FileStatus?, canWrite: Bool, owner: String) -> Diagnosis.Line {
+        guard canWrite else {
+            return Diagnosis.Line(
+                "folder",
+                .notWritable,
+                .fault,
+                "this user may not write to it",
+                hint: "run patchsync as \(owner), whose folder it is: runuser -u \(owner) -- patchsync"
+            )
+        }
+        guard (status?.permissions.rawValue ?? 0) & 0o022 == 0 else {
+            return Diagnosis.Line(
+                "folder",
+                .openToOthers,
+                .fault,
+                "other users may change it, and with it what is trusted",
+                hint: "chmod -R go-w it"
+            )
+        }
+        return Diagnosis.Line("folder", .ok, "it can be written to")
+    }
+
+    static func state(_ fault: StateFault?) -> Diagnosis.Line {
+        guard let fault else { return Diagnosis.Line("state", .ok, "it can be read") }
+        return Diagnosis.Line(
+            "state",
+            .stateDamaged,
+            .warning,
+            fault.description,
+            hint: "patchsync sync chooses anew; look at the disk, for something wrote to this file or lost it"
+        )
+    }
+
+    /// - Parameter error: why nobody can say how the device stands.
+    static func state(_ error: SyncError) -> Diagnosis.Line {
+        let failure = Failure(error)
+        return Diagnosis.Line("state", .stateDamaged, .fault, failure.message, hint: failure.hint)
+    }
+
+    static func machine(isOther: Bool) -> Diagnosis.Line {
+        guard isOther else { return Diagnosis.Line("machine", .ok, "the one that the store was made on") }
+        return Diagnosis.Line(
+            "machine",
+            .copied,
+            .warning,
+            "the store was made on another machine, and copied here",
+            hint:
+                "the next start gives it another device id; pages' host and token are the copied ones: see \"Devices\""
+        )
+    }
+
+    static func appBuild(isOther: Bool) -> Diagnosis.Line? {
+        guard isOther else { return nil }
+        return Diagnosis.Line(
+            "app build",
+            .appBuild,
+            .warning,
+            "the app is another build than the one that the store goes by",
+            hint: "the next start begins with what that build ships; what was installed for the other one goes"
+        )
+    }
+
+    /// - Parameter stored: bytes of all that is here.
+    static func disk(_ space: DiskSpace, stored: Int) -> Diagnosis.Line {
+        let free = "\(ByteText(space.freeBytes)) free"
+        if let files = space.freeFiles, files < fewFiles {
+            return Diagnosis.Line(
+                "disk",
+                .diskFull,
+                .fault,
+                "room for \(Words.count(files, "more file"))",
+                hint: "remove files elsewhere on this disk; what is installed keeps running"
+            )
+        }
+        guard space.freeBytes >= noSpace else {
+            let hint = "make room on this disk; what is installed keeps running"
+            return Diagnosis.Line("disk", .diskFull, .fault, free, hint: hint)
+        }
+        guard space.freeBytes >= stored else {
+            return Diagnosis.Line(
+                "disk",
+                .diskLow,
+                .warning,
+                "\(free), and an update that changes every file needs \(ByteText(stored))",
+                hint: "make room on this disk, or patchsync set --keep fewer versions"
+            )
+        }
+        return Diagnosis.Line("disk", .ok, free)
+    }
+
+    /// - Parameter told: what the server's clock said; a hint, for nobody signs it.
+    static func clock(_ now: UTCTime, _ trust: Device.HeldTrust?, told: UTCTime?) -> Diagnosis.Line {
+        let hint = "set it, and keep it right with a time service"
+        if let trust, let past = [trust.signedAt, trust.build].compactMap(\.self).max(), past > now.adding(clockSlack) {
+            return Diagnosis.Line("clock", .clockBehind, .fault, "it says \(now), and it is past \(past)", hint: hint)
+        }
+        if let told, told > now.adding(clockSlack) || now > told.adding(clockSlack) {
+            return Diagnosis.Line(
+                "clock",
+                .clockDiffers,
+                .warning,
+                "it says \(now), and the server's \(told)",
+                hint: "\(hint); one of the two is wrong"
+            )
+        }
+        return Diagnosis.Line("clock", .ok, "\(now)")
+    }
+
+    static func root(_ trust: Result<Device.HeldTrust, SyncError>, difference: String?, at now: UTCTime)
+        -> Diagnosis.Line
+    {
+        switch trust {
+        case .failure(.file(.notFound)):
+            return Diagnosis.Line(
+                "root",
+                .rootMissing,
+                .fault,
+                "the root of trust is not there",
+                hint: "put trust/root.json back from a copy, or make the store again: nothing new is taken without it"
+            )
+        case .failure(let error):
+            let hint =
+                "put trust/root.json back from a copy, or make the store again: nothing new is taken under this one"
+            return Diagnosis.Line("root", .rootUnreadable, .fault, Failure(error).message, hint: hint)
+        case .success(let trust):
+            if let difference {
+                return Diagnosis.Line(
+                    "root",
+                    .rootDiffers,
+                    .fault,
+                    "the app ships another: \(difference)",
+                    hint: "the store follows its own; one for the other app is made in another folder"
+                )
+            }
+            guard trust.rootExpires > now else {
+                return Diagnosis.Line(
+                    "root",
+                    .rootExpired,
+                    .warning,
+                    "version \(trust.rootVersion) expired at \(trust.rootExpires); what is installed keeps running",
+                    hint: "a sync takes the next one, once its key holders have signed it"
+                )
+            }
+            return Diagnosis.Line("root", .ok, "version \(trust.rootVersion), until \(trust.rootExpires)")
+        }
+    }
+
+    /// - Parameter variables: of the environment, that are set.
+    static func proxy(_ variables: [String]) -> Diagnosis.Line? {
+        guard !variables.isEmpty else { return nil }
+        return Diagnosis.Line(
+            "proxy",
+            .proxySet,
+            .warning,
+            "the environment names one (\(variables.joined(separator: ", "))), and patchsync asks its servers directly",
+            hint: "where only the proxy leads out, let this device reach the server, or put a mirror on this side"
+        )
+    }
+
+    /// The owner of the port of the app's pages.
+    enum PageServer: Equatable, Sendable {
+        case nobody
+        case ours(process: Int)
+        case another
+        case unusable(String)
+    }
+
+    static func port(_ port: Int?, _ owner: PageServer) -> Diagnosis.Line {
+        guard let port else { return Diagnosis.Line("port", .ok, "chosen at the first start") }
+        switch owner {
+        case .nobody: return Diagnosis.Line("port", .ok, "\(port) is free")
+        case .ours(let process): return Diagnosis.Line("port", .ok, "process \(process) serves this store on \(port)")
+        case .another:
+            return Diagnosis.Line(
+                "port",
+                .portTaken,
+                .fault,
+                "another program listens on \(port), which is the app's",
+                hint: "stop it; another port (serve --port) costs the pages their storage"
+            )
+        case .unusable(let reason):
+            return Diagnosis.Line(
+                "port",
+                .portTaken,
+                .fault,
+                "\(port): \(reason)",
+                hint: "look at this machine's loopback"
+            )
+        }
+    }
+
+    /// - Parameter limit: of this user's inotify instances; nil where nobody says.
+    static func watches(areLeft: Bool, limit: Int?) -> Diagnosis.Line {
+        guard !areLeft else { return Diagnosis.Line("watches", .ok, "the system tells of changed files") }
+        return Diagnosis.Line(
+            "watches",
+            .noWatches,
+            .warning,
+            "this user has no inotify instance left\(limit.map { " of \($0)" } ?? "")",
+            hint: "sysctl fs.inotify.max_user_instances=\((limit ?? 128) * 4), or end what holds so many"
+        )
+    }
+}

@@ -1,0 +1,153 @@
+import CommandSupport
+import PatchFetch
+import PatchFormat
+import PatchSync
+import PatchTrust
+import Terminal
+
+/// The kinds of addresses that a name or a machine has.
+struct AddressFamilies: Equatable, Sendable {
+    var hasV4 = false
+    var hasV6 = false
+
+    var isEmpty: Bool { !hasV4 && !hasV6 }
+
+    func shares(_ other: AddressFamilies) -> Bool { hasV4 && other.hasV4 || hasV6 && other.hasV6 }
+
+    var words: String {
+        switch (hasV4, hasV6) {
+        case (true, true): "IPv4 and IPv6"
+        case (true, false): "IPv4 alone"
+        case (false, true): "IPv6 alone"
+        case (false, false): "no address"
+        }
+    }
+}
+
+/// What the name service says of a host.
+enum NameAnswer: Equatable, Sendable {
+    case addresses(AddressFamilies)
+    case unknown
+    /// Nothing within the time that there was.
+    case late
+}
+
+/// The rule of a server's line: facts in, verdict out.
+extension Diagnosis.Line {
+    /// - Parameters:
+    ///   - machine: what this machine can send from, besides to itself.
+    ///   - answer: how far the server is behind, or why a sync would take nothing from it.
+    static func server(
+        _ server: ServerURL,
+        _ name: NameAnswer,
+        machine: AddressFamilies,
+        _ answer: Result<StaleMirror?, SyncError>
+    ) -> Diagnosis.Line {
+        let subject = "server \(server)"
+        switch answer {
+        case .success(nil):
+            return Diagnosis.Line(subject, .ok, "it answers, and what it says verifies")
+        case .success(let behind?):
+            return Diagnosis.Line(
+                subject,
+                .serverBehind,
+                behind.isOverdue ? .fault : .warning,
+                behind.description,
+                hint: "a mirror catches up by itself; for longer than a day somebody has to look"
+            )
+        case .failure(let error):
+            let failure = Failure(error)
+            if error.isOfTheWay, let line = way(subject, server, name, machine) { return line }
+            return Diagnosis.Line(subject, error.code, .fault, failure.message, hint: failure.hint)
+        }
+    }
+
+    /// Why there is no way to a server, where the name or the addresses tell.
+    private static func way(
+        _ subject: String,
+        _ server: ServerURL,
+        _ name: NameAnswer,
+        _ machine: AddressFamilies
+    ) -> Diagnosis.Line? {
+        switch name {
+        case .unknown:
+            Diagnosis.Line(
+                subject,
+                .nameUnknown,
+                .fault,
+                "the name service knows no \(server.host)",
+                hint: "is the name right? is there a network, and a name server in /etc/resolv.conf?"
+            )
+        case .late:
+            Diagnosis.Line(
+                subject,
+                .nameServiceSilent,
+                .fault,
+                "the name service does not answer",
+                hint: "look at /etc/resolv.conf, and at the way to the name server that it names"
+            )
+        case .addresses(let found) where !server.isLoopback && !machine.shares(found):
+            Diagnosis.Line(
+                subject,
+                .noCommonFamily,
+                .fault,
+                "\(server.host) has \(found.words), and this machine \(machine.words)",
+                hint: machine.isEmpty
+                    ? "there is no network"
+                    : "the server needs an address of the other kind, or the network NAT64 and DNS64"
+            )
+        case .addresses: nil
+        }
+    }
+}
+
+extension SyncError {
+    /// Whether no connection came about.
+    fileprivate var isOfTheWay: Bool {
+        switch self {
+        case .fetch(.connection), .fetch(.timedOut), .fetch(.syncDeadline): true
+        default: false
+        }
+    }
+
+    fileprivate var code: DoctorCode {
+        switch self {
+        case .fetch(let error): error.code
+        case .trust(.expired), .trust(.clockAheadOrStale), .trust(.clockBehind): .rolesExpired
+        case .trust(.rolledBack), .trust(.wrongVersion), .trust(.droppedFromSnapshot): .serverBehind
+        case .trust(.notInSnapshot), .trust(.notDelegated): .noChannel
+        case .trust, .format, .object, .pack: .altered
+        default: .serverFailed
+        }
+    }
+}
+
+extension FetchError {
+    fileprivate var code: DoctorCode {
+        switch self {
+        case .connection: .noConnection
+        case .timedOut, .stalled, .short, .syncDeadline: .noAnswer
+        case .busy: .busy
+        case .notFound: .notFound
+        case .redirected: .redirected
+        case .webPage: .webPage
+        case .answer: .noHTTP
+        case .tls(let fault): fault.code
+        case .tooLarge, .wrongRange, .encoded, .badForm, .contradictingTag: .altered
+        case .status, .notTaken, .newerList, .cancelled: .serverFailed
+        }
+    }
+}
+
+extension TLSFault {
+    fileprivate var code: DoctorCode {
+        switch self {
+        case .wrongHostName: .certificateName
+        case .unknownIssuer, .noAuthority: .certificateUntrusted
+        case .expired: .certificateExpired
+        case .notYetValid: .certificateEarly
+        case .pinMismatch: .pinned
+        case .notTLS, .notEncrypted, .handshake: .noTLS
+        }
+    }
+}

@@ -1,0 +1,15 @@
+/// What a look at a device may find wrong, for programs; the page "When a device has trouble" has a row for each.
+enum DoctorCode: String, CaseIterable {
+    // The store.
+    case noStore, settingsUnreadable, notWritable, openToOthers, stateDamaged, copied, appBuild
+    // The machine.
+    case diskFull, diskLow, clockBehind, clockDiffers, proxySet, portTaken, noWatches
+    // Trust.
+    case rootMissing, rootUnreadable, rootDiffers, rootExpired
+    // The way to a server.
+    case nameUnknown, nameServiceSilent, noCommonFamily, noConnection, noAnswer, busy
+    case certificateUntrusted, certificateName, certificateExpired, certificateEarly, pinned, noTLS
+    case webPage, redirected, noHTTP
+    // What it says.
+    case notFound, noChannel, altered, rolesExpired, serverBehind, serverFailed
+}

@@ -1,0 +1,180 @@
+import ArgumentParser
+import CommandSupport
+import HTTPFiles
+import NIOConcurrencyHelpers
+import PatchDaemon
+import PatchFetch
+import PatchFormat
+import PatchStore
+import PatchSync
+import SystemPackage
+import Terminal
+
+/// `patchsync doctor`: looks at what a device stands on.
+struct DoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Look at store, disk, clock, trust, servers and port, and say what to do.",
+        discussion: """
+            Changes nothing. Each server is asked for the metadata that a sync would begin with, and its answer is judged as a
+            sync judges it. With --root it compares the store with the root of trust that the app ships. The page "When a
+            device has trouble" has a row for each code.
+
+            EXAMPLES
+              patchsync doctor --store /var/lib/app
+              patchsync doctor --store /var/lib/app --root root.json --json
+              patchsync doctor --config /etc/patchline/patchsync.yaml
+            """
+                + exitCodes([
+                    .done: "all is well",
+                    .refused: "a fault",
+                    .due: "warnings, and no fault",
+                ])
+    )
+
+    @OptionGroup var options: StoreOptions
+
+    @Option(help: ArgumentHelp("The settings of `patchsync run`, to look at each of its stores.", valueName: "file"))
+    var config: String?
+
+    @Option(help: ArgumentHelp("The root of trust that the app ships, to compare with the store's.", valueName: "file"))
+    var root: String?
+
+    @OptionGroup var build: AppBuildOption
+
+    @Option(help: ArgumentHelp("How long a server may take to answer.", valueName: "seconds"))
+    var within = 10
+
+    func validate() throws {
+        guard config == nil || options.store == nil else {
+            throw ValidationError("--config names its stores itself: give one of it and --store")
+        }
+        guard (1...300).contains(within) else { throw ValidationError("--within must be from 1 to 300") }
+    }
+
+    func run() async throws {
+        let code = try await runCommand(json: options.json) { () throws(Failure) in try await look() }
+        if code != .done { throw code.asError }
+    }
+
+    private func look() async throws(Failure) -> Terminal.ExitCode {
+        HTTPFetcher.useOneEventLoop()
+        var diagnosis = Diagnosis()
+        if let config {
+            let file = SettingsOnDisk(FilePath(argument: config), named: config)
+            var stores: [StoreSettings] = []
+            do throws(SettingsOnDisk.Fault) { stores = try file.read().stores } catch {
+                diagnosis.add(.settings(Failure(error)))
+            }
+            for store in stores {
+                var found = Diagnosis()
+                try await look(at: StoreOptions.deviceStore(at: store.store), &found)
+                found.lines.forEach { diagnosis.add($0.of(store.name)) }
+            }
+        } else {
+            try await look(at: StoreOptions.deviceStore(at: options.path), &diagnosis)
+        }
+        if options.json {
+            Console.standardOutput.line(diagnosis.json.line)
+        } else {
+            diagnosis.write(to: .standardOutput)
+        }
+        return diagnosis.exitCode
+    }
+
+    private func look(at store: DeviceStore, _ diagnosis: inout Diagnosis) async throws(Failure) {
+        let device: Device
+        do throws(SyncError) { device = try Device(store, now: ProcessEnvironment.now) } catch {
+            return diagnosis.add(.store(error))
+        }
+        try await look(at: device, &diagnosis)
+    }
+
+    private func look(at device: Device, _ diagnosis: inout Diagnosis) async throws(Failure) {
+        let (now, store, disk) = (device.now(), device.store, DiskFiles())
+        diagnosis.add(.store(device.configuration))
+        let owner = MachineLook.owner(of: store.root)
+        diagnosis.add(.folder(try? disk.status(of: store.root), canWrite: disk.canWrite(in: store.root), owner: owner))
+        lookAtState(device, &diagnosis)
+        if let space = try? DiskSpace(at: store.root) {
+            diagnosis.add(.disk(space, stored: (try? device.storedBytes()) ?? 0))
+        }
+        let trust = held(by: device)
+        diagnosis.add(.root(trust, difference: try difference(of: device), at: now))
+        let told = await lookAtServers(device, &diagnosis)
+        diagnosis.add(.clock(now, try? trust.get(), told: told))
+        if let line = Diagnosis.Line.proxy(MachineLook.proxyVariables(ProcessEnvironment.environment)) {
+            diagnosis.add(line)
+        }
+        diagnosis.add(.port(device.configuration.port, pageServer(of: device)))
+        diagnosis.add(.watches(areLeft: MachineLook.hasWatches, limit: MachineLook.watchLimit))
+    }
+
+    private func lookAtState(_ device: Device, _ diagnosis: inout Diagnosis) {
+        do throws(SyncError) {
+            diagnosis.add(.state(try device.store.stateFault(of: device.configuration.channel)))
+            diagnosis.add(.machine(isOther: try device.isOnAnotherMachine(StoreOptions.machine)))
+            let appBuild = build.appBuild.flatMap { AppBuild($0) }
+            if let line = Diagnosis.Line.appBuild(isOther: try device.isForAnotherBuild(appBuild)) {
+                diagnosis.add(line)
+            }
+        } catch { diagnosis.add(.state(error)) }
+    }
+
+    private func held(by device: Device) -> Result<Device.HeldTrust, SyncError> {
+        do throws(SyncError) { return .success(try device.heldTrust()) } catch { return .failure(error) }
+    }
+
+    private func difference(of device: Device) throws(Failure) -> String? {
+        guard let root else { return nil }
+        let bytes: [UInt8]
+        do throws(FileError) { bytes = try DiskFiles().read(FilePath(argument: root), limit: Limits.root) } catch {
+            throw Failure("\(error)", hint: "--root wants the root.json of `patchsign init`.", exitCode: .disk)
+        }
+        do throws(SyncError) { return try device.differs(fromRoot: bytes) } catch { throw Failure(error) }
+    }
+
+    /// - Returns: the time of the first server that told one.
+    private func lookAtServers(_ device: Device, _ diagnosis: inout Diagnosis) async -> UTCTime? {
+        let told = NIOLockedValueBox<String?>(nil)
+        var deadlines = Deadlines()
+        let time = Duration.seconds(within)
+        (deadlines.document, deadlines.connect, deadlines.stall) = (time, time, time)
+        let (machine, servers) = (
+            MachineLook.families, [device.configuration.server] + device.configuration.access.mirrors
+        )
+        var lines: [Diagnosis.Line] = []
+        do throws(SyncError) {
+            lines = try await HTTPFetcher.with(
+                serversOf: device.configuration,
+                deadlines,
+                hearsDate: { date in told.withLockedValue { if $0 == nil { $0 = date } } }
+            ) { [deadlines] sources throws(SyncError) in
+                var lines: [Diagnosis.Line] = []
+                for (server, source) in zip(servers, sources) {
+                    async let name = MachineLook.addresses(of: server.host, within: time)
+                    let answer: Result<StaleMirror?, SyncError>
+                    do throws(SyncError) { answer = .success(try await device.examine(source, deadlines)) } catch {
+                        answer = .failure(error)
+                    }
+                    lines.append(.server(server, await name, machine: machine, answer))
+                }
+                return lines
+            }
+        } catch {
+            // What the settings say of TLS cannot be followed at all.
+            lines = [.server(servers[0], .addresses(machine), machine: machine, .failure(error))]
+        }
+        lines.forEach { diagnosis.add($0) }
+        let now = device.now().seconds
+        return told.withLockedValue(\.self).flatMap { HTTPDate.seconds($0, now: now) }.map { UTCTime(seconds: $0) }
+    }
+
+    private func pageServer(of device: Device) -> Diagnosis.Line.PageServer {
+        guard let port = device.configuration.port else { return .nobody }
+        if let own = device.store.runningServers.first(where: { $0.port == port }) {
+            return .ours(process: own.process)
+        }
+        return MachineLook.owner(ofPort: port)
+    }
+}
