@@ -82,24 +82,21 @@ struct RunCommand: AsyncParsableCommand {
             )
         } catch { throw Failure(error) }
         let control = ControlPlace(settings, hosts: { hosts.withLockedValue(\.self) }, log: log)
-        manager?.tell(.ready, .status(Self.status(settings.stores)))
-        let life = DaemonLife(daemon: daemon, file: file, manager: manager, events: printed, status: Self.status)
+        manager?.tell(.ready, .status(DaemonLife.status(settings.stores)))
+        let life = DaemonLife(daemon: daemon, file: file, manager: manager, events: printed)
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await life.watchFile(from: settings) }
+            group.addTask { await life.reload() }
             group.addTask { await life.showSigns() }
             group.addTask { await control.serve() }
             for await signal in signals {
                 guard signal == .sighup else { break }
-                await life.reload(isAsked: true)
+                life.reloadIsAsked()
             }
             group.cancelAll()
         }
         manager?.tell(.stopping)
         await daemon.stop()
-    }
-
-    static func status(_ stores: [StoreSettings]) -> String {
-        "keeps \(stores.map(\.name).joined(separator: ", "))"
     }
 
     private func surroundings(_ printed: DaemonEvents, _ log: EventLog) -> StoreRunner.Surroundings {
