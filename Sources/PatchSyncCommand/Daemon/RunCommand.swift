@@ -21,7 +21,7 @@ struct RunCommand: AsyncParsableCommand {
             hold, and the reason is printed.
 
             A store is asked for at its interval, a tenth more or less; after a failure sooner, and then ever later; and as soon as a
-            network comes back. Between, nothing wakes this process. What a sync staged starts by its rules, and otherwise
+            network comes back. Between, it sleeps. What a sync staged starts by its rules, and otherwise
             when the page reloads, at the next launch, or while no page can be disturbed.
 
             Under systemd it says when it is ready, what it does, and that it is alive (Type=notify-reload, WatchdogSec=), and takes a
