@@ -33,7 +33,7 @@ struct DescriptionMistakeTests {
             [
                 "4: patches[0].version is missing",
                 "6: patches[0].verison is not known here; did you mean version? Known are cacheable, commit, "
-                    + "compatibility, exclude, folder, id, index, keep, kind, requires, routes, rules, version",
+                    + "compatibility, exclude, folder, id, index, keep, kind, requires, routes, rules, security, version",
             ]
         ),
         (

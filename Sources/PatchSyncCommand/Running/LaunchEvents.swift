@@ -75,12 +75,12 @@ struct LaunchEvents: Sendable {
             let what = report.staging == .staged ? "something new is here" : "nothing new"
             say(
                 "synced",
-                (["synced: release \(report.roleVersion), \(what)"] + report.putOff.map(\.words)).joined(
-                    separator: "; "
-                ),
+                (["synced: release \(report.roleVersion), \(what)"] + report.putOff.map(\.words)
+                    + report.awaiting.map { "\($0.label) waits for approval" }).joined(separator: "; "),
                 [
                     ("roleVersion", .integer(report.roleVersion)), ("isNew", .bool(report.staging == .staged)),
                     ("putOff", report.putOff.isEmpty ? nil : .array(report.putOff.map(\.json))),
+                    ("awaiting", report.awaiting.isEmpty ? nil : .array(report.awaiting.map(\.json))),
                 ]
             )
             for failure in report.failures {
