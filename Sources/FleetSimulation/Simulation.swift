@@ -187,7 +187,7 @@ package struct Simulation: Sendable {
     }
 
     private static func madeUp(_ id: PatchID, _ version: VersionLabel, _ entries: [PatchEntry]) -> PatchEntry {
-        let fingerprint = Fingerprint(of: Array("not listed: \(id) \(version)".utf8))
+        let fingerprint = Fingerprint(of: Array("unlisted:\(id):\(version)".utf8))
         return PatchEntry(
             patchID: id,
             kind: entries.first { $0.patchID == id }?.kind ?? .bundle,

@@ -173,7 +173,27 @@ struct SimulationTests {
         let result = await simulation.run(devices: 100)
         #expect(result.rows[0].takers == 30 && result.rows[0].reasons == ["noPlace": 70])
         #expect(result.rows[1].keepers == 70 && result.percent(1) == "1 %" && result.percent(0) == "0 %")
-        #expect(result.svg.hasPrefix("<svg xmlns=") && result.svg.contains("<title>1 70 %: 70 devices</title>"))
+        #expect(
+            result.svg == """
+                <svg xmlns="http://www.w3.org/2000/svg" width="776" height="136" font-family="sans-serif" font-size="12">
+                <title>100 devices, seed 1</title>
+                <style>.name{font-weight:bold}</style>
+                <text x="8" y="40" class="name">web</text>
+                <text x="8" y="65">before</text>
+                <rect x="120" y="48" width="640" height="24" fill="#7fb3d5">
+                <title>1 100 %: 100 devices</title></rect>
+                <text x="124" y="65">1 100 %</text>
+                <text x="8" y="97">after</text>
+                <rect x="120" y="80" width="448" height="24" fill="#7fb3d5">
+                <title>1 70 %: 70 devices</title></rect>
+                <text x="124" y="97">1 70 %</text>
+                <rect x="568" y="80" width="192" height="24" fill="#82c99d">
+                <title>2 30 %: 30 devices</title></rect>
+                <text x="572" y="97">2 30 %</text>
+                </svg>
+
+                """
+        )
     }
 
     @Test(arguments: [
@@ -183,6 +203,7 @@ struct SimulationTests {
             "devices:\n  - {share: 60%}\n  - {share: 50%}",
             "fleet.yaml:2: devices must have shares of 100% together, and not 110 %"
         ),
+        ("devices: []", "fleet.yaml:1: devices must be a list of 1 to 1,000 kinds"),
         ("devices:\n  - {}", "fleet.yaml:2: devices[0].share is missing"),
         (
             "devices:\n  - share: 60",

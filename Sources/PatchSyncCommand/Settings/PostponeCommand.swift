@@ -55,9 +55,7 @@ struct PostponeCommand: AsyncParsableCommand {
         let limit = device.configuration.policy.postponeLimit
         guard let until else {
             throw Failure(
-                limit == .zero
-                    ? "the owner of this device allows no postponing"
-                    : "it was postponed for \(DurationText(limit)) in a row, the most that this device's owner allows",
+                "this device's owner allows no more than \(DurationText(limit)) in a row",
                 hint: "`patchsync set --postpone-limit` changes that.",
                 exitCode: .refused
             )

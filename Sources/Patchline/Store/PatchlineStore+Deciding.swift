@@ -70,7 +70,7 @@ extension PatchlineStore {
         let device = try present
         let approval = try await rethrowing { [id, label] () throws(SyncError) in try await device.approve(id, label) }
         guard case .approved(let versions) = approval else {
-            throw PatchlineError("\(patch ?? "the list")\(version.map { " \($0)" } ?? "") is not there", code: .refused)
+            throw PatchlineError("\(patch ?? "a list")\(version.map { " \($0)" } ?? "") is not listed", code: .refused)
         }
         return versions.map(Awaited.init)
     }
