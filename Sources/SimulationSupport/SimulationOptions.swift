@@ -36,7 +36,7 @@ package struct SimulationOptions: ParsableArguments {
 
     package func validate() throws {
         guard (1...100_000_000).contains(devices) else {
-            throw ValidationError("--devices must be from 1 to 100000000")
+            throw ValidationError("--devices must be from 1 to 100 million")
         }
         guard seed >= 0 else { throw ValidationError("--seed must not be negative") }
     }

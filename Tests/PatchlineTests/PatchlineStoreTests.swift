@@ -303,7 +303,7 @@ struct PatchlineStoreTests {
             #expect(settings.consent == .ask && settings.postponeLimit == .seconds(3_600))
             #expect(settings.windows == ["daily 00:00-24:00"] && settings.windowZone == "+01:00")
             scene.publish("2")
-            #expect(try await scene.store.sync().staging == .unchanged)
+            #expect(try await scene.store.sync().staging == .nothingNew)
             #expect(try scene.store.awaiting.map(\.version.description) == ["fix 2", "web 2"])
             let status = try scene.store.status()
             #expect(status.awaiting == (try scene.store.awaiting) && status.passedOver.map(\.reason.code).count == 2)
