@@ -44,3 +44,17 @@ extension ReleaseDraft {
         return (description, entries)
     }
 }
+
+extension ReleaseDraft {
+    /// Versions that close a security hole and require one that is listed and not marked so: a device that takes only marked versions by
+    /// itself takes neither.
+    package var unmarkedRequirements: [(label: Label, requires: Label)] {
+        rows.filter { $0.security != nil }.flatMap { row in
+            row.requires.sorted { $0.key < $1.key }.compactMap { id, digests in
+                let listed = rows.filter { $0.label.patchID == id && digests.contains($0.fingerprint.sha256) }
+                guard let first = listed.first, listed.allSatisfy({ $0.security == nil }) else { return nil }
+                return (row.label, first.label)
+            }
+        }
+    }
+}
