@@ -148,6 +148,11 @@ let package = Package(
         ),
         // Pure: it has nothing to read a file or to ask a server with.
         .target(name: "PatchChoice", dependencies: ["PatchFormat", "PatchTrust", nioConcurrency]),
+        // What a list and a dial would do to many devices.
+        .target(
+            name: "FleetSimulation",
+            dependencies: ["PatchChoice", "PatchFormat", "PatchTrust", "YAMLReading"]
+        ),
         .target(
             name: "PatchSync",
             dependencies: [
@@ -202,11 +207,19 @@ let package = Package(
             dependencies: ["PatchDelta", "PatchFormat", "PatchTrust", "Terminal", argumentParser, systemPackage]
         ),
 
+        .target(
+            name: "SimulationSupport",
+            dependencies: [
+                "CommandSupport", "FleetSimulation", "PatchFormat", "PatchStore", "Terminal", argumentParser,
+                systemPackage,
+            ]
+        ),
+
         .executableTarget(
             name: "PatchSignCommand",
             dependencies: [
                 "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "ReleaseClient",
-                "PatchRelease", "CommandSupport",
+                "PatchRelease", "SimulationSupport", "CommandSupport",
                 "Terminal", argumentParser, nioConcurrency,
                 systemPackage,
             ]
@@ -215,7 +228,7 @@ let package = Package(
             name: "PatchServerCommand",
             dependencies: [
                 "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseTree",
-                "HTTPFiles", "HTTPPeers",
+                "HTTPFiles", "HTTPPeers", "SimulationSupport",
                 "ReleaseAPI", "ReleaseClient", "ReleaseService", "ServerRecords", "CommandSupport", "Terminal",
                 argumentParser, lifecycle, unixSignals, logging, nioCore, nioPosix, nioSSL, systemPackage,
             ]
@@ -343,6 +356,10 @@ let package = Package(
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", nioConcurrency, subprocess, systemPackage,
             ],
             exclude: ["explain.py"]
+        ),
+        .testTarget(
+            name: "FleetSimulationTests",
+            dependencies: ["FleetSimulation", "PatchChoice", "PatchSync", "DeviceTesting", "PatchFormat", "PatchTrust"]
         ),
         .testTarget(
             name: "PatchFetchTests",

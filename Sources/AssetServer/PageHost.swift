@@ -43,6 +43,10 @@ package struct PageStatus: Equatable, Sendable {
     package var pending: String?
     /// When it may start, by name.
     package var starts: String?
+    /// Why the pending bundle must not start yet: `{"code": "postponed", "until": "…"}`.
+    package var hold: JSON?
+    /// Versions that wait for somebody's approval: `{"patchId": …, "version": …, "security": {…}}`.
+    package var awaiting: [JSON] = []
     /// RFC 3339.
     package var lastSync: String?
 
@@ -59,7 +63,9 @@ package struct PageStatus: Equatable, Sendable {
         return .fields([
             ("app", .text(app)), ("channel", .text(channel)), ("running", orNull(running)),
             ("onTrial", .bool(onTrial)), ("current", orNull(current)), ("pending", orNull(pending)),
-            ("starts", starts.map { .text($0) }), ("sync", sync.json), ("lastSync", orNull(lastSync)),
+            ("starts", starts.map { .text($0) }), ("hold", hold),
+            ("awaiting", awaiting.isEmpty ? nil : .array(awaiting)), ("sync", sync.json),
+            ("lastSync", orNull(lastSync)),
         ])
     }
 }

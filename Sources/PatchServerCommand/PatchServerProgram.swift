@@ -54,7 +54,7 @@ struct PatchServerProgram: AsyncParsableCommand {
             StatusCommand.self, ListCommand.self, DraftCommand.self, ProposalCommand.self, HistoryCommand.self,
             TokenCommand.self, AuditCommand.self,
             BackupCommand.self, RestoreCommand.self,
-            PacksCommand.self, ExportCommand.self, GarbageCommand.self, CheckCommand.self,
+            PacksCommand.self, SimulateCommand.self, ExportCommand.self, GarbageCommand.self, CheckCommand.self,
             DoctorCommand.self,
         ]
     )

@@ -35,7 +35,7 @@ struct PatchSignProgram: AsyncParsableCommand {
                 ),
         subcommands: [
             InitCommand.self, KeyCommand.self, ReleaseCommand.self, WithdrawCommand.self, InspectCommand.self,
-            VerifyCommand.self, EmbedCommand.self, RootCommand.self,
+            VerifyCommand.self, SimulateCommand.self, EmbedCommand.self, RootCommand.self,
             RotateCommand.self,
             DelegateCommand.self, RevokeCommand.self, StatusCommand.self, JSPatchCommand.self, PushCommand.self,
             PullCommand.self, ProposeCommand.self, PromoteCommand.self, RollbackCommand.self,

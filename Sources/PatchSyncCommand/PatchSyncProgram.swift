@@ -32,6 +32,7 @@ struct PatchSyncProgram: AsyncParsableCommand {
         subcommands: [
             InitCommand.self, SetFactsCommand.self, SyncCommand.self, ServeCommand.self, SwitchCommand.self,
             ConfirmCommand.self, RollbackCommand.self, UnblockCommand.self,
+            ApproveCommand.self, PostponeCommand.self,
             StatusCommand.self, ExplainCommand.self,
             RunCommand.self,
             ParametersCommand.self, VerifyCommand.self, DoctorCommand.self,

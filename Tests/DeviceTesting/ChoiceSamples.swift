@@ -15,7 +15,8 @@ package func entry(
     bytes: String? = nil,
     rules: PatchRules = .everyone,
     salt: UInt8 = 7,
-    requires: [PatchID: [SHA256Digest]] = [:]
+    requires: [PatchID: [SHA256Digest]] = [:],
+    security: SecurityAdvisory? = nil
 ) -> PatchEntry {
     let fingerprint = Fingerprint(of: Array((bytes ?? "\(id) \(version)").utf8))
     return PatchEntry(
@@ -27,7 +28,8 @@ package func entry(
         signature: EntrySignature(keyID: SHA256Digest(of: [1]), bytes: [UInt8](repeating: 5, count: 256)),
         salt: [UInt8](repeating: salt, count: 16),
         requires: requires,
-        rules: rules
+        rules: rules,
+        security: security
     )
 }
 

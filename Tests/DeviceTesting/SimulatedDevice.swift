@@ -25,6 +25,8 @@ package struct SimulatedDevice: Sendable {
     package let clock: ManualClock
     package var device: Device
     package var retryNow = false
+    /// Somebody approves of whatever a sync finds.
+    package var approvesAll = false
     /// What may come of what is not mandatory, in bytes; nil where bytes cost nothing.
     package var allowance: Int?
     /// Off, so that tests tell the requests of the ordinary way.
@@ -141,6 +143,7 @@ package struct SimulatedDevice: Sendable {
         engine.deadlines = deadlines
         engine.timing = timing
         engine.retryNow = retryNow
+        engine.approvesAll = approvesAll
         if let allowance { engine.allowance = allowance }
         engine.express = express
         engine.report = report

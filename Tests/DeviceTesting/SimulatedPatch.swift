@@ -49,6 +49,7 @@ package struct SimulatedPatch: Sendable {
     package var rules = PatchRules.everyone
     package var salt = [UInt8](repeating: 7, count: 16)
     package var requires: [PatchID: [SHA256Digest]] = [:]
+    package var security: SecurityAdvisory?
     /// Of a bundle's manifest.
     package var compatibility: [String: String] = [:]
     /// When a bundle's manifest was made; nil for when it is published.
@@ -195,7 +196,8 @@ struct SimulatedDocuments {
                 signature: EntrySignature(keyID: patch.key.entryKeyID, bytes: patch.key.signature(over: statement)),
                 salt: patch.salt,
                 requires: patch.requires,
-                rules: patch.rules
+                rules: patch.rules,
+                security: patch.security
             )
         )
     }

@@ -215,14 +215,14 @@ struct PatchListTests {
 
     @Test(
         arguments: [
-            ("text", nil, "must be a string"), ("text", .some(.text("")), SecurityAdvisory.textRule),
+            ("text", nil, "must be a string"), ("text", .some(.text("")), "must be 1 to 2,000 characters on one line"),
             ("text", .some(.text("é".times(2_000))), nil),
             ("text", .some(.text("a".times(2_001))), SecurityAdvisory.textRule),
             ("text", .some(.text("a\nb")), SecurityAdvisory.textRule),
             ("text", .some(.text("a\u{7}")), SecurityAdvisory.textRule), ("url", nil, nil),
             ("url", .some(.text("https://a/\("b".times(2_038))")), nil),
             ("url", .some(.text("https://a/\("b".times(2_039))")), SecurityAdvisory.urlRule),
-            ("url", .some(.text("http://example.com")), SecurityAdvisory.urlRule),
+            ("url", .some(.text("http://example.com")), "must be https:// and a host, of at most 2,048 bytes; no user"),
             ("url", .some(.text("https:///a")), SecurityAdvisory.urlRule),
             ("url", .some(.text("https://me@example.com/")), SecurityAdvisory.urlRule),
             ("url", .some(.text("https://example.com/a b")), SecurityAdvisory.urlRule),

@@ -33,7 +33,7 @@ struct DescriptionMistakeTests {
             [
                 "4: patches[0].version is missing",
                 "6: patches[0].verison is not known here; did you mean version? Known are cacheable, commit, "
-                    + "compatibility, exclude, folder, id, index, keep, kind, requires, routes, rules, version",
+                    + "compatibility, exclude, folder, id, index, keep, kind, requires, routes, rules, security, version",
             ]
         ),
         (
@@ -229,6 +229,10 @@ struct DescriptionMistakeTests {
             "cacheable: [\"app/*\"]", "exclude: [\"*.map\", \"*.psd\"]",
             "9: patches[0].exclude[1] leaves nothing out of web: *.psd"
         ),
+        (
+            "file: a.js", "file: a.js\n    security: {text: a hole}\n    requires: {web: [\"1.0.0\"]}",
+            "14: patches[1].security: on devices that take only such versions it waits for web 1.0.0"
+        ),
         ("rollout: 10%", "rollout: 10", "15: patches[1].rules.rollout 10 is 0.1% of devices; 10% is a percentage"),
     ])
     func `that may be meant is a warning`(_ from: String, _ to: String, warning: String) async throws {
@@ -238,7 +242,10 @@ struct DescriptionMistakeTests {
         #expect(check.mistakes.isEmpty)
         #expect(try Self.words(check.warnings, bench) == [warning])
         let made = try await bench.release("v1", to: "out", by: [.beta]).made
-        #expect(try Self.words(made.warnings, bench) == (to.hasPrefix("rollout") ? [] : [warning]))
+        #expect(
+            try Self.words(made.warnings, bench)
+                == (["rollout", "file"].contains(where: to.hasPrefix) ? [] : [warning])
+        )
     }
 
     @Test func `against the release before is told with its key`() async throws {

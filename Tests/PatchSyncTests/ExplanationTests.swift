@@ -156,6 +156,26 @@ struct ExplanationTests {
         )
     }
 
+    @Test(
+        arguments: [
+            (Consent.ask, false, "consent false: approval | security"),
+            (.ask, true, "consent true: approval | approved"),
+            (.security, false, "consent true: security, or approval | security"), (.automatic, false, nil),
+        ] as [(Consent, Bool, String?)]
+    )
+    func `says whether somebody must approve, and how`(consent: Consent, isApproved: Bool, told: String?) throws {
+        let hole = try SecurityAdvisory(Fields(.fields([("text", .text("a hole"))]), of: "test"))
+        let fix = entry("fix", "2", security: hole)
+        var context = EligibilityContext(
+            device: DeviceFacts(deviceID: Self.id, time: Self.now, consent: consent)
+        )
+        if isApproved { context.approved.add(fix.content, fix.version) }
+        let found = context.judgments(of: fix, over: installed("fix 1")).first { $0.rule == .consent }
+        let words = found.map { "consent \($0.obstacle == nil): \($0.needs ?? "–") | \($0.has ?? "–")" }
+        #expect(words == told)
+        #expect(found?.obstacle == nil || found?.turns.map { $0.text { _ in "" } } == ["`patchsync approve fix@2`"])
+    }
+
     @Test func `says when what happened here is over`() throws {
         let fix = entry("fix", "2")
         var blocks = TrialBlocks()
@@ -198,7 +218,7 @@ struct ExplanationTests {
         let outcomes = ["installed", "taken", "replaced", "below"].map { "outcome \($0)" }
         let reasons = [
             "republished", "appVersion", "unknownRule", "condition", "users", "incompatible", "waiting", "blocked",
-            "transferWaiting", "dialMissing", "paused", "rollout", "noPlace", "unmet", "breaks",
+            "transferWaiting", "dialMissing", "paused", "rollout", "unapproved", "noPlace", "unmet", "breaks",
         ].map { "because \($0)" }
         #expect(told.isSuperset(of: outcomes + reasons + ["10000 devices"]), "\(told.sorted())")
     }

@@ -10,6 +10,7 @@ struct RandomExplanation {
     private static let ids = ["a", "b", "c"]
     private static let conditions = ["region==eu", "region!=eu&&level>=3", "level<2||tester==1", "x=y"]
     private static let ranges = [">=2", ">=1.5 <3", "!=2", "<=1", "=2.0"]
+    private static let advisory = try? SecurityAdvisory(Fields(.fields([("text", .text("a hole"))]), of: "test"))
     private static let users = ["u1", "u2", "u3"]
 
     private var random: SeededGenerator
@@ -32,8 +33,9 @@ struct RandomExplanation {
     private func explained(_ device: JSON, _ entries: [PatchEntry], _ dial: Dial?) throws -> JSON {
         let told = try ToldDevice(device.canonicalBytes, named: "facts")
         let state = try told.state(under: entries, roleVersion: 1)
-        let context = EligibilityContext(state, device: told.facts(at: now), dial: dial)
+        var context = EligibilityContext(state, device: told.facts(at: now), dial: dial)
         let base = state.machine.state.choiceBase
+        context.exemption.isFirst = base == nil
         let ids = Set(entries.map(\.patchID)).union(base?.patches.map(\.patchID) ?? []).sorted()
         let candidates = ids.map { id in
             Candidates(id, versions: entries.filter { $0.patchID == id }, current: base?[id], under: context)
@@ -72,7 +74,15 @@ struct RandomExplanation {
                 ]
             }
         }
-        return DeviceTesting.entry(id, "\(version)", rules: rules, salt: salt, requires: requires)
+        let security = oneIn(4) ? Self.advisory : nil
+        return DeviceTesting.entry(
+            id,
+            "\(version)",
+            rules: rules,
+            salt: salt,
+            requires: requires,
+            security: security
+        )
     }
 
     private mutating func dial(over entries: [PatchEntry]) -> Dial {
@@ -107,6 +117,8 @@ struct RandomExplanation {
         var (blocks, transfers, unfit) = (TrialBlocks(), TransferFailures(), UnfitVersions())
         let platform = oneIn(2) ? nil : Platform(name: "ios", compatibility: one(of: ["aa", "bb"]))
         var places: [JSON] = []
+        var approved = ApprovedVersions()
+        let consent = one(of: [Consent.automatic, .automatic, .security, .ask])
         let deviceID = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
         for entry in entries {
             if oneIn(8) {
@@ -132,6 +144,7 @@ struct RandomExplanation {
                 let needs = oneIn(2) ? nil : "cc"
                 unfit.add(entry.content, .init(version: entry.version, platform: platform, needs: needs))
             }
+            if oneIn(3) { approved.add(entry.content, entry.version) }
             if oneIn(2) { places.append(.text(entry.placeName(of: deviceID).hex)) }
         }
         let data = [("region", oneIn(2) ? "eu" : "us"), ("level", "\(Int.random(in: 1...4, using: &random))")]
@@ -141,7 +154,8 @@ struct RandomExplanation {
             ("user", oneIn(3) ? nil : .text(one(of: Self.users))),
             ("data", oneIn(3) ? nil : .fields(data.map { ($0, .text($1)) })), ("platform", platform?.json),
             ("installed", .array(installed)), ("blocks", blocks.json), ("transfers", transfers.json),
-            ("unfit", unfit.json), ("places", .array(places)),
+            ("unfit", unfit.json), ("places", .array(places)), ("approved", approved.json),
+            ("consent", consent == .automatic ? nil : .text(consent.rawValue)),
         ])
     }
 
@@ -153,7 +167,7 @@ struct RandomExplanation {
             ("patchId", .text(entry.patchID.text)), ("version", .text(entry.version.text)),
             ("sha256", .text(entry.fingerprint.sha256.hex)), ("salt", .text(Hex.text(entry.salt))),
             ("requires", .fields(requires)), ("rules", entry.rules.json),
-            ("unknown", .array(entry.rules.unknown.map { .text($0) })),
+            ("security", entry.security?.json), ("unknown", .array(entry.rules.unknown.map { .text($0) })),
         ])
     }
 }

@@ -80,6 +80,8 @@ class Device:
         self.blocks = {row["sha256"]: row for row in facts.get("blocks", [])}
         self.transfers = {row["sha256"]: row for row in facts.get("transfers", [])}
         self.unfit = {row["sha256"]: row for row in facts.get("unfit", [])}
+        self.approved = {row["sha256"] for row in facts.get("approved", [])}
+        self.consent = facts.get("consent", "automatic")
         self.places = set(facts.get("places", []))
         self.has_dial = dial is not None
         self.rows = {row["sha256"]: row for row in (dial or {}).get("rows", [])}
@@ -138,13 +140,18 @@ class Device:
             if dialled <= mine:
                 turns.append({"code": "dialRollout", "from": dialled, "to": mine + 1})
             yield "rollout", "rollout", turns
+        covered = self.consent == "automatic" or self.consent == "security" and "security" in entry
+        if not covered and self.installed and entry["sha256"] not in self.approved:
+            yield "consent", "unapproved", [
+                {"code": "approval", "patchId": entry["patchId"], "version": entry["version"]}]
         if row and "headcount" in row:
             place = hashlib.sha256(b"patchline-place-v1\n" + salt + bytes.fromhex(entry["sha256"]) + self.id)
             if place.hexdigest() not in self.places:
                 yield "headcount", "noPlace", [{"code": "place"}]
 
 
-KEEPS_THE_OLD = {"waiting", "blocked", "rolledBackByHand", "transferWaiting", "incompatible", "republished"}
+KEEPS_THE_OLD = {"waiting", "blocked", "rolledBackByHand", "transferWaiting", "incompatible", "republished",
+                 "unapproved"}
 
 
 class Patch:

@@ -274,6 +274,10 @@ struct PatchlineStoreTests {
         Wrong(sentence: "") { $0.authorities = "no PEM" },
         Wrong(sentence: "embedded must be an absolute path") { $0.embedded = "relative" },
         Wrong(sentence: "") { $0.pins = ["sha256/" + String(repeating: "A", count: 43) + "="] },
+        Wrong(sentence: "postponeLimit must be from 0 to 31536000 seconds") { $0.postponeLimit = .seconds(31_536_001) },
+        Wrong(sentence: "windows must be at most 32") { $0.windows = Array(repeating: "daily 01:00-02:00", count: 33) },
+        Wrong(sentence: "windows: 'at night' must be days and hours") { $0.windows = ["at night"] },
+        Wrong(sentence: "windowZone must be UTC, or an offset") { $0.windowZone = "CET" },
         Wrong(sentence: "platform must be") { $0.platform = .init(name: "a b", compatibility: "x") },
     ]
 
@@ -285,6 +289,44 @@ struct PatchlineStoreTests {
             let wrong = await fault { () throws(PatchlineError) in try await scene.store.configure(change) }
             #expect(wrong?.description.hasPrefix(sentence) == true, "\(String(describing: wrong))")
             #expect(try scene.store.settings == before)
+        }
+    }
+
+    @Test func `asks before a version comes, and puts off the start of one that came`() async throws {
+        try await scene { scene in
+            try await scene.install("1")
+            try await scene.store.configure { settings in
+                (settings.consent, settings.postponeLimit) = (.ask, .seconds(3_600))
+                (settings.windows, settings.windowZone) = (["daily 00:00-24:00"], "+01:00")
+            }
+            let settings = try scene.store.settings
+            #expect(settings.consent == .ask && settings.postponeLimit == .seconds(3_600))
+            #expect(settings.windows == ["daily 00:00-24:00"] && settings.windowZone == "+01:00")
+            scene.publish("2")
+            #expect(try await scene.store.sync().staging == .nothingNew)
+            #expect(try scene.store.awaiting.map(\.version.description) == ["fix 2", "web 2"])
+            let status = try scene.store.status()
+            #expect(status.awaiting == (try scene.store.awaiting) && status.passedOver.map(\.reason.code).count == 2)
+            func refused(_ patch: String?, _ version: String?) async -> String? {
+                await fault { () throws(PatchlineError) in
+                    _ = try await scene.store.approve(patch, version: version)
+                }?.description
+            }
+            #expect(await refused("web", "9") == "web 9 is not listed")
+            #expect(await refused("web", "a b") == "the version 'a b' \(VersionLabel.rule)")
+            #expect(await refused(nil, "2") == "a version is of a patch: name both")
+            #expect(try await scene.store.approve("web").map(\.version.description) == ["web 2"])
+            #expect(try await scene.store.sync().staging == .staged(.atReload))
+            let until = try await scene.store.postpone(for: .seconds(7_200))
+            #expect(until.seconds == scene.clock.now().seconds + 3_600)
+            #expect(try scene.store.status().hold?.code == "postponed")
+            scene.clock.advance(by: .hours(1))
+            let over = await fault { () throws(PatchlineError) in
+                _ = try await scene.store.postpone(for: .seconds(1))
+            }
+            #expect(over?.description == "it was postponed for as long as this device's owner allows")
+            try await scene.store.endPostponement()
+            #expect(try scene.store.status().hold == nil)
         }
     }
 

@@ -84,6 +84,36 @@ struct DeviceOutputTests {
                 _ = try await synced(device)
                 let late = try await device("confirm", "--json", "--launch", String(token))
                 await printed.add(late.output, "error")
+                try await device(
+                    "set",
+                    "--consent",
+                    "ask",
+                    "--postpone-limit",
+                    "1h",
+                    "--window",
+                    "mon-fri 02:00-04:00",
+                    "--window",
+                    "sat,sun 00:00-24:00",
+                    "--window-zone",
+                    "+01:00"
+                ).done()
+                try await device("unblock").done()
+                #expect(try await synced(device).code == 0)
+                try await told(device)
+                let asking = try await device("status").done().output
+                #expect(asking.contains("consent: new versions come after `patchsync approve`"), "\(asking)")
+                #expect(
+                    asking.contains("windows: what is new starts mon-fri 02:00-04:00; sat,sun 00:00-24:00 (+01:00)")
+                )
+                #expect(asking.contains("fix 2: waits for approval (`patchsync approve fix@2`)"), "\(asking)")
+                let unlisted = try await device("approve", "fix@9")
+                #expect(unlisted.code == 3 && unlisted.errors.contains("fix@9 is not listed"), "\(unlisted)")
+                #expect(try await device("approve").done().output.hasPrefix("approved: fix 2\n"))
+                let put = try await device("postpone", "2h").done().output
+                #expect(put.hasPrefix("postponed until ") && put.contains(", the most that this device's owner allows"))
+                #expect(try await synced(device).code == 0)
+                try await told(device)
+                #expect(try await device("postpone", "--end").done().output == "nothing is postponed any more\n")
                 try server.turn("flipped", for: "timestamp")
                 _ = try await synced(device)
                 try write("{", to: device.store.appending("channels/production/state.json"))
@@ -95,13 +125,15 @@ struct DeviceOutputTests {
                     "phase=empty", "phase=pending", "phase=settled", "phase=trying", "launch", "lastSync", "activates",
                     "patches.state=UnInstall", "patches.state=Success", "patches.state=FileNotExist", "patches.fault",
                     "patches.file", "blocks.next=waits", "blocks.next=blocked", "blocks.next=onTrial",
-                    "stateFault.error", "network.limitRate", "putOff.bytes",
+                    "stateFault.error", "network.limitRate", "putOff.bytes", "policy.consent=ask", "policy.windows",
+                    "hold.code=postponed", "postponed.until", "passedOver.code=unapproved",
                 ],
                 "sync": [
                     "staging=staged", "staging=unchanged", "patches.states=Add", "patches.states=Update",
                     "patches.file",
                     "putOff.left", "healed", "failures.error", "decisions.choice=take", "decisions.choice=keep",
                     "decisions.passedOver.code=waiting", "decisions.passedOver.code=rolledBackByHand",
+                    "decisions.passedOver.code=unapproved",
                 ],
                 "dry-run": [
                     "patches.task=take", "patches.task=heal", "patches.task=keep", "patches.way=none",

@@ -19,7 +19,8 @@ extension SyncError: Sampled {
         let plain: [SyncError] = [
             .format(Sample.format), .object(entry: "\(Sample.label)", field: "sha256"), .noStore("device"),
             .storeExists("device"), .rootNamesNoApp, .nothingPending, .nothingToRollBackTo, .nothingInstalled,
-            .waitsForLaunch, .blacklisted(Sample.label, until: Sample.time),
+            .waitsForLaunch, .heldBack(.postponed(until: Sample.after)), .heldBack(.window(opens: Sample.after)),
+            .blacklisted(Sample.label, until: Sample.time),
             .otherAppBuild(given: Sample.named("412"), embedded: Sample.named("411")), .trialRunning,
             .unreadable(Sample.format), .pack("\(Sample.label) pack from 1.0.0", .signatures(.column)),
         ]
@@ -38,7 +39,8 @@ extension SyncError: Sampled {
         switch self {
         case .fetch, .trust, .format, .file, .lock, .object, .pack, .noStore, .storeExists, .rootNamesNoApp,
             .nothingPending,
-            .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .blacklisted, .incompatible, .embedded,
+            .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .heldBack, .blacklisted, .incompatible,
+            .embedded,
             .otherAppBuild, .trialRunning, .unreadable:
             true
         }
@@ -133,7 +135,7 @@ extension NotEligible: Sampled {
         ] + (platform.map { [.incompatible($0)] } ?? []) + [
             .republished, .unmet(requires: Sample.script, because: nil),
             .unmet(requires: Sample.script, because: .dialMissing), .breaks(Sample.label), .noPlace(headcount: 5_000),
-            .held, .notChosen(Sample.version),
+            .held, .notChosen(Sample.version), .unapproved(Sample.label),
         ]
     }
 
@@ -142,7 +144,7 @@ extension NotEligible: Sampled {
         case .rollout, .paused, .dialMissing, .appVersion, .condition, .malformedCondition, .users, .unknownRule,
             .waiting, .blocked, .rolledBackByHand, .transferWaiting, .notReceived, .metered, .incompatible,
             .republished,
-            .unmet, .breaks, .noPlace, .held, .notChosen:
+            .unmet, .breaks, .noPlace, .held, .notChosen, .unapproved:
             true
         }
     }

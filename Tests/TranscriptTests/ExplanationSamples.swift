@@ -6,7 +6,8 @@ extension DeviceReportTranscripts {
     /// Each outcome once.
     var explained: Explanation {
         let outcomes: [Explanation.Outcome] = [
-            .installed, .taken, .staged, .behind(Sample.version), .afterTrial, .replaced(by: Sample.version),
+            .installed, .taken, .staged, .held(.postponed(until: Sample.after)), .held(.window(opens: Sample.after)),
+            .behind(Sample.version), .afterTrial, .replaced(by: Sample.version),
             .passedOver(.paused(reason: "a bad release")),
             .below(Sample.version), .embeddedStays,
         ]
@@ -44,7 +45,8 @@ extension DeviceReportTranscripts {
         [
             .appVersion(">=2.1"), .facts(["region==eu", "level>=3"]), .user, .time(Sample.after),
             .unblock(Sample.after),
-            .dial, .resume, .dialRollout(from: 2_500, to: 3_043), .signedRollout(from: 5, to: 10_000), .place,
+            .dial, .resume, .approval(Sample.label), .dialRollout(from: 2_500, to: 3_043),
+            .signedRollout(from: 5, to: 10_000), .place,
             .nativePart("5e5e"), .nativePart(nil), .engine("moonPhase"), .readableCondition, .label, .sync,
             .network(allowance: nil), .network(allowance: 48_294),
         ]

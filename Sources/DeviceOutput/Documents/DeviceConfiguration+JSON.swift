@@ -24,6 +24,7 @@ extension DeviceConfiguration {
             ("pins", .array(access.pins.map { .text($0.description) })),
             ("ownHost", .bool(host != nil)), ("ca", .bool(access.authorities != nil)),
             ("embedded", embedded.map { .text($0.string) }), ("network", network.json),
+            ("policy", policy.json),
         ])
     }
 }

@@ -27,7 +27,8 @@ extension SyncError {
         case .embedded(_, .file), .embedded(_, .missing): .disk
         case .lock(.held): .busy
         case .lock(.file): .disk
-        case .nothingPending, .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .trialRunning: .failed
+        case .nothingPending, .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .heldBack, .trialRunning:
+            .failed
         case .blacklisted, .incompatible: .refused
         }
     }
@@ -77,6 +78,7 @@ extension SyncError {
         case .nothingPending: "run `patchsync sync` first."
         case .nothingToRollBackTo: "only a version that was confirmed before can be gone back to."
         case .waitsForLaunch: "its rules say runAtNextLaunch: stop `patchsync serve` and start it again."
+        case .heldBack: "`patchsync switch` starts it all the same."
         case .blacklisted, .incompatible: "what is installed keeps running."
         case .nothingInstalled: "run `patchsync sync`, then `patchsync serve`."
         case .embedded: "make it again with `patchsign embed`, and ship it as it is. What is installed keeps running."

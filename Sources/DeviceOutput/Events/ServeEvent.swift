@@ -26,6 +26,7 @@ package struct ServeEvent: Sendable {
                     [
                         ("roleVersion", .integer(report.roleVersion)), ("isNew", .bool(report.staging == .staged)),
                         ("putOff", report.putOff.isEmpty ? nil : .array(report.putOff.map(\.json))),
+                        ("awaiting", report.awaiting.isEmpty ? nil : .array(report.awaiting.map(\.json))),
                     ]
                 )
             ]

@@ -41,7 +41,7 @@ extension OutputSchema {
               "type": "string",
               "description": "The rule that keeps it away: rollout, paused, dialMissing, appVersion, \#
         condition, users, unknownRule, waiting, blocked, rolledBackByHand, transferWaiting, notReceived, metered, \#
-        incompatible, republished, unmet, breaks, noPlace, held, notChosen; more may come.",
+        incompatible, republished, unmet, breaks, noPlace, held, notChosen, unapproved; more may come.",
               "pattern": "^[a-zA-Z]+$"
             }
         """#

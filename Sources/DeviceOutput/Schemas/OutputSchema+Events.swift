@@ -124,6 +124,23 @@ extension OutputSchema {
                 "event": {"const": "synced"},
                 "roleVersion": {"type": "integer", "minimum": 1},
                 "isNew": {"type": "boolean", "description": "Whether something new waits."},
+                "awaiting": {
+                  "type": "array",
+                  "description": "Versions that wait for somebody's approval.",
+                  "items": {
+                    "type": "object",
+                    "required": ["patchId", "version"],
+                    "properties": {
+                      "patchId": {"type": "string"},
+                      "version": {"type": "string"},
+                      "security": {
+                        "type": "object",
+                        "required": ["text"],
+                        "properties": {"text": {"type": "string"}, "url": {"type": "string"}}
+                      }
+                    }
+                  }
+                },
                 "putOff": {
                   "type": "array",
                   "items": {

@@ -193,7 +193,8 @@ extension OutputSchema {
               },
               "description": "Listed versions that are not for this device now."
             },
-            "activates": {"$ref": "#/$defs/activates"}
+            "activates": {"$ref": "#/$defs/activates"},
+            \#(decidingProperties)
           },
           "$defs": {
             "time": {

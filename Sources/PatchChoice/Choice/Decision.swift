@@ -13,6 +13,16 @@ package enum Choice: Equatable, Sendable {
     /// A version that was withdrawn by name gives way to the one before it, if no listed version runs here.
     case withdraw(InstalledPatch, for: InstalledPatch? = nil)
 
+    /// The version of this id after the choice.
+    package var versionAfter: VersionLabel? {
+        switch self {
+        case .take(let entry, over: _): entry.version
+        case .keep(let patch): patch.version
+        case .withdraw(_, for: let before): before?.version
+        case .none: nil
+        }
+    }
+
     /// The content of this id after the choice.
     package var content: PatchContent? {
         switch self {

@@ -22,6 +22,8 @@ package struct DeviceFacts: Sendable {
     package let time: UTCTime
     /// A person asked to try again what waits after a failed trial or failed transfers.
     package let retryNow: Bool
+    /// Which new versions it takes without asking anybody.
+    package let consent: Consent
 
     package init(
         deviceID: [UInt8],
@@ -30,7 +32,8 @@ package struct DeviceFacts: Sendable {
         data: [ConditionKey: ConditionValue] = [:],
         platform: Platform? = nil,
         time: UTCTime,
-        retryNow: Bool = false
+        retryNow: Bool = false,
+        consent: Consent = .automatic
     ) {
         self.deviceID = deviceID
         self.appVersion = appVersion
@@ -39,5 +42,6 @@ package struct DeviceFacts: Sendable {
         self.platform = platform
         self.time = time
         self.retryNow = retryNow
+        self.consent = consent
     }
 }

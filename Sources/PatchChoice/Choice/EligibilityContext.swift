@@ -16,6 +16,10 @@ package struct EligibilityContext: Sendable {
     package var notReceived: Set<PatchContent> = []
     /// Versions that wait for another network.
     package var putOff: [PatchContent: MeteredWait] = [:]
+    /// Versions that somebody approved of.
+    package var approved = ApprovedVersions()
+    /// Where nobody is asked.
+    package var exemption = ConsentExemption()
     /// What the server answered.
     package var answers = ServerAnswers()
 
@@ -67,6 +71,10 @@ package struct EligibilityContext: Sendable {
         case .transfers:
             guard !device.retryNow, let wait = transfers.wait(for: entry.content, at: device.time) else { return nil }
             return .transferWaiting(failures: wait.failures, until: wait.until)
+        case .consent:
+            guard !device.consent.covers(entry), !exemption.covers(entry.patchID), !approved.contains(entry.content)
+            else { return nil }
+            return .unapproved(Label(patchID: entry.patchID, version: entry.version))
         case .dial, .pause, .rollout, .headcount: return shareObstacle(to: entry, by: rule)
         }
     }

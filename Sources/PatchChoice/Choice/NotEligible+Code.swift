@@ -19,6 +19,7 @@ extension NotEligible {
         case .republished: "republished"
         case .unmet: "unmet"
         case .breaks: "breaks"
+        case .unapproved: "unapproved"
         case .noPlace: "noPlace"
         case .held: "held"
         case .notChosen: "notChosen"

@@ -33,6 +33,8 @@ package indirect enum NotEligible: Equatable, Sendable {
     case unmet(requires: PatchID, because: NotEligible?)
     /// An installed, still listed patch needs the version that this would replace.
     case breaks(Label)
+    /// It waits for somebody's approval.
+    case unapproved(Label)
     /// The head-count is limited, and this device has no place (J6).
     case noPlace(headcount: Int)
     /// The server holds this device's user where it is (E8).
@@ -65,7 +67,7 @@ extension NotEligible {
     var keepsTheOld: Bool {
         switch self {
         case .waiting, .blocked, .rolledBackByHand, .transferWaiting, .notReceived, .metered, .incompatible,
-            .republished:
+            .republished, .unapproved:
             true
         case .unmet(_, let because): because?.keepsTheOld ?? false
         case .rollout, .paused, .dialMissing, .appVersion, .condition, .malformedCondition, .users, .unknownRule,
@@ -77,6 +79,9 @@ extension NotEligible {
 
 extension NotEligible {
     var isMetered: Bool { if case .metered = self { true } else { false } }
+
+    /// Whether nothing but somebody's approval is missing.
+    package var isUnapproved: Bool { if case .unapproved = self { true } else { false } }
 
     /// Whether it did not arrive, and may the next time.
     var isOfTheNetwork: Bool {
@@ -110,7 +115,8 @@ extension NotEligible {
     /// Whether the reason may pass by itself, so that the version's history is worth keeping.
     var isPostponed: Bool {
         switch self {
-        case .waiting, .transferWaiting, .notReceived, .metered, .paused, .dialMissing, .noPlace, .held, .notChosen:
+        case .waiting, .transferWaiting, .notReceived, .metered, .paused, .dialMissing, .noPlace, .held, .notChosen,
+            .unapproved:
             true
         case .unmet(_, let because): because?.isPostponed ?? false
         case .blocked, .rolledBackByHand, .rollout, .appVersion, .condition, .malformedCondition, .users, .unknownRule,
@@ -126,7 +132,7 @@ extension NotEligible {
         switch self {
         case .waiting, .blocked, .rolledBackByHand, .transferWaiting, .notReceived, .metered, .incompatible: true
         case .rollout, .paused, .dialMissing, .appVersion, .condition, .malformedCondition, .users, .unknownRule,
-            .republished, .unmet, .breaks, .noPlace, .held, .notChosen:
+            .republished, .unmet, .breaks, .noPlace, .held, .notChosen, .unapproved:
             false
         }
     }
@@ -161,6 +167,7 @@ extension NotEligible: CustomStringConvertible {
         case .unmet(let id, let because):
             "requires a version of \(id) that this device does not get" + (because.map { " (\($0))" } ?? "")
         case .breaks(let label): "would take from \(label) what that requires"
+        case .unapproved(let label): "waits for approval (`patchsync approve \(label.patchID)@\(label.version)`)"
         case .noPlace(let headcount): "waits for a place: open to \(Words.count(headcount, "device"))"
         case .held: "held by the server"
         case .notChosen(let version): "the server chose \(version)"

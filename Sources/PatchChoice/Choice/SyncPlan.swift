@@ -27,6 +27,8 @@ package struct SyncPlan: Sendable {
     package private(set) var wanted: [Wanted]
     /// When the planned selection may start.
     package let activates: ActivationTime
+    /// Whether one of its new versions is mandatory.
+    package let isMandatory: Bool
     /// A trial runs, so nothing new is wanted before it ends.
     package let isTrial: Bool
     /// Bytes of every signature column that the role names.
@@ -35,18 +37,19 @@ package struct SyncPlan: Sendable {
     package let keptEmbedded: Int?
 
     package init(list: VerifiedList, role: TargetsRole, machine: SelectionMachine, under context: EligibilityContext) {
-        let base = machine.state.choiceBase
-        self.base = base
-        var after = machine
-        after.withdraw(list.withdrawn)
-        let rest = base.flatMap { after.withoutWithdrawn($0) }
-        self.rest = rest
+        let choice = ListChoice(
+            list.entries,
+            refused: Set(list.refused.compactMap(\.patchID)),
+            withdrawn: list.withdrawn,
+            machine: machine,
+            under: context
+        )
+        let (base, context) = (choice.base, choice.context)
+        (self.base, rest, self.context) = (base, choice.rest, context)
         pending = if case .pending(_, let next) = machine.state { next } else { nil }
-        self.context = context
         keptEmbedded = machine.embeddedThatStays(beside: list)
         if keptEmbedded == nil {
-            let choice = Self.choice(list, base: base, rest: rest, after: after, under: context)
-            (decisions, ignoredAnswers) = (choice.decisions, choice.ignored)
+            (decisions, ignoredAnswers) = (choice.decisions, choice.ignoredAnswers)
         } else {
             decisions = (base?.patches ?? []).map { Decision(patchID: $0.patchID, choice: .keep($0), passedOver: []) }
             ignoredAnswers = []
@@ -81,14 +84,14 @@ package struct SyncPlan: Sendable {
             case .withdraw(_, for: nil), .none: return nil
             }
         }
-        if !isTrial, let staged = Self.stagedThatStays(list, decisions, base: base, after: after, under: context) {
+        if !isTrial, let staged = Self.stagedThatStays(list, decisions, base: base, after: machine, under: context) {
             wanted = staged.patches.map { Wanted(patch: $0, current: base?[$0.patchID]) }
             activates = staged.activates
+            isMandatory = staged.isMandatory
         } else {
-            activates = ActivationTime(
-                taken: decisions.compactMap(\.taken),
-                isForced: decisions.contains { $0.server == .forced }
-            )
+            let (taken, isForced) = (decisions.compactMap(\.taken), decisions.contains { $0.server == .forced })
+            activates = ActivationTime(taken: taken, isForced: isForced)
+            isMandatory = isForced || taken.contains(where: \.rules.mandatory)
         }
     }
 
@@ -152,35 +155,6 @@ package struct SyncPlan: Sendable {
         var plan = self
         plan.wanted = patches.map { Wanted(patch: $0, current: $0) }
         return plan
-    }
-
-    private static func choice(
-        _ list: VerifiedList,
-        base: Selection?,
-        rest: Selection?,
-        after machine: SelectionMachine,
-        under context: EligibilityContext
-    ) -> AnsweredChoice {
-        var versions: [PatchID: [PatchEntry]] = [:]
-        let withdrawn = list.withdrawn
-        for entry in list.entries { versions[entry.patchID, default: []].append(entry) }
-        let refused = Set(list.refused.compactMap(\.patchID))
-        let ids = Set(versions.keys).union(base?.patches.map(\.patchID) ?? []).sorted()
-        let candidates = ids.map { id in
-            let current = base?[id]
-            let before = rest?[id]
-            return Candidates(
-                id,
-                versions: versions[id] ?? [],
-                hasRefused: refused.contains(id),
-                current: current,
-                withdrawal: current?.content == before?.content ? nil : Candidates.Withdrawal(before: before),
-                namesWithdrawn: withdrawn[id] != nil,
-                before: withdrawn.isEmpty ? nil : current.flatMap { machine.before($0.content) },
-                under: context
-            )
-        }
-        return AnsweredChoice(candidates, under: context)
     }
 }
 

@@ -24,6 +24,8 @@ package enum EligibilityRule: String, CaseIterable, Sendable {
     case pause
     /// This device's number is below the smaller of the signed ceiling and the dial.
     case rollout
+    /// Somebody approved of it, where this device asks.
+    case consent
     /// This device has a place, where these are counted.
     case headcount
 }

@@ -13,6 +13,8 @@ package struct Explanation: Equatable, Sendable {
         case taken
         /// It is downloaded, and waits for its launch.
         case staged
+        /// It is downloaded, and must not start yet.
+        case held(ActivationHold)
         /// It is not looked at while this one, which stands above it, does not come.
         case behind(VersionLabel)
         /// A sync takes it once the trial that runs has ended.
@@ -46,7 +48,8 @@ package struct Explanation: Equatable, Sendable {
         (self.roleVersion, self.time, self.versions) = (roleVersion, time, versions)
     }
 
-    package init(list: VerifiedList, plan: SyncPlan) {
+    /// - Parameter hold: what keeps the pending selection from starting.
+    package init(list: VerifiedList, plan: SyncPlan, hold: ActivationHold? = nil) {
         self.init(
             list.entries,
             roleVersion: list.roleVersion,
@@ -54,6 +57,7 @@ package struct Explanation: Equatable, Sendable {
             base: plan.base,
             under: plan.context,
             staged: plan.pending,
+            hold: hold,
             isTrial: plan.isTrial,
             embeddedStays: plan.keptEmbedded != nil
         )
@@ -71,6 +75,7 @@ package struct Explanation: Equatable, Sendable {
         base: Selection?,
         under context: EligibilityContext,
         staged: Selection? = nil,
+        hold: ActivationHold? = nil,
         isTrial: Bool = false,
         embeddedStays: Bool = false
     ) {
@@ -87,7 +92,7 @@ package struct Explanation: Equatable, Sendable {
                 outcome: Outcome(
                     of: entry,
                     decision,
-                    isStaged: staged?[entry.patchID]?.content == entry.content,
+                    staged: staged?[entry.patchID]?.content == entry.content ? hold.map { .held($0) } ?? .staged : nil,
                     isTrial: isTrial,
                     embeddedStays: embeddedStays
                 )
@@ -100,14 +105,14 @@ extension Explanation.Outcome {
     fileprivate init(
         of entry: PatchEntry,
         _ decision: Decision?,
-        isStaged: Bool,
+        staged: Self?,
         isTrial: Bool,
         embeddedStays: Bool
     ) {
         let choice = decision?.choice ?? .none
         if choice.content == entry.content {
             if case .take = choice {
-                self = isStaged ? .staged : isTrial ? .afterTrial : .taken
+                self = staged ?? (isTrial ? .afterTrial : .taken)
             } else {
                 self = .installed
             }
@@ -117,12 +122,12 @@ extension Explanation.Outcome {
             self = .embeddedStays
         } else if let passed = decision?.passedOver.first(where: { $0.version == entry.version }) {
             self = .passedOver(passed.why)
-        } else if isStaged {
-            self = .staged
+        } else if let staged {
+            self = staged
         } else if let above = decision?.passedOver.last(where: { $0.why == .notReceived || $0.why.isMetered }) {
             self = .behind(above.version)
         } else {
-            self = .below(choice.version ?? entry.version)
+            self = .below(choice.versionAfter ?? entry.version)
         }
     }
 
@@ -131,23 +136,13 @@ extension Explanation.Outcome {
         case .installed: "installed"
         case .taken: "taken"
         case .staged: "staged"
+        case .held(let hold): hold.code
         case .behind: "behind"
         case .afterTrial: "afterTrial"
         case .replaced: "replaced"
         case .passedOver: "passedOver"
         case .below: "below"
         case .embeddedStays: "embeddedStays"
-        }
-    }
-}
-
-extension Choice {
-    fileprivate var version: VersionLabel? {
-        switch self {
-        case .take(let entry, over: _): entry.version
-        case .keep(let patch): patch.version
-        case .withdraw(_, for: let before): before?.version
-        case .none: nil
         }
     }
 }
@@ -170,6 +165,7 @@ extension Explanation.Version {
         case .passedOver(let why): outcome += [("why", .text(why.code)), ("text", .text(why.description))]
         case .below(let version), .behind(let version), .replaced(by: let version):
             outcome.append(("version", .text(version.text)))
+        case .held(let hold): outcome.append(("until", .text(hold.until.description)))
         case .installed, .taken, .staged, .afterTrial, .embeddedStays: break
         }
         return .fields([

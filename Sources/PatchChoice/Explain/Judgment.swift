@@ -52,6 +52,7 @@ extension EligibilityContext {
         case .dial: rules.dial == .required
         case .pause: row(of: entry) != nil
         case .rollout: true
+        case .consent: device.consent != .automatic
         case .headcount: row(of: entry)?.headcount != nil
         }
     }
@@ -90,6 +91,12 @@ extension EligibilityContext {
             let dial = row.map { ", dial \(Words.percent($0.rollout))" } ?? ""
             let cohort = Cohort(salt: entry.salt, deviceID: device.deviceID).number
             return ("signed \(Words.percent(rules.rollout))\(dial)", "number \(Words.grouped(cohort)) of 10,000")
+        case .consent:
+            let has =
+                approved.contains(entry.content)
+                ? "approved"
+                : exemption.covers(entry.patchID) ? "nothing else to run" : entry.security.map { _ in "security" }
+            return (device.consent == .security ? "security, or approval" : "approval", has)
         case .headcount:
             let place = entry.placeName(of: device.deviceID)
             return (Words.count(row?.headcount ?? 0, "place"), answers.places.contains(place) ? "a place" : nil)
@@ -113,6 +120,7 @@ extension EligibilityContext {
         case .dialMissing: [.dial]
         case .paused: [.resume]
         case .rollout(let cohort, _): rolloutTurns(for: entry, number: cohort)
+        case .unapproved(let label): [.approval(label)]
         case .noPlace: [.place]
         // Of the choice over all patches, and not of one of these rules.
         case .unmet, .breaks, .held, .notChosen: []

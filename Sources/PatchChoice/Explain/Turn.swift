@@ -20,6 +20,8 @@ package enum Turn: Equatable, Sendable {
     case dialRollout(from: Int, to: Int)
     /// The signed ceiling, in devices of 10,000: a release must be signed.
     case signedRollout(from: Int, to: Int)
+    /// Somebody approves of it.
+    case approval(Label)
     /// A place is given.
     case place
     /// The native part would have to be the one that the bundle names; nil where it names none for this platform.
@@ -49,6 +51,7 @@ extension Turn {
         case .resume: "resume"
         case .dialRollout: "dialRollout"
         case .signedRollout: "signedRollout"
+        case .approval: "approval"
         case .place: "place"
         case .nativePart: "nativePart"
         case .engine: "engine"
@@ -70,6 +73,8 @@ extension Turn {
         case .nativePart(let needs): members.append(("compatibility", needs.map { .text($0) }))
         case .engine(let rule): members.append(("rule", .text(rule)))
         case .network(let allowance): members.append(("allowance", allowance.map { .integer($0) }))
+        case .approval(let label):
+            members += [("patchId", .text(label.patchID.text)), ("version", .text(label.version.text))]
         case .user, .dial, .resume, .place, .readableCondition, .label, .sync: break
         }
         return .fields(members)
@@ -89,6 +94,7 @@ extension Turn {
         case .resume: "resumed by its operator"
         case .dialRollout(let from, let to): "dial \(Words.percent(from)) → \(Words.percent(to))"
         case .signedRollout(let from, let to): "signed rollout \(Words.percent(from)) → \(Words.percent(to))"
+        case .approval(let label): "`patchsync approve \(label.patchID)@\(label.version)`"
         case .place: "a place"
         case .nativePart(let needs): needs.map { "native part \($0)" } ?? "a bundle for this platform"
         case .engine(let rule): "an engine that knows the rule \(rule)"

@@ -111,6 +111,8 @@ package struct Selection: Equatable, Sendable {
     package let roleVersion: Int
     /// From when on it may run, while it waits.
     package let activates: ActivationTime
+    /// A mandatory version is new in it, which no postponement and no window holds back.
+    package let isMandatory: Bool
     /// What its file holds.
     package let content: SelectionContent
 
@@ -119,17 +121,31 @@ package struct Selection: Equatable, Sendable {
         roleVersion: Int,
         patches: [InstalledPatch],
         entryKeys: EntryKeys,
-        activates: ActivationTime = .atReload
+        activates: ActivationTime = .atReload,
+        isMandatory: Bool = false
     ) {
         let rows = SelectionContent.Rows(patches: patches, entryKeys: entryKeys)
-        self.init(number: number, roleVersion: roleVersion, content: SelectionContent(rows), activates: activates)
+        self.init(
+            number: number,
+            roleVersion: roleVersion,
+            content: SelectionContent(rows),
+            activates: activates,
+            isMandatory: isMandatory
+        )
     }
 
-    package init(number: Int, roleVersion: Int, content: SelectionContent, activates: ActivationTime = .atReload) {
+    package init(
+        number: Int,
+        roleVersion: Int,
+        content: SelectionContent,
+        activates: ActivationTime = .atReload,
+        isMandatory: Bool = false
+    ) {
         self.number = number
         self.roleVersion = roleVersion
         self.content = content
         self.activates = activates
+        self.isMandatory = isMandatory
     }
 
     /// By id, in ascending order.
@@ -145,7 +161,7 @@ package struct Selection: Equatable, Sendable {
 
     package static func == (left: Selection, right: Selection) -> Bool {
         (left.number, left.roleVersion, left.activates) == (right.number, right.roleVersion, right.activates)
-            && left.content == right.content
+            && left.isMandatory == right.isMandatory && left.content == right.content
     }
 
     /// The patches that `other` does not have at all: they were withdrawn.
@@ -172,8 +188,14 @@ package struct Selection: Equatable, Sendable {
     }
 
     /// The same, to become active at another moment.
-    func activating(_ time: ActivationTime) -> Selection {
-        Selection(number: number, roleVersion: roleVersion, content: content, activates: time)
+    func activating(_ time: ActivationTime, isMandatory: Bool? = nil) -> Selection {
+        Selection(
+            number: number,
+            roleVersion: roleVersion,
+            content: content,
+            activates: time,
+            isMandatory: isMandatory ?? self.isMandatory
+        )
     }
 
     /// The same selection in the state of `channel`, where it stood in that of `other` so far.
@@ -183,7 +205,8 @@ package struct Selection: Equatable, Sendable {
             roleVersion: roleVersion,
             patches: patches.map { $0.told(in: channel, from: other) },
             entryKeys: entryKeys,
-            activates: activates
+            activates: activates,
+            isMandatory: isMandatory
         )
     }
 
@@ -203,6 +226,7 @@ package struct Selection: Equatable, Sendable {
         [
             ("number", .integer(number)), ("roleVersion", .integer(roleVersion)),
             ("activates", activates == .atReload ? nil : .text(activates.rawValue)),
+            ("mandatory", isMandatory ? .bool(true) : nil),
         ]
     }
 
@@ -217,7 +241,8 @@ package struct Selection: Equatable, Sendable {
             number: try fields.integer("number", in: 1...(1 << 53 - 1)),
             roleVersion: try fields.integer("roleVersion", in: 1...(1 << 53 - 1)),
             content: content,
-            activates: try fields.optionalString("activates").flatMap(ActivationTime.init(rawValue:)) ?? .atReload
+            activates: try fields.optionalString("activates").flatMap(ActivationTime.init(rawValue:)) ?? .atReload,
+            isMandatory: try fields.bool("mandatory", default: false)
         )
     }
 }

@@ -45,6 +45,11 @@ extension SelectionMachine {
 
     /// Every selection whose files must stay.
     package var kept: [Selection] { state.kept + earlier + [embedded].compactMap(\.self) }
+
+    /// Goes back to the last confirmed selection, whatever is pending or on trial.
+    package mutating func settleOnGood() {
+        if let good = state.good.flatMap({ withoutWithdrawn($0) }) ?? embedded { state = .settled(good) }
+    }
 }
 
 /// Versions that failed here, and for how long.

@@ -61,7 +61,7 @@ package struct SelectionMachine: Equatable, Sendable {
         case .pending(let good, let waiting):
             if waiting.contents == next.contents {
                 // Its rules may have changed: made mandatory meanwhile, say.
-                state = .pending(good: good, next: waiting.activating(next.activates))
+                state = .pending(good: good, next: waiting.activating(next.activates, isMandatory: next.isMandatory))
                 return .unchanged
             }
             if (good?.contents ?? []) == next.contents {
@@ -89,17 +89,20 @@ package struct SelectionMachine: Equatable, Sendable {
     /// - Parameters:
     ///   - isPendingDamaged: whether files of ``awaitedTrial`` are missing or altered: it then waits until a sync has
     ///     healed it, and the selection before it runs.
+    ///   - isHeld: whether what is pending is not to start now: what runs goes on.
     ///   - counting: when a trial begins to count this launch.
     package mutating func launch(
         token: LaunchToken,
         at time: UTCTime,
         launchLimit: Int = defaultLaunchLimit,
         isPendingDamaged: Bool = false,
+        isHeld: Bool = false,
         counting: TrialStart = .launch
     ) -> Activation {
         switch state {
         case .empty: return .nothing
         case .settled(let selection): return .run(selection, removed: [])
+        case .pending(let good?, _) where isHeld: return .run(good, removed: [])
         case .pending(let good?, let next) where isPendingDamaged:
             guard let rest = self.rest(of: good, beside: next) else {
                 return activate(next, over: good, token: token, counting: counting)
@@ -261,11 +264,6 @@ package struct SelectionMachine: Equatable, Sendable {
             confirmedLaunch = nil
             return .rolledBack(to: target, from: present)
         }
-    }
-
-    /// Goes back to the last confirmed selection, whatever is pending or on trial.
-    package mutating func settleOnGood() {
-        if let good = state.good.flatMap({ withoutWithdrawn($0) }) ?? embedded { state = .settled(good) }
     }
 
     /// Prepares this state to replace a later one, or one that lost files: it keeps the selection that had proved

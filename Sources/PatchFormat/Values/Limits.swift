@@ -62,9 +62,9 @@ package enum Limits {
     package static let stateFile = 16_000_000
     /// Which versions a device runs, with their signatures: a list of its largest size, and each bundle's column besides.
     package static let selection = 24_000_000
-    /// Versions that failed, could not be fetched or do not fit, and places: of each so many in a device's state.
+    /// Versions that failed, could not be fetched, wait, were approved of or do not fit, and places: of each so many in a device's state.
     ///
-    /// The largest rows of all four together have some 2,700 bytes, so that they fit into ``stateFile``.
+    /// The largest rows of all together have some 3,100 bytes, so that they fit into ``stateFile``.
     package static let rowsInState = patchesInList / 2
     /// The text of one rule's condition.
     package static let condition = 4_096

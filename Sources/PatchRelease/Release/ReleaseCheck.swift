@@ -47,11 +47,14 @@ package struct ReleaseCheck: Sendable {
                 mistakes.append(place)
             }
         }
-        let warnings = reading.warnings + contents.warnings
+        var warnings = reading.warnings + contents.warnings
         var notJudged: [DescriptionError] = []
         // Of a list with gaps nothing more can be said.
         if mistakes.isEmpty {
-            do throws(SigningError) { _ = try ReleaseDraft(contents.patches, base: base?.contents) } catch {
+            do throws(SigningError) {
+                let draft = try ReleaseDraft(contents.patches, base: base?.contents)
+                warnings += reading.unmarked(in: draft)
+            } catch {
                 if case .unmet = error, base == nil {
                     for (label, id) in ReleaseDraft.unmet(contents.patches) {
                         let error = SigningError.unmet(label, requires: id)
@@ -97,6 +100,14 @@ extension DescriptionReading {
         }
         let index = patches.first { $0.patch.label == label }?.index
         return index.map { "patches[\($0)].\(key)" } ?? "patches"
+    }
+
+    fileprivate func unmarked(in draft: ReleaseDraft) -> [DescriptionError] {
+        draft.unmarkedRequirements.compactMap { label, required in
+            guard let index = patches.first(where: { $0.patch.label == label })?.index else { return nil }
+            let rule = ": on devices that take only such versions it waits for \(required)"
+            return places.error("patches[\(index)].security", rule)
+        }
     }
 
     /// App and channel that the root of trust does not have.

@@ -10,6 +10,14 @@ extension AppRepository {
         return DialState(try dial(of: channel, in: state), version: state.dial.header.version, of: entries)
     }
 
+    /// What a channel offers: its list and its dial.
+    package func offered(in channel: ChannelName) throws(ServerError) -> (list: PatchList, dial: Dial) {
+        let state = try PublishedState(of: self)
+        try state.check(channel)
+        guard let published = state.channels[channel] else { throw .dial(.unpublished(channel)) }
+        return (try list(of: channel, published.role).list, try dial(of: channel, in: state))
+    }
+
     /// Turns a channel's dial: all of the changes, or none.
     ///
     /// Needs no release key, and can do nothing beyond the signed rules: it slows down, pauses, and goes up to the

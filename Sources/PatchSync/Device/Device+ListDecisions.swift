@@ -6,7 +6,10 @@ extension Device {
     /// The decisions of the list for this device, and the contents that it lists.
     struct ListDecisions {
         let decisions: [Decision]
-        let listed: Set<PatchContent>
+        let entries: [PatchEntry]
+
+        var listed: Set<PatchContent> { Set(entries.map(\.content)) }
+        var awaiting: [AwaitedVersion] { AwaitedVersion.all(decisions, of: entries) }
     }
 
     /// The decision for each patch, by the list and the dial that this device verified last; no network.
@@ -20,7 +23,7 @@ extension Device {
         let facts = DeviceFacts(configuration, deviceID: deviceID, time: now(), retryNow: false)
         let context = EligibilityContext(state, device: facts, dial: dial(at: facts.time))
         let plan = SyncPlan(list: list, role: role, machine: state.machine, under: context)
-        return ListDecisions(decisions: plan.decisions, listed: Set(list.entries.map(\.content)))
+        return ListDecisions(decisions: plan.decisions, entries: list.entries)
     }
 
     /// Why each listed version is or is not for a device, by the list and the dial that this one verified last; no network.
@@ -34,12 +37,14 @@ extension Device {
         guard let role = try kept(configuration.channel.text), let list = try list(of: role) else { return nil }
         let time = time ?? now()
         let state: DeviceState
+        var hold: ActivationHold?
         let facts: DeviceFacts
         if let other {
             state = try other.state(under: list.entries, roleVersion: list.roleVersion)
             facts = other.facts(at: time)
         } else {
             state = try self.state()
+            hold = self.hold(on: state, at: time)
             facts = DeviceFacts(configuration, deviceID: try store.deviceID(), time: time, retryNow: false)
         }
         var context = EligibilityContext(state, device: facts, dial: dial(at: time))
@@ -49,7 +54,11 @@ extension Device {
             guard let allowance = network.meteredAllowance, row.bytes.map({ $0 > allowance }) ?? true else { continue }
             context.putOff[content] = MeteredWait(cost: row.bytes, left: allowance)
         }
-        return Explanation(list: list, plan: SyncPlan(list: list, role: role, machine: state.machine, under: context))
+        return Explanation(
+            list: list,
+            plan: SyncPlan(list: list, role: role, machine: state.machine, under: context),
+            hold: hold
+        )
     }
 
     /// What ``explanation(of:at:)`` would have to be told of this device.
@@ -97,5 +106,6 @@ extension EligibilityContext {
             unfit: state.unfit
         )
         answers = ServerAnswers(places: state.places)
+        approved = state.approved
     }
 }

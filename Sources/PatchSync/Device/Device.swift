@@ -115,13 +115,17 @@ package struct Device: Sendable {
                     return state.machine.interruptTrial()
                 }
                 let isDamaged = state.machine.awaitedTrial.map { !damage(to: $0).isEmpty } ?? false
-                return state.machine.launch(
+                let before = state.machine.state
+                let activation = state.machine.launch(
                     token: LaunchToken(random: random()),
                     at: now(),
                     launchLimit: limit,
                     isPendingDamaged: isDamaged,
+                    isHeld: hold(on: state) != nil,
                     counting: counting
                 )
+                state.endPostponement(after: before)
+                return activation
             }
         } catch {
             guard error.isDiskThatTakesNothing else { throw error }
@@ -132,18 +136,24 @@ package struct Device: Sendable {
         return activation
     }
 
-    package func switchToPending(counting: TrialStart = .launch) async throws(SyncError)
-        -> SelectionMachine.Activation
-    {
+    /// - Parameter isAsked: whether somebody on this device asks for it, which ends a postponement and opens every window.
+    /// - Throws: `heldBack` where the pending selection must not start yet.
+    package func switchToPending(
+        counting: TrialStart = .launch,
+        isAsked: Bool = false
+    ) async throws(SyncError) -> SelectionMachine.Activation {
         let activation = try await changing { state throws(SyncError) in
             if case .pending(_, let next) = state.machine.state, next.activates == .atNextLaunch {
                 throw .waitsForLaunch
             }
+            if !isAsked, let hold = hold(on: state) { throw .heldBack(hold) }
+            let before = state.machine.state
             guard
                 let activation = state.machine.switchToPending(token: LaunchToken(random: random()), counting: counting)
             else {
                 throw .nothingPending
             }
+            state.endPostponement(after: before)
             return activation
         }
         await cleanUp(after: activation)
@@ -188,6 +198,8 @@ package struct Device: Sendable {
     package func rollBack() async throws(SyncError) -> SelectionMachine.Activation {
         try await changing { state throws(SyncError) in
             guard let activation = state.machine.rollBack(at: now()) else { throw .nothingToRollBackTo }
+            // Somebody does not approve of it any more.
+            state.approved.remove(Set(state.machine.blocks.blocks.filter { $0.value.reason == .person }.keys))
             return activation
         }
     }

@@ -44,6 +44,14 @@ package struct StatusReport: Equatable, Sendable {
     package let unfit: UnfitVersions
     /// Versions that wait for a network on which bytes cost nothing.
     package var putOff = PutOffVersions()
+    /// What keeps the pending selection from starting now.
+    package var hold: ActivationHold?
+    /// That somebody put off whatever is new, also where nothing waits.
+    package var postponed: Postponement?
+    /// Versions that wait for somebody's approval, of each patch the newest.
+    package var awaiting: [AwaitedVersion] = []
+    /// Listed versions above what is installed that close a security hole.
+    package var security: [AwaitedVersion] = []
     /// The decision for each patch, by the list and the dial as last verified.
     package let decisions: [Decision]
     /// The prospects of each version that ``machine`` has a block for.
@@ -118,6 +126,10 @@ extension Device {
             transfers: state.transfers,
             unfit: state.unfit,
             putOff: state.putOff,
+            hold: hold(on: state),
+            postponed: state.postponed.flatMap { $0.until > now() ? $0 : nil },
+            awaiting: listDecisions?.awaiting ?? [],
+            security: listDecisions?.security ?? [],
             decisions: listDecisions?.decisions ?? [],
             retries: state.machine.retries(at: now(), listed: listDecisions?.listed),
             fault: try store.stateFault(of: configuration.channel),

@@ -7,7 +7,7 @@ import PatchTrust
 /// ```
 /// {"format":"patchline-facts-v1","deviceId":"…32 hex digits…","appVersion":"2.1","user":"u17","data":{"region":"eu"},
 ///  "platform":{"name":"ios","compatibility":"…"},"metered":true,"allowance":20000,"installed":[{"patchId":"web","version":"1.4.1"}],
-///  "blocks":[…],"transfers":[…],"unfit":[…],"putOff":[…],"places":[…]}
+///  "blocks":[…],"transfers":[…],"unfit":[…],"putOff":[…],"places":[…],"consent":"ask","approved":[…]}
 /// ```
 /// Only `format` and `deviceId` must be there. An installed version that the list has is named by its label; another one
 /// stands there as the device itself has it.
@@ -17,7 +17,7 @@ package struct ToldDevice: Equatable, Sendable {
     private static let known: Set<String> = [
         "format", "deviceId", "appVersion", "user", "data", "platform", "metered", "allowance", "limitRate",
         "installed",
-        "blocks", "transfers", "unfit", "putOff", "places",
+        "blocks", "transfers", "unfit", "putOff", "places", "consent", "approved",
     ]
 
     private enum Installed: Equatable {
@@ -32,6 +32,7 @@ package struct ToldDevice: Equatable, Sendable {
     private let platform: Platform?
     private let installed: [Installed]
     let network: NetworkUse
+    private let consent: Consent
     private var history = DeviceState()
 
     init(_ configuration: DeviceConfiguration, deviceID: [UInt8], state: DeviceState) {
@@ -41,10 +42,11 @@ package struct ToldDevice: Equatable, Sendable {
         data = configuration.data
         platform = configuration.platform
         network = configuration.network
+        consent = configuration.policy.consent
         installed = (state.machine.state.choiceBase?.patches ?? []).map { .whole($0) }
         history.machine = SelectionMachine(blocks: state.machine.blocks)
         (history.transfers, history.unfit, history.places) = (state.transfers, state.unfit, state.places)
-        history.putOff = state.putOff
+        (history.putOff, history.approved) = (state.putOff, state.approved)
     }
 
     package init(_ bytes: [UInt8], named document: String) throws(FormatError) {
@@ -59,6 +61,7 @@ package struct ToldDevice: Equatable, Sendable {
         data = try fields.conditionData()
         platform = try fields.platform()
         network = try NetworkUse(fields)
+        consent = try UpdatePolicy(fields).consent
         if let other = fields.object.members.map(\.key.text).first(where: { !Self.known.contains($0) }) {
             throw fields.broken(other, "is no fact: must be one of \(Self.known.sorted().joined(separator: ", "))")
         }
@@ -94,6 +97,7 @@ package struct ToldDevice: Equatable, Sendable {
             ("installed", rows.isEmpty ? nil : .array(rows)),
             ("blocks", history.machine.blocks.blocks.isEmpty ? nil : history.machine.blocks.json),
             ("transfers", history.transfers.json), ("unfit", history.unfit.json), ("putOff", history.putOff.json),
+            ("consent", consent == .automatic ? nil : .text(consent.rawValue)), ("approved", history.approved.json),
             ("places", history.places.isEmpty ? nil : .array(history.places.sorted().map { .text($0.hex) })),
         ]
         return .fields(facts + network.members)
@@ -106,7 +110,8 @@ package struct ToldDevice: Equatable, Sendable {
             user: user,
             data: data,
             platform: platform,
-            time: time
+            time: time,
+            consent: consent
         )
     }
 

@@ -31,6 +31,7 @@ package struct DeviceConfiguration: Equatable, Sendable {
     /// Which signatures stand for a bundle's files.
     package var entrySignatures = EntrySignatures.required
     package var network = NetworkUse()
+    package var policy = UpdatePolicy()
     /// The folder that the app ships; absolute.
     package var embedded: FilePath?
     /// The build of the app that the selections were made for.
@@ -90,6 +91,7 @@ package struct DeviceConfiguration: Equatable, Sendable {
             entrySignatures = signatures
         }
         network = try NetworkUse(fields)
+        policy = try UpdatePolicy(fields)
         if fields.has("keep") { keep = try fields.integer("keep", in: SelectionMachine.keepRange) }
     }
 
@@ -110,7 +112,7 @@ package struct DeviceConfiguration: Equatable, Sendable {
             ("embedded", embedded.map { .text($0.string) }), ("appBuild", appBuild.map { .text($0.text) }),
             ("embeddedDigest", embeddedDigest.map { .text($0.hex) }),
         ]
-        return .fields(told + access.members + facts + network.members + shipped)
+        return .fields(told + access.members + facts + network.members + policy.members + shipped)
     }
 
     /// Whether versions chosen for the one are right for the other.
@@ -132,7 +134,8 @@ extension DeviceFacts {
             data: configuration.data,
             platform: configuration.platform,
             time: time,
-            retryNow: retryNow
+            retryNow: retryNow,
+            consent: configuration.policy.consent
         )
     }
 }

@@ -19,6 +19,10 @@ package struct DeviceState: Equatable, Sendable {
     package var unfit = UnfitVersions()
     /// Versions that wait for a network on which bytes cost nothing.
     package var putOff = PutOffVersions()
+    /// Versions that somebody approved of.
+    package var approved = ApprovedVersions()
+    /// That somebody put off whatever is new.
+    package var postponed: Postponement?
     /// The names under which this device has places in versions with a head-count.
     package var places: Set<SHA256Digest> = []
 
@@ -48,7 +52,8 @@ package struct DeviceState: Equatable, Sendable {
             ("state", machine.state.json(written)), ("previous", machine.previous.map(written)),
             ("earlier", machine.earlier.count > 1 ? .array(machine.earlier.dropFirst().map(written)) : nil),
             ("blocks", machine.blocks.json), ("transfers", transfers.json), ("unfit", unfit.json),
-            ("putOff", putOff.json), ("embedded", machine.embedded.map(written)),
+            ("putOff", putOff.json), ("approved", approved.json), ("postponed", postponed?.json),
+            ("embedded", machine.embedded.map(written)),
             ("confirmedLaunch", machine.confirmedLaunch.map { .text($0.text) }),
             (
                 "withdrawn",
@@ -102,6 +107,7 @@ package struct DeviceState: Equatable, Sendable {
             withdrawn: try Self.withdrawn(fields)
         )
         try readHistory(fields)
+        if fields.has("postponed") { postponed = try Postponement(try fields.fields("postponed")) }
     }
 
     /// What became of versions here, besides their trials.
@@ -114,6 +120,9 @@ package struct DeviceState: Equatable, Sendable {
         }
         if fields.has("putOff") {
             putOff = try PutOffVersions(try fields.array("putOff", limit: 100_000), of: fields.document)
+        }
+        if fields.has("approved") {
+            approved = try ApprovedVersions(try fields.array("approved", limit: 100_000), of: fields.document)
         }
         if fields.has("places") {
             for text in try fields.strings("places", limit: Limits.patchesInList) {
@@ -158,6 +167,7 @@ package struct DeviceState: Equatable, Sendable {
         transfers.bound(to: Limits.rowsInState)
         unfit.bound(to: Limits.rowsInState)
         putOff.bound(to: Limits.rowsInState)
+        approved.bound(to: Limits.rowsInState)
         if places.count > Limits.rowsInState { places = Set(places.sorted().prefix(Limits.rowsInState)) }
     }
 

@@ -19,6 +19,8 @@ package struct SyncEngine: Sendable {
     package var build = Build.time
     package var report: @Sendable (SyncEvent) -> Void = { _ in }
     package var atCommitPoint: @Sendable (CommitPoint) -> Void = { _ in }
+    /// A person approves of whatever this sync finds.
+    package var approvesAll = false
     /// A person asked to retry versions that wait after their first failed trial.
     package var retryNow = false
     /// Whether a server is asked for all metadata in one answer first.
@@ -105,6 +107,7 @@ package struct SyncEngine: Sendable {
                     checkedSignatures: outcome.checkedSignatures,
                     packs: outcome.packs,
                     putOff: outcome.putOff,
+                    awaiting: AwaitedVersion.all(plan.decisions, of: offer.list.entries),
                     healed: outcome.healed,
                     staging: staging,
                     activates: plan.activates,
@@ -152,7 +155,9 @@ package struct SyncEngine: Sendable {
     /// The facts by which versions are chosen, for a device in this state.
     func context(_ state: DeviceState, _ offer: ChannelOffer) throws(SyncError) -> EligibilityContext {
         let deviceID = try store.deviceID()
-        let device = DeviceFacts(configuration, deviceID: deviceID, time: offer.time, retryNow: retryNow)
+        var told = configuration
+        if approvesAll { told.policy.consent = .automatic }
+        let device = DeviceFacts(told, deviceID: deviceID, time: offer.time, retryNow: retryNow)
         var context = EligibilityContext(state, device: device, dial: offer.dial)
         context.answers.questionsLeft = Self.questions
         context.answers.wantsChoices = configuration.answers
@@ -199,6 +204,7 @@ package struct SyncEngine: Sendable {
                 context.answers = answers
                 continue
             }
+            try await recordApprovals(of: plan)
             if outcome.isComplete(for: plan) {
                 defer { traffic.add(outcome) }
                 try await healKept(beside: plan, list: offer.list, machine, &outcome)
@@ -263,6 +269,7 @@ package struct SyncEngine: Sendable {
             let listed = Set(list.entries.map(\.content))
             state.transfers.keep(only: listed)
             state.putOff = PutOffVersions(outcome.putOff)
+            state.approved.keep(only: listed)
             state.unfit.merge(outcome.unfit)
             state.unfit.keep(only: listed, for: configuration.platform)
             if !state.places.isEmpty {
@@ -275,7 +282,8 @@ package struct SyncEngine: Sendable {
             let now = try store.configuration()
             guard state.machine.state.choiceBase == plan.base, state.machine.blocks == plan.context.blocks,
                 now.channel == configuration.channel, now.isForSameApp(as: configuration),
-                now.entrySignatures == configuration.entrySignatures
+                now.entrySignatures == configuration.entrySignatures,
+                now.policy.consent == configuration.policy.consent
             else {
                 return SelectionMachine.Staging.superseded
             }
@@ -284,7 +292,8 @@ package struct SyncEngine: Sendable {
                 roleVersion: list.roleVersion,
                 patches: plan.wanted.map(\.patch),
                 entryKeys: list.entryKeys.merged(with: plan.rest?.entryKeys),
-                activates: plan.activates
+                activates: plan.activates,
+                isMandatory: plan.isMandatory
             )
             var probe = state.machine
             if probe.stage(next) == .staged {

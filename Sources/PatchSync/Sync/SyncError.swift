@@ -31,6 +31,8 @@ package enum SyncError: Error, Equatable, Sendable {
     case nothingInstalled
     /// The pending selection must not start inside a running app (J4).
     case waitsForLaunch
+    /// The pending selection must not start yet: somebody put it off, or it is outside the owner's hours.
+    case heldBack(ActivationHold)
     /// The bundle failed its trials here.
     case blacklisted(Label, until: UTCTime)
     /// The bundle is made for another native part than this device's.
@@ -74,6 +76,7 @@ extension SyncError: CustomStringConvertible {
         case .nothingToRollBackTo: "there is no earlier confirmed version to roll back to"
         case .nothingInstalled: "nothing is installed yet"
         case .waitsForLaunch: "what waits runs from the next launch on; reload and switch do not activate it"
+        case .heldBack(let hold): "what waits must not start yet: it is \(hold)"
         // Pages made for Meteor's updates recognise these two by their first words.
         case .blacklisted(let label, let until):
             "\(label): Skipping downloading blacklisted version: \(NotEligible.blocked(until: until))"

@@ -98,6 +98,8 @@ package struct SyncReport: Equatable, Sendable {
     package var packs: [PackUse] = []
     /// Versions that wait for a network on which bytes cost nothing.
     package var putOff: [PutOffVersion] = []
+    /// Versions that wait for somebody's approval, of each patch the newest.
+    package var awaiting: [AwaitedVersion] = []
     /// Patches whose files were healed.
     package let healed: [Label]
     package let staging: SelectionMachine.Staging

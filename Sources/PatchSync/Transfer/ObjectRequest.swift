@@ -30,7 +30,8 @@ extension SyncError {
         switch self {
         case .file, .lock, .fetch(.cancelled), .fetch(.connection), .fetch(.tls), .fetch(.syncDeadline): true
         case .fetch, .trust, .format, .object, .pack, .noStore, .storeExists, .rootNamesNoApp,
-            .nothingPending, .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .blacklisted, .incompatible,
+            .nothingPending, .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .heldBack, .blacklisted,
+            .incompatible,
             .embedded, .otherAppBuild, .trialRunning, .unreadable:
             false
         }

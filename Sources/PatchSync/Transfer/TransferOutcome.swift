@@ -54,7 +54,7 @@ extension SyncError {
         case .fetch(let error): error.isNetwork ? .network : .content
         case .trust, .format, .object, .pack: .content
         case .file, .lock, .noStore, .storeExists, .rootNamesNoApp, .nothingPending,
-            .nothingToRollBackTo, .nothingInstalled, .incompatible, .blacklisted, .waitsForLaunch, .embedded,
+            .nothingToRollBackTo, .nothingInstalled, .incompatible, .blacklisted, .waitsForLaunch, .heldBack, .embedded,
             .otherAppBuild, .trialRunning, .unreadable:
             nil
         }

@@ -37,6 +37,7 @@ extension Explanation.Outcome {
         case .taken: "the next sync takes it"
         case .staged: "downloaded: it waits for its launch"
         case .behind(let version): "not looked at while \(version), which stands above it, does not come"
+        case .held(let hold): "downloaded, and must not start yet: it is \(hold)"
         case .afterTrial: "a sync takes it once the trial that runs has ended"
         case .replaced(by: let version): "installed; \(version) takes its place"
         case .passedOver(let why): "not for this device now: \(why)"

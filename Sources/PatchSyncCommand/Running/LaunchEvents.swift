@@ -98,8 +98,9 @@ struct LaunchEvents: Sendable {
 
     private static func words(_ report: SyncReport) -> String {
         let what = report.staging == .staged ? "something new is here" : "nothing new"
-        return (["synced: release \(report.roleVersion), \(what)"] + report.putOff.map(\.words))
-            .joined(separator: "; ")
+        return
+            (["synced: release \(report.roleVersion), \(what)"] + report.putOff.map(\.words)
+            + report.awaiting.map { "\($0.label) waits for approval" }).joined(separator: "; ")
     }
 
     private func words(_ event: RunningApp.Event) -> String {

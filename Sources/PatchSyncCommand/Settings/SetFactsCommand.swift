@@ -31,6 +31,10 @@ struct SetFactsCommand: AsyncParsableCommand {
             what is mandatory, with what it requires, and else only what fits into --allowance. All else waits; `patchsync
             status` says for what.
 
+            --consent says which new versions come without asking; nothing of the others is fetched before `patchsync approve`.
+            --window says when what is new may start, and --postpone-limit how long somebody may put that off; a mandatory
+            version does not wait for either. What is withdrawn goes in any case.
+
             EXAMPLES
               patchsync set --store /var/lib/app --user-file user.txt --data region=eu --data isMale=1
               patchsync set --store /var/lib/app --platform ios --compatibility 0abe549f --app-version 2.1
@@ -39,6 +43,7 @@ struct SetFactsCommand: AsyncParsableCommand {
               patchsync set --store /var/lib/app --answers
               patchsync set --store /var/lib/app --metered --allowance 20kB --limit-rate 500kB
               patchsync set --store /var/lib/app --entry-signatures manifest
+              patchsync set --store /var/lib/app --consent security --window 'mon-fri 02:00-04:00' --window-zone +01:00
               patchsync set --store /var/lib/app --mirror https://a.example.net --mirror https://b.example.net --ca ''
               patchsync set --store /var/lib/app --embedded /opt/app-2.1/patchline
             """
@@ -56,6 +61,7 @@ struct SetFactsCommand: AsyncParsableCommand {
 
     @OptionGroup var metered: MeteredOptions
     @OptionGroup var rate: KeptRateOption
+    @OptionGroup var policy: PolicyOptions
 
     @Option(name: .long, help: ArgumentHelp("Forget this key of the data; may be repeated.", valueName: "key"))
     var unset: [String] = []
@@ -85,6 +91,7 @@ struct SetFactsCommand: AsyncParsableCommand {
                 configuration.access = access
                 metered.apply(to: &configuration.network)
                 rate.apply(to: &configuration.network)
+                policy.apply(to: &configuration.policy)
                 if let embedded { configuration.embedded = FilePath(argument: embedded) }
                 do throws(TLSFault) { try access.check(configuration.server) } catch { throw .fetch(.tls(error)) }
             }
@@ -148,6 +155,7 @@ extension DeviceConfiguration {
         if !express { out.line("metadata: asked for file by file") }
         if let words = entrySignatures.words { out.line(words) }
         if let words = network.words { out.line("network: \(words)") }
+        for words in policy.words { out.line(words) }
         if let embedded { out.line("what the app ships: \(embedded)") }
         for mirror in access.mirrors { out.line("mirror: \(mirror)") }
         for pin in access.pins { out.line("pinned key: \(pin)") }

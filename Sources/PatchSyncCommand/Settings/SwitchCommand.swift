@@ -11,7 +11,8 @@ struct SwitchCommand: AsyncParsableCommand {
         commandName: "switch",
         abstract: "Activate what waits now, as a page's reload would; or follow another channel or server.",
         discussion: """
-            A running `patchsync serve` follows within 100 ms, and starts the startup timer for what it activates.
+            A running `patchsync serve` follows within 100 ms, and starts the startup timer for what it activates. What was
+            postponed, or waits for its window, starts too.
 
             With --channel, what runs keeps running until the new channel has something confirmed, and what the old one has
             stays for the way back. With --server, trust stays: an older list than the one known is refused. Both are asked
@@ -53,7 +54,7 @@ struct SwitchCommand: AsyncParsableCommand {
         let device = try await options.opened()
         guard channel == nil && server == nil else { return try await follow(device) }
         let activation = try await reporting { () throws(SyncError) in
-            try await device.switchToPending(counting: .firstPage)
+            try await device.switchToPending(counting: .firstPage, isAsked: true)
         }
         activation.print(options)
     }

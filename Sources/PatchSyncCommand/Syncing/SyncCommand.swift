@@ -21,6 +21,8 @@ struct SyncCommand: AsyncParsableCommand {
             what it requires, and what costs no more than is left of --allowance; all else is put off, and said. Metadata
             and lists always travel.
 
+            On a device that asks (`patchsync set --consent`) nothing is fetched of a version that waits for approval.
+
             --dry-run says what a sync would fetch, how, and how many bytes that costs. Metadata is fetched, verified and kept
             as ever; nothing else is fetched, staged or written down, and no place is taken at the server.
 
@@ -49,6 +51,9 @@ struct SyncCommand: AsyncParsableCommand {
 
     @Flag(name: .long, help: "Say what would be fetched and what it costs, and fetch nothing but metadata.")
     var dryRun = false
+
+    @Flag(name: .long, help: "Approve of whatever this sync finds, on a device that asks.")
+    var approve = false
 
     @Flag(
         name: .long,
@@ -102,6 +107,7 @@ struct SyncCommand: AsyncParsableCommand {
                     )
                     engine.deadlines = deadlines
                     engine.retryNow = retryFailed
+                    engine.approvesAll = approve
                     engine.report = { transcript.take($0) }
                     engine.atCommitPoint = CommitPoint.pullingThePlug
                     return try await untilInterrupted { [engine] () async throws(SyncError) in try await engine.sync() }
@@ -138,6 +144,7 @@ struct SyncCommand: AsyncParsableCommand {
                     )
                     engine.deadlines = deadlines
                     engine.retryNow = retryFailed
+                    engine.approvesAll = approve
                     engine.report = { transcript.take($0) }
                     return try await untilInterrupted { [engine] () async throws(SyncError) in
                         try await engine.forecast()

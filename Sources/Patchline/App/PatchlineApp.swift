@@ -145,6 +145,8 @@ public actor PatchlineApp {
     public func checkForUpdates() async { await app.checkForUpdates() }
 
     /// Starts the pending selection; open pages are told to reload.
+    ///
+    /// - Throws: `notNow` also while it is postponed, or outside the hours of its device's owner.
     public func switchToPending() async throws(PatchlineError) {
         do throws(SyncError) { try await app.startPending() } catch { throw PatchlineError(error) }
     }

@@ -41,6 +41,14 @@ extension PatchlineStore {
         public var allowance = 0
         /// The most bytes a second of each sync, at least 1,000; nil for no limit.
         public var bytesPerSecond: Int?
+        /// Which new versions come without asking; nothing of the others is fetched before ``PatchlineStore/approve(_:version:)``.
+        public var consent = Consent.automatic
+        /// How long ``PatchlineStore/postpone(for:)`` may put off the start of what is new, in a row; at most a year.
+        public var postponeLimit = Duration.seconds(7 * 86_400)
+        /// The hours in which what is new starts: `mon-fri 02:00-04:00`, `daily 22:00-06:00`; at most 32, none for any time.
+        public var windows: [String] = []
+        /// The clock of ``windows``, the same all the year: `UTC`, `+01:00`.
+        public var windowZone = "UTC"
         /// The folder of `patchsign embed`, absolute; used from the next start of the app.
         public var embedded: String?
 
@@ -103,6 +111,10 @@ extension PatchlineStore.Settings {
         isMetered = configuration.network.isMetered
         allowance = configuration.network.allowance
         bytesPerSecond = configuration.network.rate
+        consent = .init(rawValue: configuration.policy.consent.rawValue) ?? .automatic
+        postponeLimit = configuration.policy.postponeLimit
+        windows = configuration.policy.windows.windows.map(\.description)
+        windowZone = configuration.policy.windows.zone.description
     }
 
     /// The facts for a new store.
@@ -148,6 +160,7 @@ extension PatchlineStore.Settings {
         changed.host = ownHost ? configuration.host ?? .make() : nil
         changed.embedded = parsed.embedded
         changed.network = parsed.network
+        changed.policy = parsed.policy
         return changed
     }
 }
@@ -161,6 +174,7 @@ private struct Parsed {
     var access = ServerAccess()
     let embedded: FilePath?
     var network = NetworkUse()
+    let policy: UpdatePolicy
 
     init(_ settings: PatchlineStore.Settings) throws(PatchlineError) {
         appVersion = try Self.parsed(settings.appVersion, "appVersion \(AppVersion.rule)") { AppVersion($0) }
@@ -191,6 +205,7 @@ private struct Parsed {
         if let rate = settings.bytesPerSecond, !(Deadlines.leastRate...NetworkUse.most ~= rate) {
             throw PatchlineError("bytesPerSecond must be from \(Deadlines.leastRate) to \(NetworkUse.most)")
         }
+        policy = try UpdatePolicy(settings)
         network.isMetered = settings.isMetered
         (network.allowance, network.rate) = (settings.allowance, settings.bytesPerSecond)
         for mirror in settings.mirrors {

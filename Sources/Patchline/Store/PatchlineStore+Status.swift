@@ -69,6 +69,10 @@ extension PatchlineStore {
         public let passedOver: [PassedOver]
         /// Versions that the last sync left for a network on which bytes cost nothing, by id.
         public let putOff: [Waiting]
+        /// Why what waits does not start yet.
+        public let hold: Hold?
+        /// Versions that wait for somebody's approval, of each patch the newest.
+        public let awaiting: [Awaited]
         /// Why the store's state could not be read, and the state that the device uses instead.
         public let stateFault: String?
     }
@@ -139,7 +143,7 @@ extension PatchlineStore {
     public struct Reason: Equatable, Sendable, CustomStringConvertible {
         /// The rule that speaks against it: `rollout`, `paused`, `appVersion`, `condition`, `users`, `waiting`,
         /// `blocked`, `rolledBackByHand`, `transferWaiting`, `notReceived`, `metered`, `incompatible`, `republished`, `unmet`,
-        /// `breaks`, `noPlace`, `held`, `notChosen`, `dialMissing`, `unknownRule`; more may come.
+        /// `breaks`, `noPlace`, `held`, `notChosen`, `unapproved`, `dialMissing`, `unknownRule`; more may come.
         public let code: String
         /// In words, with the condition under which it would be taken.
         public let description: String
@@ -217,6 +221,8 @@ extension PatchlineStore.Status {
         putOff = report.putOff.rows.sorted { $0.key < $1.key }.map { content, row in
             PatchlineStore.Waiting(version: .init(content.patchID, row.version), bytes: row.bytes)
         }
+        hold = report.hold.map(PatchlineStore.Hold.init)
+        awaiting = report.awaiting.map(PatchlineStore.Awaited.init)
         stateFault = report.fault?.description
     }
 }

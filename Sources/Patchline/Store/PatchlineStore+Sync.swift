@@ -134,6 +134,8 @@ extension PatchlineStore {
         public let packs: [Pack]
         /// Versions that wait for a network on which bytes cost nothing; no failures.
         public let putOff: [PutOff]
+        /// Versions that wait for somebody's approval, of each patch the newest.
+        public let awaiting: [Awaited]
         /// Patches whose files were made whole again.
         public let healed: [Version]
         /// Patches that stay as they were, each with its reason.
@@ -165,6 +167,7 @@ extension PatchlineStore.SyncResult {
         bytesTransferred = report.bytesTransferred
         packs = report.packs.map(PatchlineStore.Pack.init)
         putOff = report.putOff.map(PatchlineStore.PutOff.init)
+        awaiting = report.awaiting.map(PatchlineStore.Awaited.init)
         healed = report.healed.map(PatchlineStore.Version.init)
         failures = report.failures.map { failure in
             PatchlineStore.Failure(

@@ -36,7 +36,9 @@ extension RunningApp: PageHost {
         if case .pending(_, let next) = state.machine.state {
             status.pending = version(of: next)
             status.starts = next.activates.rawValue
+            status.hold = device.hold(on: state)?.json
         }
+        status.awaiting = ((try? device.awaiting()) ?? []).map(\.json)
         status.lastSync = state.lastSync?.at.description
         return status
     }

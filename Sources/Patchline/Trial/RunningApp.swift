@@ -152,7 +152,8 @@ package actor RunningApp: Service {
     }
 
     private func startsByItself(_ next: Selection, over good: Selection?) -> Bool {
-        switch next.activates {
+        guard (try? device.activationHold()) == .some(nil) else { return false }
+        return switch next.activates {
         case .atOnce: true
         case .anyTime: settings.runsScripts || good == nil && serving == nil
         // Nothing runs that a start could disturb.

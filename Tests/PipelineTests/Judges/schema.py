@@ -35,7 +35,7 @@ def seen(value, path=''):
 
 
 words = {'event', 'phase', 'staging', 'state', 'activates', 'choice', 'next', 'code', 'what', 'parameters', 'kind', 'standby',
-         'task', 'way'}
+         'task', 'way', 'consent'}
 schema = json.load(open(sys.argv[1]))
 validator = jsonschema_rs.validator_for(schema)
 close(schema)

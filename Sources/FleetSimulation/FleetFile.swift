@@ -1,0 +1,145 @@
+import PatchChoice
+import PatchFormat
+import YAMLReading
+
+extension Fleet {
+    package static let fileLimit = 1_000_000
+    private static let mostKinds = 1_000
+
+    /// Reads a file of kinds of devices.
+    ///
+    /// ```
+    /// devices:
+    ///   - {share: 70%, appVersion: 2.1, data: {region: eu}, installed: {web: 1.4.1}}
+    ///   - {share: 30%, appVersion: 1.9, consent: ask, platform: {name: ios, compatibility: 5e5e}}
+    /// ```
+    package init(_ bytes: [UInt8], named file: String) throws(FleetError) {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw FleetError(file: file, line: nil, key: "", rule: "is not UTF-8")
+        }
+        let tree: YAMLTree
+        do throws(YAMLFault) { tree = try YAMLTree(text) } catch { throw FleetError(error, in: file) }
+        guard let root = tree.root else { throw FleetError(file: file, line: nil, key: "", rule: "is empty") }
+        let reader = FleetReader(file: file, tree: tree)
+        let members = try reader.mapping(root, "", known: ["devices"])
+        guard let devices = members["devices"] else { throw reader.error(root, "devices", "is missing") }
+        guard case .sequence(let rows) = tree[devices].content, (1...Self.mostKinds).contains(rows.count) else {
+            throw reader.error(devices, "devices", "must be a list of 1 to \(Words.grouped(Self.mostKinds)) kinds")
+        }
+        var kinds: [Kind] = []
+        for (index, row) in rows.enumerated() { kinds.append(try reader.kind(row, "devices[\(index)]")) }
+        let sum = kinds.reduce(0) { $0 + $1.share }
+        guard sum == 10_000 else {
+            throw reader.error(devices, "devices", "must have shares of 100% together, and not \(Words.percent(sum))")
+        }
+        self.init(kinds)
+    }
+}
+
+extension FleetError {
+    fileprivate init(_ fault: YAMLFault, in file: String) {
+        switch fault {
+        case .syntax(let problem, let mark):
+            self.init(file: file, line: mark.line, key: "", rule: "is not YAML: \(problem)")
+        case .duplicateKeys(let names, let mark):
+            let keys = names.map { "'\($0)'" }.joined(separator: ", ")
+            self.init(file: file, line: mark.line, key: "", rule: "has \(keys) twice in one mapping")
+        case .unreadable, .noMemory: self.init(file: file, line: nil, key: "", rule: "is not YAML")
+        }
+    }
+}
+
+/// Values of a fleet's file, each refused with its line and key.
+private struct FleetReader {
+    private static let known = ["share", "appVersion", "user", "data", "platform", "consent", "installed"]
+
+    let file: String
+    let tree: YAMLTree
+
+    func error(_ node: Int, _ key: String, _ rule: String) -> FleetError {
+        FleetError(file: file, line: tree[node].mark.line, key: key, rule: rule)
+    }
+
+    /// - Parameter known: the keys that may stand there; nil for any.
+    func mapping(_ node: Int, _ key: String, known: [String]?) throws(FleetError) -> [String: Int] {
+        var members: [String: Int] = [:]
+        for (name, value) in try pairs(node, key) {
+            if let known, !known.contains(name.text) {
+                let meant = name.text.nearest(among: known).map { "did you mean \($0)? Known" } ?? "known"
+                let place = key.isEmpty ? name.text : "\(key).\(name.text)"
+                throw error(name.node, place, "is not known here; \(meant) are \(known.joined(separator: ", "))")
+            }
+            members[name.text] = value
+        }
+        return members
+    }
+
+    private typealias Pair = (name: (text: String, node: Int), value: Int)
+
+    /// None without a node.
+    private func pairs(_ node: Int?, _ key: String) throws(FleetError) -> [Pair] {
+        guard let node else { return [] }
+        guard case .mapping(let pairs) = tree[node].content else { throw error(node, key, "must be a mapping") }
+        var found: [Pair] = []
+        for (name, value) in pairs {
+            guard case .scalar(let scalar) = tree[name].content else {
+                throw error(name, key, "must have plain text as keys")
+            }
+            found.append(((scalar.text, name), value))
+        }
+        return found
+    }
+
+    private func text(_ node: Int, _ key: String) throws(FleetError) -> String {
+        guard case .scalar(let scalar) = tree[node].content else { throw error(node, key, "must be text") }
+        return scalar.text
+    }
+
+    private func parsed<Value>(
+        _ node: Int,
+        _ key: String,
+        _ rule: String,
+        _ parse: (String) -> Value?
+    ) throws(FleetError) -> Value {
+        guard let value = parse(try text(node, key)) else { throw error(node, key, rule) }
+        return value
+    }
+
+    func kind(_ row: Int, _ key: String) throws(FleetError) -> Fleet.Kind {
+        let members = try mapping(row, key, known: Self.known)
+        guard let share = members["share"] else { throw error(row, "\(key).share", "is missing") }
+        var kind = Fleet.Kind(
+            share: try parsed(share, "\(key).share", RolloutShare.rule) { RolloutShare($0) }.tenThousandths
+        )
+        if let node = members["appVersion"] {
+            kind.appVersion = try parsed(node, "\(key).appVersion", AppVersion.rule) { AppVersion($0) }
+        }
+        if let node = members["user"] { kind.user = try parsed(node, "\(key).user", UserID.rule) { UserID($0) } }
+        if let node = members["consent"] {
+            kind.consent = try parsed(node, "\(key).consent", Consent.rule) { Consent(rawValue: $0) }
+        }
+        if let node = members["platform"] { kind.platform = try platform(node, "\(key).platform") }
+        for (name, value) in try pairs(members["data"], "\(key).data") {
+            guard let fact = ConditionKey(name.text) else { throw error(name.node, "\(key).data", ConditionKey.rule) }
+            kind.data[fact] = try parsed(value, "\(key).data.\(name.text)", ConditionValue.rule) { ConditionValue($0) }
+        }
+        for (name, value) in try pairs(members["installed"], "\(key).installed") {
+            guard let id = PatchID(name.text) else { throw error(name.node, "\(key).installed", PatchID.rule) }
+            kind.installed[id] = try parsed(value, "\(key).installed.\(name.text)", VersionLabel.rule) {
+                VersionLabel($0)
+            }
+        }
+        return kind
+    }
+
+    private func platform(_ node: Int, _ key: String) throws(FleetError) -> Platform {
+        let members = try mapping(node, key, known: ["name", "compatibility"])
+        guard let name = members["name"], let compatibility = members["compatibility"],
+            let platform = Platform(
+                name: try text(name, "\(key).name"),
+                compatibility: try text(compatibility, "\(key).compatibility")
+            )
+        else { throw error(node, key, "must have name and compatibility: \(Platform.rule)") }
+        return platform
+    }
+}

@@ -1,0 +1,119 @@
+package import PatchFormat
+
+/// The hours of a week in which new versions may start, by a clock that is always as far from UTC.
+///
+/// There is no time-zone database and no summer time: whoever wants that sets another offset.
+package struct MaintenanceWindows: Equatable, Sendable {
+    package static let most = 32
+
+    /// Empty: at any time.
+    package var windows: [Window]
+    package var zone: ZoneOffset
+
+    package init(_ windows: [Window] = [], zone: ZoneOffset = .utc) {
+        (self.windows, self.zone) = (windows, zone)
+    }
+
+    private static let week = 7 * 86_400
+
+    /// Nil while one is open, or where there is none.
+    package func opens(after time: UTCTime) -> UTCTime? {
+        guard !windows.isEmpty else { return nil }
+        // 1970 began on a Thursday, the fourth day.
+        let local = time.seconds + zone.minutes * 60 + 3 * 86_400
+        let now = ((local % Self.week) + Self.week) % Self.week
+        var least = Self.week
+        for window in windows {
+            for start in window.starts {
+                let since = (now - start + Self.week) % Self.week
+                if since < window.length { return nil }
+                least = min(least, Self.week - since)
+            }
+        }
+        return time.adding(.seconds(least))
+    }
+
+    /// `mon-fri 02:00-04:00`, `sat,sun 22:00-06:00`, `daily 03:00-04:30`.
+    package struct Window: Hashable, Sendable, CustomStringConvertible {
+        package static let rule =
+            "must be days and hours, such as 'mon-fri 02:00-04:00', 'sat,sun 22:00-06:00' or 'daily 03:00-04:00'"
+        private static let names = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+
+        package let description: String
+        /// In seconds of the week, from Monday on.
+        let starts: [Int]
+        /// In seconds.
+        let length: Int
+
+        package init?(_ text: String) {
+            let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+            guard parts.count == 2, let days = Self.days(parts[0]) else { return nil }
+            let hours = parts[1].split(separator: "-", omittingEmptySubsequences: false)
+            guard hours.count == 2, let start = Self.minutes(hours[0]), let end = Self.minutes(hours[1]),
+                start < 1_440, start != end
+            else { return nil }
+            description = text
+            starts = days.sorted().map { $0 * 86_400 + start * 60 }
+            length = (end > start ? end - start : end + 1_440 - start) * 60
+        }
+
+        private static func days(_ text: Substring) -> Set<Int>? {
+            if text == "daily" { return Set(0...6) }
+            var days: Set<Int> = []
+            for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+                let ends = part.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+                guard ends.count <= 2, let first = names.firstIndex(of: ends[0]),
+                    let last = names.firstIndex(of: ends[ends.count - 1])
+                else { return nil }
+                // From Friday to Monday is four days.
+                for day in 0...((last - first + 7) % 7) { days.insert((first + day) % 7) }
+            }
+            return days
+        }
+
+        private static func minutes(_ text: Substring) -> Int? {
+            ZoneOffset.clock(text).flatMap { $0 <= 1_440 ? $0 : nil }
+        }
+    }
+}
+
+/// How far a clock is from UTC, the same all the year: `UTC`, `+01:00`, `-03:30`.
+package struct ZoneOffset: Hashable, Sendable, CustomStringConvertible {
+    package static let rule = "must be UTC, or an offset from -14:00 to +14:00 such as +01:00"
+    package static let utc = ZoneOffset(minutes: 0)
+
+    package let minutes: Int
+
+    private init(minutes: Int) { self.minutes = minutes }
+
+    package init?(_ text: String) {
+        if text == "UTC" {
+            self = .utc
+            return
+        }
+        guard let sign = text.first, sign == "+" || sign == "-", let minutes = Self.clock(text.dropFirst()),
+            minutes <= 14 * 60
+        else { return nil }
+        self.init(minutes: sign == "-" ? -minutes : minutes)
+    }
+
+    package var description: String {
+        guard minutes != 0 else { return "UTC" }
+        let (hours, rest) = abs(minutes).quotientAndRemainder(dividingBy: 60)
+        return (minutes < 0 ? "-" : "+") + (hours < 10 ? "0\(hours)" : "\(hours)")
+            + (rest < 10 ? ":0\(rest)" : ":\(rest)")
+    }
+
+    /// Minutes of `HH:MM`.
+    static func clock(_ text: Substring) -> Int? {
+        let digits = Array(text.utf8)
+        guard digits.count == 5, digits[2] == UInt8(ascii: ":") else { return nil }
+        func digit(_ index: Int) -> Int? {
+            let value = Int(digits[index]) - 48
+            return (0...9).contains(value) ? value : nil
+        }
+        guard let a = digit(0), let b = digit(1), let c = digit(3), let d = digit(4), c < 6 else { return nil }
+        let (hours, minutes) = (a * 10 + b, c * 10 + d)
+        return hours < 24 || hours == 24 && minutes == 0 ? hours * 60 + minutes : nil
+    }
+}

@@ -1,0 +1,60 @@
+package import PatchFormat
+package import PatchStore
+import PatchTrust
+package import SystemPackage
+
+extension ReleaseDraft {
+    /// The entries of a list that a folder describes, as far as devices choose by them: nothing is signed.
+    ///
+    /// - Parameter base: the release that this one is to follow.
+    package static func entries(
+        describedIn folder: FilePath,
+        base: ReleaseContents?,
+        files: any FileOperations,
+        progress: @Sendable (PatchID, Int) -> Progress
+    ) async throws(SigningError) -> (description: ReleaseDescription, entries: [PatchEntry]) {
+        let description = try ReleaseDescription(folder: folder, files: files)
+        let look = DescribedFiles(
+            folder: folder,
+            app: description.app,
+            places: description.places,
+            base: base,
+            created: nil,
+            files: files
+        )
+        var contents = DescribedContents()
+        for (index, patch) in description.patches.enumerated() {
+            try await look.add(patch, at: index, to: &contents) { progress(patch.patchID, $0) }
+        }
+        let draft = try ReleaseDraft(contents.patches, base: base)
+        let entries = draft.rows.map { row in
+            PatchEntry(
+                patchID: row.label.patchID,
+                kind: row.kind,
+                version: row.label.version,
+                url: "",
+                fingerprint: row.fingerprint,
+                signature: row.known ?? EntrySignature(keyID: row.fingerprint.sha256, bytes: []),
+                salt: row.salt,
+                requires: row.requires,
+                rules: row.rules,
+                security: row.security
+            )
+        }
+        return (description, entries)
+    }
+}
+
+extension ReleaseDraft {
+    /// Versions that close a security hole and require one that is listed and not marked so: a device that takes only marked versions by
+    /// itself takes neither.
+    package var unmarkedRequirements: [(label: Label, requires: Label)] {
+        rows.filter { $0.security != nil }.flatMap { row in
+            row.requires.sorted { $0.key < $1.key }.compactMap { id, digests in
+                let listed = rows.filter { $0.label.patchID == id && digests.contains($0.fingerprint.sha256) }
+                guard let first = listed.first, listed.allSatisfy({ $0.security == nil }) else { return nil }
+                return (row.label, first.label)
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+package import PatchChoice
+package import PatchFormat
+import PatchTrust
+
+/// What people decide on a device: what may come, and when it may start.
+extension Device {
+    /// The versions that wait for somebody's approval alone, of each patch the newest.
+    ///
+    /// By the list and the dial that this device verified last; no network.
+    package func awaiting() throws(SyncError) -> [AwaitedVersion] {
+        guard configuration.policy.consent != .automatic else { return [] }
+        return listDecisions(try state())?.awaiting ?? []
+    }
+
+    /// The outcome of an approval.
+    package enum Approval: Equatable, Sendable {
+        /// What somebody may take from now on, with what it requires; none where nothing waited.
+        case approved([AwaitedVersion])
+        /// The list has no such version.
+        case notListed
+    }
+
+    /// Approves of what waits, with what that requires.
+    ///
+    /// - Parameters:
+    ///   - id: of this patch alone; nil for all.
+    ///   - version: this one, also where something else still stands in its way.
+    package func approve(_ id: PatchID? = nil, _ version: VersionLabel? = nil) async throws(SyncError) -> Approval {
+        guard let known = listDecisions(try state()) else { return .notListed }
+        var wanted = known.awaiting.filter { id == nil || $0.content.patchID == id }
+        if let id {
+            let listed = known.entries.filter { $0.patchID == id && (version == nil || $0.version == version) }
+            guard let first = listed.first else { return .notListed }
+            if version != nil { wanted = [AwaitedVersion(first)] }
+        }
+        let all = AwaitedVersion.withRequired(wanted, known.decisions, of: known.entries)
+        guard !all.isEmpty else { return .approved([]) }
+        try await store.changingState(of: configuration.channel) { state throws(SyncError) in
+            for one in all { state.approved.add(one.content, one.version) }
+        }
+        return .approved(all)
+    }
+
+    /// Puts off the start of whatever is new.
+    ///
+    /// - Returns: until when, which may be earlier than asked for; nil where the owner's limit is reached.
+    package func postpone(for duration: Duration) async throws(SyncError) -> UTCTime? {
+        let (time, limit) = (now(), configuration.policy.postponeLimit)
+        return try await store.changingState(of: configuration.channel) { state throws(SyncError) in
+            let isPending = if case .pending = state.machine.state { true } else { false }
+            guard
+                let next = Postponement(
+                    duration,
+                    after: state.postponed,
+                    isPending: isPending,
+                    at: time,
+                    limit: limit
+                )
+            else { return nil }
+            state.postponed = next
+            return next.until
+        }
+    }
+
+    /// - Returns: whether there was a postponement.
+    package func endPostponement() async throws(SyncError) -> Bool {
+        let time = now()
+        return try await store.changingState(of: configuration.channel) { state throws(SyncError) in
+            defer { state.postponed = nil }
+            return state.postponed.map { $0.until > time } ?? false
+        }
+    }
+
+    /// What keeps the pending selection from starting now; it may start by itself at the end of it.
+    package func activationHold() throws(SyncError) -> ActivationHold? { hold(on: try state()) }
+
+    /// - Parameter time: nil for now.
+    package func hold(on state: DeviceState, at time: UTCTime? = nil) -> ActivationHold? {
+        let policy = configuration.policy
+        var postponed = state.postponed
+        postponed?.shorten(to: policy.postponeLimit, at: now())
+        return state.machine.hold(postponed, policy.windows, at: time ?? now())
+    }
+}
+
+extension DeviceState {
+    /// What waited has started: the next is postponed anew.
+    mutating func endPostponement(after before: SelectionState) {
+        guard case .pending = before else { return }
+        if case .pending = machine.state { return }
+        postponed = nil
+    }
+}
+
+extension Device.ListDecisions {
+    /// Listed versions that close a security hole, above what stays or is taken.
+    var security: [AwaitedVersion] {
+        let by = Dictionary(decisions.map { ($0.patchID, $0) }) { first, _ in first }
+        var seen: Set<PatchID> = []
+        return entries.compactMap { entry in
+            guard !seen.contains(entry.patchID) else { return nil }
+            if by[entry.patchID]?.choice.current == entry.content {
+                seen.insert(entry.patchID)
+                return nil
+            }
+            return entry.security == nil ? nil : AwaitedVersion(entry)
+        }
+    }
+}
+
+extension Choice {
+    /// What the device has now.
+    fileprivate var current: PatchContent? {
+        switch self {
+        case .take(_, over: let current): current?.content
+        case .keep(let patch), .withdraw(let patch, for: _): patch.content
+        case .none: nil
+        }
+    }
+}
+
+extension SyncEngine {
+    /// A person approves of all that this plan takes, also where its download breaks off.
+    func recordApprovals(of plan: SyncPlan) async throws(SyncError) {
+        let new = plan.wanted.filter(\.isNew).map(\.patch)
+        guard approvesAll, configuration.policy.consent != .automatic, !new.isEmpty else { return }
+        try await store.changingState(of: configuration.channel) { state throws(SyncError) in
+            for patch in new { state.approved.add(patch.content, patch.version) }
+        }
+    }
+}

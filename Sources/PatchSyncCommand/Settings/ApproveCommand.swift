@@ -1,0 +1,58 @@
+import ArgumentParser
+import CommandSupport
+import PatchChoice
+import PatchFormat
+import PatchSync
+import Terminal
+
+struct ApproveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "approve",
+        abstract: "Say that new versions may come, on a device that asks (`patchsync set --consent`).",
+        discussion: """
+            Of each patch the newest version that waits for it, or what is named; with what that requires. The next sync fetches
+            it. An approval holds until its version is listed no more, or somebody goes back from it.
+
+            EXAMPLES
+              patchsync approve --store /var/lib/app
+              patchsync approve --store /var/lib/app web@1.4.2
+            """
+                + exitCodes(
+                    [
+                        .done: "approved, also where nothing waited",
+                        .refused: "no such version is listed",
+                    ],
+                    usual: .disk,
+                    .busy
+                )
+    )
+
+    @OptionGroup var options: StoreOptions
+
+    @Argument(help: ArgumentHelp("This patch, or this version of it, alone.", valueName: "patch[@version]"))
+    var patch: ExplainedPatch?
+
+    func run() async throws {
+        try await runCommand(json: options.json, work)
+    }
+
+    private func work() async throws(Failure) {
+        let device = try await options.opened()
+        let approval = try await reporting { () throws(SyncError) in
+            try await device.approve(patch?.patchID, patch?.version)
+        }
+        guard case .approved(let versions) = approval else {
+            throw Failure(
+                patch.map { "\($0) is not listed" } ?? "no list was verified here yet",
+                hint: "`patchsync sync` brings the list; `patchsync status` says what waits.",
+                exitCode: .refused
+            )
+        }
+        let out = Console.standardOutput
+        guard !options.json else {
+            return out.line(JSON.fields([("approved", .array(versions.map(\.json)))]).line)
+        }
+        for version in versions { out.line("approved: \(version.label)") }
+        out.line(versions.isEmpty ? "nothing waits for approval" : "next: patchsync sync")
+    }
+}

@@ -1,0 +1,27 @@
+import PatchChoice
+import PatchFormat
+import PatchSync
+import Terminal
+
+extension UpdatePolicy {
+    /// What differs from a device that was told nothing.
+    var words: [String] {
+        var words: [String] = []
+        switch consent {
+        case .automatic: break
+        case .security: words.append("consent: security versions come by themselves, others after `patchsync approve`")
+        case .ask: words.append("consent: new versions come after `patchsync approve`")
+        }
+        if !windows.windows.isEmpty {
+            let hours = windows.windows.map(\.description).joined(separator: "; ")
+            words.append("windows: what is new starts \(hours) (\(windows.zone))")
+        }
+        if postponeLimit != Self.standardLimit {
+            words.append(
+                postponeLimit == .zero
+                    ? "postponing: not allowed" : "postponing: for \(DurationText(postponeLimit)) at most"
+            )
+        }
+        return words
+    }
+}

@@ -1,0 +1,18 @@
+import PatchChoice
+import PatchFormat
+import PatchSync
+import Terminal
+
+extension StatusReport {
+    func printDeciding(_ policy: UpdatePolicy, to out: Console) {
+        for words in policy.words { out.line(words) }
+        if let hold {
+            out.line("what waits must not start yet: it is \(hold)")
+        } else if let postponed {
+            out.line("postponed until \(postponed.until): what comes before that waits, unless it is mandatory")
+        }
+        for version in security {
+            if let advisory = version.security { out.line(printable("security: \(version.label): \(advisory)")) }
+        }
+    }
+}
