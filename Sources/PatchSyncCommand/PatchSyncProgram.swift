@@ -33,6 +33,7 @@ struct PatchSyncProgram: AsyncParsableCommand {
             InitCommand.self, SetFactsCommand.self, SyncCommand.self, ServeCommand.self, SwitchCommand.self,
             ConfirmCommand.self, RollbackCommand.self, UnblockCommand.self,
             StatusCommand.self, ExplainCommand.self,
+            LogCommand.self,
             ParametersCommand.self, VerifyCommand.self,
             SchemaCommand.self, TestScriptCommand.self, TUFCommand.self,
         ]

@@ -6,7 +6,11 @@ import SystemPackage
 extension StatusReport {
     /// As `patchsync status --json` has it.
     package func json(_ configuration: DeviceConfiguration) -> JSON {
-        .fields([
+        .object(JSONObject(members(configuration)))
+    }
+
+    package func members(_ configuration: DeviceConfiguration) -> [(String, JSON)] {
+        let members: [(String, JSON?)] = [
             ("app", .text(configuration.app.text)), ("channel", .text(configuration.channel.text)),
             ("server", .text(configuration.server.text)), ("phase", .text(phase.rawValue)),
             ("lastSync", lastSync.map { .text($0.at.description) }),
@@ -71,7 +75,8 @@ extension StatusReport {
                     )
             ),
             ("activates", pendingActivation.map { .text($0.rawValue) }),
-        ])
+        ]
+        return members.compactMap { name, value in value.map { (name, $0) } }
     }
 
     private func embedded(_ configuration: DeviceConfiguration) -> JSON? {

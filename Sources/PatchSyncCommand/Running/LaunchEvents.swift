@@ -12,15 +12,28 @@ struct LaunchEvents: Sendable {
     private let json: Bool
     private let store: FilePath
     private let (out, errors): (Console, Console)
+    /// Takes each line as an entry with fields, where standard output goes there.
+    private let journal: SystemJournal?
 
     init(_ options: StoreOptions) {
-        self.init(json: options.json, store: options.path)
+        self.init(
+            json: options.json,
+            store: options.path,
+            journal: Journal.isStandardOutput && !options.json ? Journal.entries : nil
+        )
     }
 
-    init(json: Bool, store: FilePath, out: Console = .standardOutput, errors: Console = .standardError) {
+    init(
+        json: Bool,
+        store: FilePath,
+        out: Console = .standardOutput,
+        errors: Console = .standardError,
+        journal: SystemJournal? = nil
+    ) {
         self.json = json
         self.store = store
         (self.out, self.errors) = (out, errors)
+        self.journal = journal
     }
 
     /// - Parameters:
@@ -71,8 +84,7 @@ struct LaunchEvents: Sendable {
                 "warning: port \(port) is taken; trying \(next). The origin changes: pages lose cookies and storage."
             )
         case .app, .syncing, .synced, .parametersTrouble:
-            let lines = json ? ServeEvent.told(of: event).map(\.json.line) : words(event)
-            for line in lines { out.line(line) }
+            for (told, text) in zip(ServeEvent.told(of: event), words(event)) { say(told, text) }
         }
     }
 
@@ -123,6 +135,16 @@ struct LaunchEvents: Sendable {
     private static func trouble(_ text: String) -> String { "trouble: \(printable(text))" }
 
     private func say(_ event: String, _ text: String, _ members: [(String, JSON?)] = []) {
-        out.line(json ? ServeEvent(event, members).json.line : text)
+        say(ServeEvent(event, members), text)
+    }
+
+    private func say(_ event: ServeEvent, _ text: String) {
+        guard !json else { return out.line(event.json.line) }
+        let isTaken = journal?.send([
+            // As syslog(3) numbers them: a warning, or for information.
+            ("MESSAGE", text), ("PRIORITY", event.isTrouble ? "4" : "6"), ("SYSLOG_IDENTIFIER", "patchsync"),
+            ("PATCHLINE_STORE", store.string), ("PATCHLINE_EVENT", event.name),
+        ])
+        if isTaken != true { out.line(text) }
     }
 }
