@@ -189,7 +189,7 @@ let package = Package(
             name: "DeviceOutput",
             dependencies: [
                 "PatchChoice", "PatchFetch", "PatchFormat", "PatchStore", "PatchSync", "PatchTrust", "Patchline",
-                "ReleaseFolder", "Terminal", systemPackage,
+                "ReleaseFolder", "Terminal", nioConcurrency, systemPackage,
             ]
         ),
         // One process a device, for any number of stores, and the socket that others ask it by.

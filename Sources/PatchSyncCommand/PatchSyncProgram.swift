@@ -34,7 +34,7 @@ struct PatchSyncProgram: AsyncParsableCommand {
             ConfirmCommand.self, RollbackCommand.self, UnblockCommand.self,
             ApproveCommand.self, PostponeCommand.self,
             StatusCommand.self, ExplainCommand.self,
-            RunCommand.self,
+            LogCommand.self, RunCommand.self,
             ParametersCommand.self, VerifyCommand.self, DoctorCommand.self,
             SchemaCommand.self, TestScriptCommand.self, TUFCommand.self,
         ]

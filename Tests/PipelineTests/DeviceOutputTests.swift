@@ -118,6 +118,15 @@ struct DeviceOutputTests {
                 _ = try await synced(device)
                 try write("{", to: device.store.appending("channels/production/state.json"))
                 try await told(device)
+                await printed.add(try await device("status", "--debug", "--json").done().output, "status")
+                let log = try await device("log", "--since", "2026-01-01T00:00:00Z").done().output
+                let back = "  rolledBack  fix 2, tip 1, web 2.0.0 did not confirm; back to fix 1, tip 1, web 1.0.0\n"
+                #expect(log.contains(back), "\(log)")
+                #expect(log.contains("  update  web 2.0.0 is listed for this device\n"), "\(log)")
+                let kept = try read(device.store.appending("events.log"))
+                let secret = try read(device.store.appending("access-token")).prefix(32)
+                #expect(!kept.contains(secret) && !kept.contains(token), "\(kept)")
+                #expect(try await device("log", "--since", "2999-01-01T00:00:00Z").done().output.isEmpty)
             }
             let seen = try await self.seen(await printed.documents, in: world)
             let expected: [String: [String]] = [
@@ -126,7 +135,8 @@ struct DeviceOutputTests {
                     "patches.state=UnInstall", "patches.state=Success", "patches.state=FileNotExist", "patches.fault",
                     "patches.file", "blocks.next=waits", "blocks.next=blocked", "blocks.next=onTrial",
                     "stateFault.error", "network.limitRate", "putOff.bytes", "policy.consent=ask", "policy.windows",
-                    "hold.code=postponed", "postponed.until", "passedOver.code=unapproved",
+                    "hold.code=postponed", "postponed.until", "passedOver.code=unapproved", "debug.lastError.text",
+                    "debug.log.at", "debug.failuresInARow",
                 ],
                 "sync": [
                     "staging=staged", "staging=unchanged", "patches.states=Add", "patches.states=Update",
@@ -162,7 +172,8 @@ struct DeviceOutputTests {
             {
                 let journal = world.path("journal\(options.joined())")
                 let command = """
-                    : >"$1"; export JOURNAL_STREAM="$(stat -c %d:%i "$1")"; store=$2; log=$1; shift 2
+                    : >"$1"; export JOURNAL_STREAM="$(stat -c %d:%i "$1")" PATCHSYNC_JOURNAL=/dev/null
+                    store=$2; log=$1; shift 2
                     exec \(Tool.binaries)/patchsync serve --store "$store" --port 0 --no-sync "$@" >>"$log"
                     """
                 let arguments = ["-c", command, "sh", journal.string, device.store.string] + options

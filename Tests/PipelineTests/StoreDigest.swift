@@ -6,10 +6,11 @@ import SystemPackage
 struct StoreDigest: Equatable, CustomStringConvertible {
     private var files: [String: String] = [:]
 
-    /// Takes all but the lock files, which hold a pid while somebody works, and a server's own records.
+    /// Takes all but the lock files, which hold a pid while somebody works, the log of what was done, and a server's own records.
     init(of store: FilePath) async throws {
         let files = """
-            find . -type f -not -name lock -not -name serving -not -name sync.lock -not -name 'records.sqlite*' -exec sha256sum {} +
+            find . -type f -not -name lock -not -name serving -not -name sync.lock -not -name 'events.*' \\
+                -not -name 'records.sqlite*' -exec sha256sum {} +
             find . -type d
             """
         let listing = try await run(.system("bash"), ["-c", files], in: store).done()

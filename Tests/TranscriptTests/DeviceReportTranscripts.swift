@@ -191,6 +191,25 @@ struct DeviceReportTranscripts {
 
     // MARK: sync
 
+    static func synced(_ failures: [PatchFailure]) -> SyncReport {
+        SyncReport(
+            roleVersion: 7,
+            decisions: [],
+            refused: [],
+            failures: failures,
+            filesReceived: 3,
+            bytesReceived: 1_234,
+            healed: [],
+            staging: .unchanged,
+            activates: .atNextLaunch,
+            staleMirror: nil,
+            keptEmbedded: nil,
+            mirrors: [],
+            unanswered: nil,
+            ignoredAnswers: []
+        )
+    }
+
     private func sync(
         _ staging: SelectionMachine.Staging,
         _ activates: ActivationTime = .atNextLaunch,

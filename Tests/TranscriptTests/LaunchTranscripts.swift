@@ -64,8 +64,89 @@ struct LaunchTranscripts {
                 for step in steps { sync.take(step) }
             }
         )
+        var told = DeviceEvents()
+        var log = events.flatMap { told.take($0) }
+        for step in steps + [.state(Sample.patch, Sample.version, .unInstall, fault: nil)] {
+            log += told.take(.syncing(step))
+        }
+        let questions = [AskedRule.Question.share(2_500), .condition("region==eu")]
+        var asked = DeviceReportTranscripts.synced([failure])
+        asked.asked = questions.flatMap { question in
+            [true, false].map { AskedRule(Sample.label, question, isHit: $0) }
+        }
+        log += told.take(.synced(.success(asked)))
+        log += told.take(
+            .app(.serving(Selection(number: 4, roleVersion: 7, patches: [Self.tip], entryKeys: .none), trial: nil))
+        )
+        let lines = try log.map { try #require(LogLine($0.logged(at: Sample.time, by: "serve"))) }
+        transcript.list("log", lines.map(\.words))
+        let digest = LogDigest(Array(lines.prefix(14)))
+        transcript.list("status --debug", try Written.lines { digest.print(nil, to: $0) })
+        transcript.list("status --debug, of a new store", try Written.lines { LogDigest([]).print(nil, to: $0) })
         try transcript.check()
     }
+
+    @Test func `goes to the journal as entries with fields, and to standard output where nobody takes them`() throws {
+        let path = "/tmp/journal-\(UInt64.random(in: 0...UInt64.max))"
+        let journal = try Datagrams(at: path)
+        let texts = try Written.lines { console in
+            for path in [path, "/dev/null"] {
+                let events = LaunchEvents(
+                    json: false,
+                    store: "/var/lib/app",
+                    out: console,
+                    errors: console,
+                    journal: SystemJournal(path: path)
+                )
+                events.take(.app(.nothingInstalled))
+                events.take(.app(.damaged(["a.js", "b\nc.js"])))
+            }
+        }
+        #expect(texts.count == 2 && texts.last?.hasSuffix(#": a.js, b\nc.js"#) == true, "\(texts)")
+        let fields = "SYSLOG_IDENTIFIER=patchsync\nPATCHLINE_STORE=/var/lib/app\n"
+        #expect(
+            journal.next()
+                == "MESSAGE=nothing is installed yet\nPRIORITY=6\n\(fields)PATCHLINE_EVENT=nothingInstalled\n"
+        )
+        #expect(journal.next().hasSuffix("PRIORITY=4\n\(fields)PATCHLINE_EVENT=damaged\n"))
+        #expect(SystemJournal(path: path).send([("MESSAGE", "two\nlines"), ("PRIORITY", "6")]))
+        #expect(journal.next() == "MESSAGE\n\u{9}\0\0\0\0\0\0\0two\nlines\nPRIORITY=6\n")
+    }
+
+    @Test func `of a log goes on behind the lines that were seen, also when the oldest are gone`() throws {
+        let lines = try (0..<40).map { number in
+            try #require(
+                LogLine(
+                    JSON(
+                        parsing: Array(
+                            #"{"at":"2026-11-24T08:00:00Z","by":"run","event":"e","text":"\#(number / 2)","type":0}"#
+                                .utf8
+                        )
+                    )
+                )
+            )
+        }
+        var tail = LogTail(after: Array(lines.prefix(20)))
+        #expect(tail.news(in: Array(lines.prefix(20))).isEmpty)
+        #expect(tail.news(in: Array(lines[3..<23])).map(\.text) == ["10", "10", "11"])
+        #expect(tail.news(in: Array(lines[30...])).count == 10, "what was seen is gone")
+        var first = LogTail(after: [])
+        #expect(first.news(in: Array(lines.prefix(2))).count == 2)
+    }
+
+    static let tip = InstalledPatch(
+        PatchEntry(
+            patchID: Sample.script,
+            kind: .script,
+            version: Sample.version,
+            url: "tip",
+            fingerprint: Fingerprint(of: [2]),
+            signature: EntrySignature(keyID: Sample.digest, bytes: []),
+            salt: [],
+            rules: .everyone
+        ),
+        column: nil
+    )
 
     static let web = InstalledPatch(
         PatchEntry(

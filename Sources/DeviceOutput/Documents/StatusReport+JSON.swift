@@ -6,75 +6,77 @@ import SystemPackage
 extension StatusReport {
     /// As `patchsync status --json` has it.
     package func json(_ configuration: DeviceConfiguration) -> JSON {
-        .fields(
-            [
-                ("app", .text(configuration.app.text)), ("channel", .text(configuration.channel.text)),
-                ("server", .text(configuration.server.text)), ("phase", .text(phase.rawValue)),
-                ("lastSync", lastSync.map { .text($0.at.description) }),
-                ("roleVersion", lastSync.map { .integer($0.roleVersion) }),
-                ("appBuild", configuration.appBuild.map { .text($0.text) }),
-                ("ownHost", .bool(configuration.host != nil)), ("embedded", embedded(configuration)),
-                ("entrySignatures", .text(configuration.entrySignatures.rawValue)),
-                (
-                    "launch",
-                    { if case .trying(_, _, let launch) = machine.state { .text(launch.token.text) } else { nil } }()
-                ),
-                ("unproven", machine.isUnproven ? .bool(true) : nil),
-                ("stateFault", fault.map { .fields($0.members) }),
-                ("damagedState", damagedState.map { .text($0.string) }),
-                (
-                    "patches",
-                    .array(
-                        rows.map { row in
+        .object(JSONObject(members(configuration)))
+    }
+
+    package func members(_ configuration: DeviceConfiguration) -> [(String, JSON)] {
+        let members: [(String, JSON?)] = [
+            ("app", .text(configuration.app.text)), ("channel", .text(configuration.channel.text)),
+            ("server", .text(configuration.server.text)), ("phase", .text(phase.rawValue)),
+            ("lastSync", lastSync.map { .text($0.at.description) }),
+            ("roleVersion", lastSync.map { .integer($0.roleVersion) }),
+            ("appBuild", configuration.appBuild.map { .text($0.text) }),
+            ("ownHost", .bool(configuration.host != nil)), ("embedded", embedded(configuration)),
+            ("entrySignatures", .text(configuration.entrySignatures.rawValue)),
+            (
+                "launch",
+                { if case .trying(_, _, let launch) = machine.state { .text(launch.token.text) } else { nil } }()
+            ),
+            ("unproven", machine.isUnproven ? .bool(true) : nil),
+            ("stateFault", fault.map { .fields($0.members) }), ("damagedState", damagedState.map { .text($0.string) }),
+            (
+                "patches",
+                .array(
+                    rows.map { row in
+                        .fields([
+                            ("patchId", .text(row.patchID.text)), ("kind", .text(row.kind.rawValue)),
+                            ("version", .text(row.version.text)), ("state", .text(row.state.name)),
+                            ("meaning", .text(row.state.meaning)), ("fault", row.fault.map { .text($0) }),
+                            ("pending", .bool(row.isPending)), ("file", row.file.map { .text($0.string) }),
+                        ])
+                    }
+                )
+            ),
+            (
+                "blocks",
+                .array(
+                    machine.blocks.blocks.sorted { $0.key < $1.key }.map { content, block in
+                        .fields([
+                            ("patchId", .text(content.patchID.text)), ("version", .text(block.version.text)),
+                            ("failures", .integer(block.failures)), ("until", .text(block.until.description)),
+                            ("reason", .text(block.reason.rawValue)),
+                            ("next", retries[content].map { .text($0.rawValue) }),
+                        ])
+                    }
+                )
+            ),
+            ("transfers", transfersJSON), ("unfit", unfitJSON), ("network", configuration.network.json),
+            ("putOff", putOff.rows.isEmpty ? nil : putOff.told),
+            (
+                "passedOver",
+                .array(
+                    heldBack.map { decision, passed in
+                        .fields([("patchId", .text(decision.patchID.text))] + passed.members)
+                    }
+                )
+            ),
+            (
+                "withdrawn",
+                leaving.isEmpty
+                    ? nil
+                    : .array(
+                        leaving.map { leaving in
                             .fields([
-                                ("patchId", .text(row.patchID.text)), ("kind", .text(row.kind.rawValue)),
-                                ("version", .text(row.version.text)), ("state", .text(row.state.name)),
-                                ("meaning", .text(row.state.meaning)), ("fault", row.fault.map { .text($0) }),
-                                ("pending", .bool(row.isPending)), ("file", row.file.map { .text($0.string) }),
+                                ("patchId", .text(leaving.patch.patchID.text)),
+                                ("version", .text(leaving.patch.version.text)), ("named", .bool(leaving.isNamed)),
+                                ("next", leaving.next.map { .text($0.version.text) }),
                             ])
                         }
                     )
-                ),
-                (
-                    "blocks",
-                    .array(
-                        machine.blocks.blocks.sorted { $0.key < $1.key }.map { content, block in
-                            .fields([
-                                ("patchId", .text(content.patchID.text)), ("version", .text(block.version.text)),
-                                ("failures", .integer(block.failures)), ("until", .text(block.until.description)),
-                                ("reason", .text(block.reason.rawValue)),
-                                ("next", retries[content].map { .text($0.rawValue) }),
-                            ])
-                        }
-                    )
-                ),
-                ("transfers", transfersJSON), ("unfit", unfitJSON), ("network", configuration.network.json),
-                ("putOff", putOff.rows.isEmpty ? nil : putOff.told),
-                (
-                    "passedOver",
-                    .array(
-                        heldBack.map { decision, passed in
-                            .fields([("patchId", .text(decision.patchID.text))] + passed.members)
-                        }
-                    )
-                ),
-                (
-                    "withdrawn",
-                    leaving.isEmpty
-                        ? nil
-                        : .array(
-                            leaving.map { leaving in
-                                .fields([
-                                    ("patchId", .text(leaving.patch.patchID.text)),
-                                    ("version", .text(leaving.patch.version.text)), ("named", .bool(leaving.isNamed)),
-                                    ("next", leaving.next.map { .text($0.version.text) }),
-                                ])
-                            }
-                        )
-                ),
-                ("activates", pendingActivation.map { .text($0.rawValue) }),
-            ] + decidingMembers(configuration.policy)
-        )
+            ),
+            ("activates", pendingActivation.map { .text($0.rawValue) }),
+        ]
+        return (members + decidingMembers(configuration.policy)).compactMap { name, value in value.map { (name, $0) } }
     }
 
     private func embedded(_ configuration: DeviceConfiguration) -> JSON? {

@@ -14,6 +14,11 @@ package struct ServeEvent: Sendable {
 
     package var json: JSON { .fields([("event", .text(name))] + members) }
 
+    /// Whether somebody may have to look.
+    package var isTrouble: Bool {
+        ["trouble", "rolledBack", "unproven", "damaged", "bundleMissing", "stateFault"].contains(name)
+    }
+
     /// What one event of a running app comes to; nothing where it is for people alone.
     package static func told(of event: LocalServer.Event) -> [ServeEvent] {
         switch event {

@@ -194,13 +194,44 @@ extension OutputSchema {
               "description": "Listed versions that are not for this device now."
             },
             "activates": {"$ref": "#/$defs/activates"},
-            \#(decidingProperties)
+            \#(decidingProperties),
+            "debug": {
+              "type": "object",
+              "description": "With --debug.",
+              "required": ["failuresInARow", "log"],
+              "properties": {
+                "versions": {
+                  "type": "array",
+                  "items": {"type": "object", "additionalProperties": true},
+                  "description": "As `explain` tells them."
+                },
+                "lastError": {"$ref": "#/$defs/logLine"},
+                "failuresInARow": {"type": "integer", "minimum": 0, "description": "Of syncs, since one was well."},
+                "log": {"type": "array", "items": {"$ref": "#/$defs/logLine"}, "description": "The last lines."}
+              }
+            }
           },
           "$defs": {
             "time": {
               "type": "string",
               "description": "RFC 3339, in UTC, to the second.",
               "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"
+            },
+            "logLine": {
+              "type": "object",
+              "description": "A line of `patchsync log --json`.",
+              "required": ["at", "by", "type", "typeName", "event", "text"],
+              "properties": {
+                "at": {"$ref": "#/$defs/time"},
+                "by": {"enum": ["sync", "serve", "run"], "description": "The program that wrote it."},
+                "type": {"type": "integer", "minimum": 0, "description": "As the local socket numbers events."},
+                "typeName": {"type": "string"},
+                "event": {"type": "string"},
+                "text": {"type": "string", "description": "In words."},
+                "patchId": {"type": "string"},
+                "version": {"type": "string"},
+                "data": {"type": "object", "additionalProperties": true}
+              }
             },
             "launch": {
               "type": "string",

@@ -26,6 +26,14 @@ struct ControlCall: Sendable {
         return value
     }
 
+    func time(_ name: String) throws(ControlProblem) -> UTCTime? {
+        guard let text = query(name) else { return nil }
+        guard let time = UTCTime(text) else {
+            throw .invalid(FormatError("the query", field: name, rule: "must be a time: YYYY-MM-DDTHH:MM:SSZ"))
+        }
+        return time
+    }
+
     /// The body as an object; one without members where there is none.
     func fields() throws(ControlProblem) -> Fields {
         let document = "the body"

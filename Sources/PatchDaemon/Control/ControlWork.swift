@@ -134,6 +134,26 @@ struct ControlWork: Sendable {
             ) { call throws(ControlProblem) in .json(try explain(call)) },
             ControlRoute(
                 method: .GET,
+                path: "\(Self.store)/log",
+                name: "log",
+                about: "As `patchsync log --json`: what happened to the store, the oldest first.",
+                query: [.init(name: "since", about: "Nothing before this: YYYY-MM-DDTHH:MM:SSZ.", schema: .text)],
+                answers: [
+                    .init(
+                        status: 200,
+                        about: "The lines of its log.",
+                        schema: .object([("lines", .array(.named("Status.logLine")))], required: ["lines"])
+                    )
+                ]
+            ) { call throws(ControlProblem) in
+                let (log, since) = (StoreLog(try device(call).store.root), try call.time("since"))
+                let lines = log.lines().compactMap { LogLine($0) }.filter { line in
+                    since.map { $0 <= line.time } ?? true
+                }
+                return .json(.fields([("lines", .array(lines.map(\.json)))]))
+            },
+            ControlRoute(
+                method: .GET,
                 path: "\(Self.store)/parameters",
                 name: "parameters",
                 about: "As `patchsync parameters --json`: the channel's online parameters.",
@@ -159,13 +179,7 @@ struct ControlWork: Sendable {
         let (patch, version) = (
             try call.name("patch", as: PatchID.self), try call.name("version", as: VersionLabel.self)
         )
-        var time: UTCTime?
-        if let text = call.query("at") {
-            time = UTCTime(text)
-            if time == nil {
-                throw .invalid(FormatError("the query", field: "at", rule: "must be a time: YYYY-MM-DDTHH:MM:SSZ"))
-            }
-        }
+        let time = try call.time("at")
         let found = try Self.told { () throws(SyncError) in try device.explanation(at: time) }
         guard let found else { throw ControlProblem(.noListYet) }
         let explanation = patch.map { found.only($0, version) } ?? found

@@ -3,6 +3,7 @@ import Glibc
 import NIOConcurrencyHelpers
 import NIOCore
 package import PatchFormat
+package import PatchSync
 package import Patchline
 
 /// What happened to the stores of this process, in order, for whoever listens; the last are kept for those who come back.
@@ -39,12 +40,14 @@ package final class EventLog: Sendable {
         (self.start, self.now) = (start, now)
     }
 
-    /// - Parameter name: of the store, as the settings file names it.
-    package func take(_ event: LocalServer.Event, from name: String) {
+    /// - Parameters:
+    ///   - name: of the store, as the settings file names it.
+    ///   - file: the store's own log, where it is written down too.
+    package func take(_ event: LocalServer.Event, from name: String, keptIn file: StoreLog? = nil) {
         let time = now()
-        state.withLockedValue { state in
+        let news = state.withLockedValue { state -> [DeviceEvent] in
             let news = state.mappings[name, default: DeviceEvents()].take(event)
-            guard !news.isEmpty else { return }
+            guard !news.isEmpty else { return [] }
             for event in news {
                 state.last += 1
                 let json = event.json(at: time, store: name, id: id(state.last))
@@ -52,7 +55,9 @@ package final class EventLog: Sendable {
                 if state.recent.count > Self.kept { state.recent.removeFirst() }
             }
             for wake in state.wakes.values { wake.yield() }
+            return news
         }
+        file?.append(news.map { $0.logged(at: time, by: "run") })
     }
 
     /// Ends every listener: the process stops.

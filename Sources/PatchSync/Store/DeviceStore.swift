@@ -23,6 +23,7 @@ package import SystemPackage
 ///   verified-embedded          the same of the files that the app ships
 ///   serving/                   which selections running servers hand out: clean-up leaves their files
 ///   servers/                   which programs serve the store now, each with its process and port
+///   events.log                 what happened here, and events.previous.log before it; events.lock while they are exchanged
 ///   lock  sync.lock            held for one change of state; held by the one sync that runs
 ///   serving.lock               held by the one program that serves the store
 /// ```

@@ -18,7 +18,14 @@ struct DaemonEvents: Sendable {
     }
 
     func take(_ event: StoreEvent, of store: StoreSettings) {
-        let serving = LaunchEvents(json: json, store: store.store, named: store.name, out: out, errors: errors)
+        let serving = LaunchEvents(
+            json: json,
+            store: store.store,
+            named: store.name,
+            out: out,
+            errors: errors,
+            journal: Journal.isStandardOutput && !json ? Journal.entries : nil
+        )
         switch event {
         case .made: say("made", store.name, "the store was made in \(store.store)", [])
         case .differs(let names):

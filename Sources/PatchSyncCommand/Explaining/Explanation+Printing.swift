@@ -14,9 +14,12 @@ extension Explanation {
 }
 
 extension Explanation.Version {
+    /// What becomes of it.
+    var sentence: String { "\(printable(label.description)): \(printable(outcome.text))" }
+
     fileprivate func print(to out: Console, at time: UTCTime) {
         let wait = { (until: UTCTime) in DurationText(until.since(time)).description }
-        out.line("\(printable(label.description)): \(printable(outcome.text))")
+        out.line(sentence)
         var table = Table(["  RULE", "PASSES", "NEEDS", "THIS DEVICE", "WOULD PASS WITH"])
         for judgment in judgments {
             table.add([

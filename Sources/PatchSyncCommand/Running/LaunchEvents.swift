@@ -14,9 +14,15 @@ struct LaunchEvents: Sendable {
     /// Where there are several.
     private let name: String?
     private let (out, errors): (Console, Console)
+    /// Takes each line as an entry with fields, where standard output goes there.
+    private let journal: SystemJournal?
 
     init(_ options: StoreOptions) {
-        self.init(json: options.json, store: options.path)
+        self.init(
+            json: options.json,
+            store: options.path,
+            journal: Journal.isStandardOutput && !options.json ? Journal.entries : nil
+        )
     }
 
     init(
@@ -24,12 +30,14 @@ struct LaunchEvents: Sendable {
         store: FilePath,
         named name: String? = nil,
         out: Console = .standardOutput,
-        errors: Console = .standardError
+        errors: Console = .standardError,
+        journal: SystemJournal? = nil
     ) {
         self.json = json
         self.store = store
         self.name = name
         (self.out, self.errors) = (out, errors)
+        self.journal = journal
     }
 
     /// - Parameters:
@@ -80,7 +88,7 @@ struct LaunchEvents: Sendable {
                 "warning: port \(port) is taken; trying \(next). The origin changes: pages lose cookies and storage."
             )
         case .app, .syncing, .synced, .parametersTrouble:
-            if json { for told in ServeEvent.told(of: event) { say(told) } } else { words(event).forEach(say) }
+            for (told, text) in zip(ServeEvent.told(of: event), words(event)) { say(told, text) }
         }
     }
 
@@ -132,14 +140,18 @@ struct LaunchEvents: Sendable {
     private static func trouble(_ text: String) -> String { "trouble: \(printable(text))" }
 
     private func say(_ event: String, _ text: String, _ members: [(String, JSON?)] = []) {
-        if json { say(ServeEvent(event, members)) } else { say(text) }
+        say(ServeEvent(event, members), text)
     }
 
-    private func say(_ event: ServeEvent) {
-        out.line(ServeEvent(event.name, [("store", name.map { .text($0) })] + event.members).json.line)
-    }
-
-    private func say(_ text: String) {
-        out.line(name.map { "\($0): \(text)" } ?? text)
+    private func say(_ event: ServeEvent, _ text: String) {
+        guard !json else {
+            return out.line(ServeEvent(event.name, [("store", name.map { .text($0) })] + event.members).json.line)
+        }
+        let isTaken = journal?.send([
+            // As syslog(3) numbers them: a warning, or for information.
+            ("MESSAGE", text), ("PRIORITY", event.isTrouble ? "4" : "6"), ("SYSLOG_IDENTIFIER", "patchsync"),
+            ("PATCHLINE_STORE", store.string), ("PATCHLINE_EVENT", event.name),
+        ])
+        if isTaken != true { out.line(name.map { "\($0): \(text)" } ?? text) }
     }
 }

@@ -196,7 +196,11 @@ struct ServeCommand: AsyncParsableCommand {
         let right = try servingRight(of: device.store)
         defer { withExtendedLifetime(right) {} }
         let events = LaunchEvents(options)
-        let server = LocalServer(device: device, settings: settings, delegate: delegate) { events.take($0) }
+        let log = StoreLogWriter(StoreLog(device.store.root), by: "serve", now: ProcessEnvironment.now)
+        let server = LocalServer(device: device, settings: settings, delegate: delegate) {
+            log.take($0)
+            events.take($0)
+        }
         if serving.open { events.isOpen() }
         let address: LocalServer.Address
         do throws(LocalServerError) { address = try await server.start() } catch {

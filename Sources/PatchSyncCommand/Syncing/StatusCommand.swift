@@ -18,6 +18,7 @@ struct StatusCommand: AsyncParsableCommand {
             EXAMPLES
               patchsync status --store /var/lib/app
               patchsync status --store /var/lib/app --json
+              patchsync status --store /var/lib/app --debug
             """
                 + exitCodes([
                     .done: "told",
@@ -28,6 +29,9 @@ struct StatusCommand: AsyncParsableCommand {
 
     @OptionGroup var options: StoreOptions
 
+    @Flag(help: "Also why each listed version is or is not here, what went wrong last, and the end of the log.")
+    var debug = false
+
     func run() async throws {
         try await runCommand(json: options.json, work)
     }
@@ -35,10 +39,16 @@ struct StatusCommand: AsyncParsableCommand {
     private func work() async throws(Failure) {
         let device = try await options.opened()
         let report = try await reporting { () throws(SyncError) in try device.status() }
+        let digest = debug ? LogDigest(StoreLog(device.store.root).lines().compactMap { LogLine($0) }) : nil
+        // What is kept may not fit together before the next sync.
+        let explanation = debug ? (try? device.explanation()) ?? nil : nil
+        let out = Console.standardOutput
         if options.json {
-            Console.standardOutput.line(report.json(device.configuration).line)
+            let debugged = digest.map { [("debug", $0.json(explanation))] } ?? []
+            out.line(JSON.object(JSONObject(report.members(device.configuration) + debugged)).line)
         } else {
             report.print(device.configuration, of: device.store.root)
+            digest?.print(explanation, to: out)
         }
     }
 }
@@ -126,5 +136,18 @@ extension StatusReport.Retry {
         case .onTrial: "on trial again now"
         case .notListed: "no longer listed, so it is not tried again"
         }
+    }
+}
+
+extension LogDigest {
+    func print(_ explanation: Explanation?, to out: Console) {
+        for version in explanation?.versions ?? [] { out.line(version.sentence) }
+        if let lastError {
+            let times = failuresInARow > 0 ? "; \(Words.count(failuresInARow, "sync", "syncs")) failed in a row" : ""
+            out.line("last error, \(lastError.time): \(printable(lastError.text))\(times)")
+        } else {
+            out.line("no error in the log")
+        }
+        for line in last { out.line(line.words) }
     }
 }

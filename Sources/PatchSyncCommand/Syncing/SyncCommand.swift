@@ -4,6 +4,7 @@ import DeviceOutput
 import PatchFetch
 import PatchFormat
 import PatchSync
+import Patchline
 import Terminal
 
 struct SyncCommand: AsyncParsableCommand {
@@ -90,7 +91,8 @@ struct SyncCommand: AsyncParsableCommand {
         if dryRun { return try await look() }
         let device = try await options.opened(appBuild: build.appBuild)
         let transcript = SyncTranscript(options.json ? nil : .standardError)
-        let report = try await reporting { () throws(SyncError) in
+        let log = StoreLogWriter(StoreLog(device.store.root), by: "sync", now: ProcessEnvironment.now)
+        let report = try await logging(to: log) { () throws(SyncError) in
             try await device.store.syncing { () throws(SyncError) in
                 var configuration = try await device.store.changingConfiguration { configuration throws(SyncError) in
                     if let version = appVersion.flatMap({ AppVersion($0) }) { configuration.appVersion = version }
@@ -108,7 +110,10 @@ struct SyncCommand: AsyncParsableCommand {
                     engine.deadlines = deadlines
                     engine.retryNow = retryFailed
                     engine.approvesAll = approve
-                    engine.report = { transcript.take($0) }
+                    engine.report = {
+                        transcript.take($0)
+                        log.take(.syncing($0))
+                    }
                     engine.atCommitPoint = CommitPoint.pullingThePlug
                     return try await untilInterrupted { [engine] () async throws(SyncError) in try await engine.sync() }
                 }
@@ -122,6 +127,21 @@ struct SyncCommand: AsyncParsableCommand {
             report.print()
         }
         return report.exitCode
+    }
+
+    /// Says in the log what it came to.
+    private func logging(
+        to log: StoreLogWriter,
+        _ sync: () async throws(SyncError) -> SyncReport
+    ) async throws(Failure) -> SyncReport {
+        do throws(SyncError) {
+            let report = try await sync()
+            log.take(.synced(.success(report)))
+            return report
+        } catch {
+            log.take(.synced(.failure(error)))
+            throw Failure(error)
+        }
     }
 
     /// What a sync would do: the store is opened as it is, also where this is another build or machine.

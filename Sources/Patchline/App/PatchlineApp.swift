@@ -86,12 +86,19 @@ public actor PatchlineApp {
         if let trouble = store.trouble { report(.trouble(trouble)) }
         let progress = NIOLockedValueBox(SyncProgress())
         let waiting = NIOLockedValueBox<[PatchlineStore.PutOff]>([])
+        let logged = NIOLockedValueBox(DeviceEvents())
         app = LocalServer(device: device, settings: try settings.own, sync: store.appSync) { event in
             switch event {
             case .syncing(let news):
                 if let percent = progress.withLockedValue({ $0.take(news) }) { report(.syncing(percent: percent)) }
             case .synced: progress.withLockedValue { $0 = SyncProgress() }
             case .app, .parametersTrouble, .portTaken, .fileTrouble: break
+            }
+            if let logger = settings.logger {
+                // What the app itself is told of, it is told of below.
+                for event in logged.withLockedValue({ $0.take(event) }) where !event.isTold {
+                    logger.log(level: event.level, "\(event.text)")
+                }
             }
             if let event = Event(event) { report(event) }
             if case .synced(.success(let outcome)) = event {

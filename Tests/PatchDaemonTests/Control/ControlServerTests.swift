@@ -82,6 +82,10 @@ struct ControlServerTests {
                 problem(try await host.curl("\(store)/explain?patch=%2F"))
                     == "400 usage: the query: patch \(PatchID.rule)"
             )
+            let log = try await host.curl("\(store)/log?since=2026-01-01T00:00:00Z")
+            #expect(log.body.hasPrefix(#"{"lines":[{"at":"#) && log.body.contains(#""event":"updateDone""#), "\(log)")
+            #expect(!log.body.contains(launch.text), "no token stands in the log")
+            #expect(try await host.curl("\(store)/log?since=2999-01-01T00:00:00Z").body == "{\"lines\":[]}\n")
             #expect(try await host.curl("\(store)/parameters").says(try device.parameters().shown))
             #expect(problem(try await host.curl("\(store)/cost")).hasPrefix("502 network: "))
             #expect(problem(try await host.curl("\(store)/sync?dry-run", "-X", "POST")).hasPrefix("502 network: "))

@@ -33,7 +33,7 @@ struct DeviceEventsTests {
         @Sendable func take(_ event: LocalServer.Event) {
             lines.withLockedValue { told in
                 told.lines += told.events.take(event).map { event in
-                    let json = event.json(at: UTCTime(seconds: 0), store: nil, id: nil)
+                    let json = event.json(at: UTCTime(seconds: 0), store: "shop", id: "s-1")
                     let words = [json["patchId"], json["version"], json["data"]].compactMap { $0?.words }
                     return (["\(event.type.rawValue) \(event.name)"] + words).joined(separator: " ")
                 }

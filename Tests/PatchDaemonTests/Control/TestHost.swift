@@ -35,13 +35,16 @@ struct TestHost: StoreHost {
             isShared: true
         )
         let log = EventLog(start: "s", now: clock.now)
+        let file = StoreLog(simulated.store.root)
         self.log = log
         var settings = LocalServer.Settings()
         settings.port = 0
         settings.updates.isAllowed = false
         settings.app.startupTimer = .launch
         settings.app.startupTimeout = .seconds(3_600)
-        server = LocalServer(device: simulated.device, settings: settings) { log.take($0, from: "shop") }
+        server = LocalServer(device: simulated.device, settings: settings) {
+            log.take($0, from: "shop", keptIn: file)
+        }
     }
 
     var socket: FilePath { root.appending("run").appending("control.sock") }
@@ -80,6 +83,8 @@ struct TestHost: StoreHost {
         ])
     }
 
+    private var file: StoreLog { StoreLog(simulated.store.root) }
+
     func device() throws(SyncError) -> Device { try simulated.device.reopened() }
 
     func pages() -> LocalServer.Address? { address.withLockedValue(\.self) }
@@ -90,13 +95,14 @@ struct TestHost: StoreHost {
         var device = simulated
         device.retryNow = wish.retriesFailed
         if wish.isMetered == true { device.allowance = 0 }
-        device.report = { [log] in log.take(.syncing($0), from: "shop") }
+        let file = file
+        device.report = { [log] in log.take(.syncing($0), from: "shop", keptIn: file) }
         do throws(SyncError) {
             let report = try await device.sync()
-            log.take(.synced(.success(report)), from: name)
+            log.take(.synced(.success(report)), from: name, keptIn: file)
             return report
         } catch {
-            log.take(.synced(.failure(error)), from: name)
+            log.take(.synced(.failure(error)), from: name, keptIn: file)
             throw error
         }
     }
