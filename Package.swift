@@ -197,7 +197,8 @@ let package = Package(
             name: "PatchDaemon",
             dependencies: [
                 "APIProxy", "CLinux", "DeviceOutput", "HTTPFiles", "PatchChoice", "PatchFetch", "PatchFormat",
-                "PatchStore", "PatchSync", "PatchTrust", "Patchline", "Terminal", "YAMLReading", nioConcurrency, nioCore,
+                "PatchStore", "PatchSync", "PatchTrust", "Patchline", "Terminal", "YAMLReading", nioConcurrency,
+                nioCore,
                 nioHTTP1, systemPackage,
             ]
         ),
