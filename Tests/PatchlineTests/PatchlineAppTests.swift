@@ -3,6 +3,7 @@ import HTTPFiles
 import Logging
 import NIOConcurrencyHelpers
 import NIOCore
+import PatchChoice
 import PatchFormat
 import PatchStore
 import PatchSync
@@ -66,6 +67,30 @@ struct PatchlineAppTests {
         sentence: String
     ) {
         #expect(event.level == level && "\(event)" == sentence)
+    }
+
+    @Test func `hears what happens to patches, numbered as platforms of this field do, and so does its logger`()
+        async throws
+    {
+        try await withStore { store, _ in
+            let heard = NIOLockedValueBox<[PatchlineApp.PatchEvent]>([])
+            var settings = settings
+            settings.patchEvents = { event in heard.withLockedValue { $0.append(event) } }
+            let app = try await PatchlineApp(store: store, settings: settings)
+            _ = try await app.start()
+            await app.stop()
+            let events = heard.withLockedValue(\.self)
+            #expect(events.map { "\($0.kind.rawValue) \($0.text)" } == ["0 serving web 1, on trial"])
+        }
+        let label = Label(patchID: try #require(PatchID("web")), version: try #require(VersionLabel("2")))
+        let questions = [
+            AskedRule(label, .share(2_500), isHit: false), AskedRule(label, .condition("a==1"), isHit: true),
+        ]
+        let told = questions.map { PatchlineApp.PatchEvent(DeviceEvent($0.isHit ? .condition : .gray, .asked($0))) }
+        #expect(told.map(\.kind) == [.gray, .condition] && told.map(\.isHit) == [false, true])
+        #expect(told.map(\.share) == [2_500, nil] && told.map(\.condition) == [nil, "a==1"])
+        #expect(told.allSatisfy { $0.version?.description == "web 2" && !$0.isRollback })
+        #expect(PatchlineApp.PatchEvent.Kind.allCases.map(\.rawValue) == PatchEventType.allCases.map(\.rawValue))
     }
 
     @Test func `reads online parameters by name and kind, with no network`() async throws {

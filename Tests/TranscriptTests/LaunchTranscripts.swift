@@ -113,6 +113,20 @@ struct LaunchTranscripts {
         #expect(journal.next() == "MESSAGE\n\u{9}\0\0\0\0\0\0\0two\nlines\nPRIORITY=6\n")
     }
 
+    @Test func `of a question stands in the log once, whoever asks it again, until its answer is another`() throws {
+        let root = FilePath("/tmp/store-log-\(UInt64.random(in: 0...UInt64.max))")
+        try DiskFiles().makeDirectory(root)
+        defer { try? DiskFiles().removeTree(root) }
+        for isHit in [false, false, true, true, false] {
+            var report = DeviceReportTranscripts.synced([])
+            report.asked = [AskedRule(Sample.label, .share(2_500), isHit: isHit)]
+            // A program of its own each time, as one that is run every hour.
+            StoreLogWriter(StoreLog(root), by: "sync", now: { Sample.time }).take(.synced(.success(report)))
+        }
+        let answers = StoreLog(root).lines().compactMap { $0["data"]?["isHit"] }
+        #expect(answers == [.bool(false), .bool(true), .bool(false)])
+    }
+
     @Test func `of a log goes on behind the lines that were seen, also when the oldest are gone`() throws {
         let lines = try (0..<40).map { number in
             try #require(

@@ -38,6 +38,8 @@ extension PatchlineApp {
 
         /// Hears every event, in words and with its level; nil: nobody does.
         public var logger: Logger?
+        /// Called with what happens to patches, from many threads, besides the events of the app.
+        public var patchEvents: (@Sendable (PatchEvent) -> Void)?
 
         public init() {}
 

@@ -86,7 +86,7 @@ public actor PatchlineApp {
         if let trouble = store.trouble { report(.trouble(trouble)) }
         let progress = NIOLockedValueBox(SyncProgress())
         let waiting = NIOLockedValueBox<[PatchlineStore.PutOff]>([])
-        let logged = NIOLockedValueBox(DeviceEvents())
+        let news = NIOLockedValueBox(DeviceEvents())
         app = LocalServer(device: device, settings: try settings.own, sync: store.appSync) { event in
             switch event {
             case .syncing(let news):
@@ -94,11 +94,10 @@ public actor PatchlineApp {
             case .synced: progress.withLockedValue { $0 = SyncProgress() }
             case .app, .parametersTrouble, .portTaken, .fileTrouble: break
             }
-            if let logger = settings.logger {
-                // What the app itself is told of, it is told of below.
-                for event in logged.withLockedValue({ $0.take(event) }) where !event.isTold {
-                    logger.log(level: event.level, "\(event.text)")
-                }
+            for event in news.withLockedValue({ $0.take(event) }) {
+                // What the app itself is told of, its logger hears with that.
+                if !event.isTold { settings.logger?.log(level: event.level, "\(event.text)") }
+                settings.patchEvents?(PatchEvent(event))
             }
             if let event = Event(event) { report(event) }
             if case .synced(.success(let outcome)) = event {

@@ -129,12 +129,12 @@ struct ControlServerTests {
             #expect(first.json?["data"] == .fields([("region", .text("eu")), ("tier", .text("1"))]))
             #expect(first.json?["network"]?["limitRate"] == .integer(500_000) && first.json?["ownHost"] == .bool(false))
             let second = try await set(
-                #"{"user":null,"data":{"tier":null},"platform":null,"keep":null,"mirrors":null,"network":{"limitRate":null}}"#
+                #"{"user":null,"data":{"tier":null},"platform":null,"keep":null,"mirrors":null,"network":{"limitRate":null,"allowance":null}}"#
             )
             #expect(second.json?["user"] == nil && second.json?["platform"] == nil)
             #expect(second.json?["data"] == .fields([("region", .text("eu"))]))
             #expect(second.json?["appVersion"] == .text("2.1") && second.json?["mirrors"] == .array([]))
-            #expect(second.body.contains(#""network":{"allowance":20000,"metered":true}"#))
+            #expect(second.body.contains(#""network":{"allowance":0,"metered":true}"#))
             let before = try host.device().configuration
             for (body, said) in [
                 (#"{"appVersion":"x y"}"#, "the body: appVersion \(AppVersion.rule)"),

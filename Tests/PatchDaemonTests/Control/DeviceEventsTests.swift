@@ -99,7 +99,7 @@ struct DeviceEventsTests {
         try await app.follow()
         #expect(told.said() == ["0 confirmed", "0 serving"])
 
-        let other = PatchRules(condition: "region==us")
+        let other = PatchRules(rollout: 5_000, condition: "region==us")
         told.repository.publish([
             .script("fix", "1", "one;"), .bundle("web", "3", ["index.html": "3"], rules: other),
             .bundle("web", "2", ["index.html": "2"]),
