@@ -1,4 +1,5 @@
 import CommandSupport
+import DeviceOutput
 import FileFacts
 import PatchFormat
 import PatchStore

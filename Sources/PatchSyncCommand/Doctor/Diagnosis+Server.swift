@@ -1,4 +1,5 @@
 import CommandSupport
+import DeviceOutput
 import PatchFetch
 import PatchFormat
 import PatchSync

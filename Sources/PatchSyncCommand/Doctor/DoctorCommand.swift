@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import DeviceOutput
 import HTTPFiles
 import NIOConcurrencyHelpers
 import PatchDaemon
