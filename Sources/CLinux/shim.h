@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -52,6 +53,9 @@ static inline int patchline_send_to_local_socket(const char *name, size_t length
     memcpy(address.sun_path, name, length);
     int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (descriptor < 0) return -1;
+    // A reader that does not read must not hold the sender up for ever.
+    struct timeval longest = {.tv_sec = 1};
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof longest);
     socklen_t size = (socklen_t)(__builtin_offsetof(struct sockaddr_un, sun_path) + length);
     ssize_t sent = sendto(descriptor, bytes, count, MSG_NOSIGNAL, (struct sockaddr *)&address, size);
     int error = errno;

@@ -59,6 +59,16 @@ struct ServiceManagerTests {
         #expect(!long.tell(.ready))
     }
 
+    @Test func `that does not read is not waited for for ever`() throws {
+        let path = "/tmp/patchline-\(unique).full"
+        let listener = try Listener(Array(path.utf8))
+        defer { _ = unsafe unlink(path) }
+        let manager = try #require(ServiceManager { $0 == "NOTIFY_SOCKET" ? path : nil })
+        var sent = 0
+        while sent < 100_000, manager.tell(.alive) { sent += 1 }
+        #expect(sent < 100_000 && listener.next == "WATCHDOG=1")
+    }
+
     @Test(
         arguments: [
             ("30000000", nil, .seconds(30)), ("30000000", "42", .seconds(30)), ("30000000", "43", nil), ("0", nil, nil),

@@ -387,7 +387,8 @@ struct RunningAppTests {
         try await world.publish("2")
         let (asked, ask) = AsyncStream.makeStream(of: Void.self)
         let updates = Updates(.init(), events: world.server.events, isInstalled: { true }, report: { _ in }) {
-            _, _ throws(SyncError) in
+            _,
+            _ throws(SyncError) in
             ask.yield()
             throw .nothingInstalled
         }

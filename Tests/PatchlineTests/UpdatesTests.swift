@@ -1,9 +1,13 @@
 import AssetServer
 import NIOConcurrencyHelpers
+import PatchFetch
 import PatchFormat
+import PatchStore
 import PatchSync
-import Patchline
+import SystemPackage
 import Testing
+
+@testable import Patchline
 
 @Suite("The progress of a sync")
 struct SyncProgressTests {
@@ -115,6 +119,91 @@ struct UpdatesTests {
         let (_, wake) = try #require(await sleeps.next())
         running.cancel()
         wake.resume()
+        await running.value
+    }
+
+    @Test func `go on after the app was stopped and started again`() async throws {
+        let world = World()
+        world.isInstalled.withLockedValue { $0 = true }
+        var (sleeps, synced) = (world.sleeps.makeAsyncIterator(), world.synced.makeAsyncIterator())
+        for _ in 1...2 {
+            let running = Task { await world.updates.run() }
+            let (_, wake) = try #require(await sleeps.next())
+            #expect(await world.updates.check() == .started)
+            await synced.next()
+            running.cancel()
+            wake.resume()
+            await running.value
+        }
+    }
+
+    @Test func `that somebody waits for are made one after the other, each by its wish`() async throws {
+        let wishes = NIOLockedValueBox<[Updates.Wish]>([])
+        let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+        let (gate, open) = AsyncStream.makeStream(of: Void.self)
+        var settings = Updates.Settings()
+        settings.firstInterval = nil
+        let updates = Updates(settings, events: PageEvents(start: "s"), isInstalled: { true }, report: { _ in }) {
+            wish,
+            _ throws(SyncError) in
+            let count = wishes.withLockedValue { wishes in
+                wishes.append(wish)
+                return wishes.count
+            }
+            begin.yield()
+            for await _ in gate { break }
+            if count == 2 { throw .lock(.held("/s", by: 5)) }
+            throw .nothingInstalled
+        }
+        func error(_ wish: Updates.Wish) async -> SyncError? {
+            do throws(SyncError) { _ = try await updates.sync(wish) } catch { return error }
+            return nil
+        }
+        let running = Task { await updates.run() }
+        #expect(await updates.check() == .started)
+        var beginnings = begun.makeAsyncIterator()
+        await beginnings.next()
+        var metered = Updates.Wish()
+        (metered.isMetered, metered.retriesFailed) = (true, true)
+        let first = Task { [metered] in await error(metered) }
+        open.yield()
+        await beginnings.next()
+        open.yield()
+        #expect(await first.value == .lock(.held("/s", by: 5)), "another process syncs, and who waits is told")
+        let last = Task { await error(Updates.Wish()) }
+        await beginnings.next()
+        running.cancel()
+        #expect(await last.value != nil)
+        await running.value
+        #expect(await error(Updates.Wish()) == .fetch(.cancelled), "it was stopped")
+        #expect(wishes.withLockedValue(\.self) == [Updates.Wish(), metered, Updates.Wish()])
+    }
+
+    @Test func `begin again as soon as nothing is left, with no look at a clock`() async throws {
+        let isInstalled = NIOLockedValueBox(true)
+        let (pauses, paused) = AsyncStream.makeStream(of: Duration.self)
+        let (synced, done) = AsyncStream.makeStream(of: Void.self)
+        let updates = Updates(
+            Updates.Settings(),
+            events: PageEvents(start: "s"),
+            isInstalled: { isInstalled.withLockedValue(\.self) },
+            sleep: { pause in
+                paused.yield(pause)
+                let (never, _) = AsyncStream.makeStream(of: Never.self)
+                for await _ in never {}
+                throw CancellationError()
+            },
+            report: { _ in done.yield() },
+            sync: { _, _ throws(SyncError) in throw .nothingInstalled }
+        )
+        let running = Task { await updates.run() }
+        var (waits, syncs) = (pauses.makeAsyncIterator(), synced.makeAsyncIterator())
+        #expect(await waits.next() == .seconds(86_400))
+        isInstalled.withLockedValue { $0 = false }
+        updates.nothingIsServed()
+        await syncs.next()
+        #expect(await waits.next() == .seconds(30))
+        running.cancel()
         await running.value
     }
 

@@ -1,5 +1,8 @@
+import Dispatch
 import FoundationEssentials
+import Glibc
 import Subprocess
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -9,9 +12,15 @@ struct DaemonTests {
     /// Runs `patchsync run` while `body` runs; it must stop in good order unless the test killed it.
     private func daemon(
         _ settings: FilePath,
+        notifying manager: FilePath? = nil,
         _ body: @escaping @Sendable (RunningProgram) async throws -> Void
     ) async throws {
-        let (_, outcome) = try await running(.patchsync, ["run", "--config", settings.string], body)
+        let (_, outcome) = try await running(
+            .patchsync,
+            ["run", "--config", settings.string],
+            environment: manager.map { ["NOTIFY_SOCKET": $0.string, "WATCHDOG_USEC": "400000"] } ?? [:],
+            body
+        )
         #expect(outcome.code == 0 || outcome.wasKilled, "\(outcome)")
     }
 
@@ -49,37 +58,51 @@ struct DaemonTests {
                 let second =
                     "  till:\n    {store: \(till.store), server: '\(url)', root: \(world.root), serve: false}\n"
                 try write(first + second, to: file)
-                try await daemon(file) { program in
-                    let page = try await page("shop", shop, program)
-                    // Nobody looks at it, so what came starts.
-                    _ = try await program.line(with: "shop: serving fix 2, tip 1, web 2.0.0 (on trial")
-                    _ = try await program.line(with: "till: the store was made in \(till.store)")
-                    _ = try await program.line(with: "till: serving fix 2, tip 1, web 2.0.0 (on trial")
-                    let token = try await program.line(with: "till: serving").firstMatch(of: #/echo ([0-9a-f]{32})/#)
-                    try await till("confirm", "--launch", String(try #require(token?.1))).done()
-                    _ = try await program.line(with: "till: confirmed: fix 2, tip 1, web 2.0.0")
+                let manager = try NotifySocket(at: world.path("notify.sock"))
+                try await manager.reading {
+                    try await daemon(file, notifying: manager.path) { program in
+                        let page = try await page("shop", shop, program)
+                        // Nobody looks at it, so what came starts.
+                        _ = try await program.line(with: "shop: serving fix 2, tip 1, web 2.0.0 (on trial")
+                        _ = try await program.line(with: "till: the store was made in \(till.store)")
+                        _ = try await program.line(with: "till: serving fix 2, tip 1, web 2.0.0 (on trial")
+                        let token = try await program.line(with: "till: serving").firstMatch(
+                            of: #/echo ([0-9a-f]{32})/#
+                        )
+                        try await till("confirm", "--launch", String(try #require(token?.1))).done()
+                        _ = try await program.line(with: "till: confirmed: fix 2, tip 1, web 2.0.0")
 
-                    for arguments in [["run", "--config", file.string], ["serve", "--store", till.store.string]] {
-                        let other = try await run(.patchsync, arguments)
-                        #expect(other.code == 7 && other.errors.contains("process \(program.id)"), "\(other)")
-                    }
-                    #expect(try await shop.sync().code == 0, "a sync beside it goes on")
+                        for arguments in [["run", "--config", file.string], ["serve", "--store", till.store.string]] {
+                            let other = try await run(.patchsync, arguments)
+                            #expect(other.code == 7 && other.errors.contains("process \(program.id)"), "\(other)")
+                        }
+                        #expect(try await shop.sync().code == 0, "a sync beside it goes on")
 
-                    try write(first + second + "    sync: 5m\n", to: file)
-                    _ = try await program.line(with: "trouble: the settings stay as they were: \(file):")
-                    let lines = await program.lineCount
-                    try write(first, to: file)
-                    _ = try await program.line(with: "settings were read again: till", from: lines)
-                    try await page.expect(release: 2)
-                    let more = await program.lineCount
-                    try program.send(.terminalClosed)
-                    _ = try await program.line(with: "settings were read again: nothing changed", from: more)
-                    // Whom the settings no longer name, somebody else may serve.
-                    try await till.serving { page in
-                        let release = try await page.release()
-                        #expect(release == 2)
+                        try write(first + second + "    sync: 5m\n", to: file)
+                        _ = try await program.line(with: "trouble: the settings stay as they were: \(file):")
+                        let lines = await program.lineCount
+                        try write(first, to: file)
+                        _ = try await program.line(with: "settings were read again: till", from: lines)
+                        try await page.expect(release: 2)
+                        let more = await program.lineCount
+                        try program.send(.terminalClosed)
+                        _ = try await program.line(with: "settings were read again: nothing changed", from: more)
+                        _ = try await eventually("a sign of life") {
+                            manager.heard().contains("WATCHDOG=1") ? true : nil
+                        }
+                        // Whom the settings no longer name, somebody else may serve.
+                        try await till.serving { page in
+                            let release = try await page.release()
+                            #expect(release == 2)
+                        }
                     }
                 }
+                let heard = manager.heard().filter { $0 != "WATCHDOG=1" }
+                #expect(heard.first == "READY=1\nSTATUS=keeps shop, till", "\(heard)")
+                let faulty = heard.firstIndex { $0.hasPrefix("READY=1\nSTATUS=keeps its settings: ") }
+                #expect(faulty != nil && heard.contains("READY=1\nSTATUS=keeps shop"), "\(heard)")
+                #expect(heard.contains { $0.hasPrefix("RELOADING=1\nMONOTONIC_USEC=") }, "\(heard)")
+                #expect(heard.last == "STOPPING=1", "\(heard)")
             }
         }
     }
@@ -115,6 +138,52 @@ struct DaemonTests {
                 }
                 try await shop.expectWhole(2)
             }
+        }
+    }
+}
+
+/// A service manager's socket: what it heard so far.
+private final class NotifySocket: Sendable {
+    let path: FilePath
+    private let descriptor: Int32
+    private let lines = Mutex<[String]>([])
+    private let queue = DispatchQueue(label: "notify-socket")
+
+    init(at path: FilePath) throws {
+        self.path = path
+        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let name = Array(path.string.utf8)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: name) }
+        let bound = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe bind(descriptor, $0, socklen_t(3 + name.count))
+            }
+        }
+        try #require(bound == 0)
+    }
+
+    deinit { close(descriptor) }
+
+    /// Reads while `body` runs: whoever notifies waits where nobody does.
+    func reading(_ body: () async throws -> Void) async throws {
+        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+        source.setEventHandler { [self] in read() }
+        source.resume()
+        defer { source.cancel() }
+        try await body()
+        queue.sync { read() }
+    }
+
+    func heard() -> [String] { lines.withLock(\.self) }
+
+    private func read() {
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            let count = unsafe recv(descriptor, &bytes, bytes.count, CInt(MSG_DONTWAIT))
+            guard count > 0 else { return }
+            lines.withLock { $0.append(String(decoding: bytes.prefix(count), as: UTF8.self)) }
         }
     }
 }

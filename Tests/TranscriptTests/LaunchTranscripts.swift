@@ -129,7 +129,7 @@ struct DaemonTranscripts {
             ]
             .map(\.transcript)
         )
-        transcript.list("in systemctl status", [RunCommand.status([shop]), DaemonLife.status(keptBecause: busy)])
+        transcript.list("in systemctl status", [DaemonLife.status([shop]), DaemonLife.status(keptBecause: busy)])
         try transcript.check()
     }
 }

@@ -1,4 +1,3 @@
-import PatchStore
 package import PatchSync
 package import Patchline
 package import Terminal
@@ -29,7 +28,7 @@ extension Failure {
 
 extension Failure {
     /// - Parameter port: nil while it is not served yet, or on none.
-    static func servedAlready(by process: Int?, port: Int?) -> Failure {
+    package static func servedAlready(by process: Int?, port: Int?) -> Failure {
         Failure(
             "`patchsync serve` serves this store already: "
                 + [process.map { "process \($0)" } ?? "another process", port.map { "port \($0)" }].compactMap(\.self)
@@ -38,11 +37,4 @@ extension Failure {
             exitCode: .busy
         )
     }
-}
-
-/// The right to serve a store, for as long as the answer lives.
-func servingRight(of store: DeviceStore) throws(Failure) -> ServingRight? {
-    do throws(SyncError) { return try store.servingRight() } catch .lock(.held(_, let process)) {
-        throw .servedAlready(by: process, port: store.runningServers.first { $0.process == process }?.port)
-    } catch { throw Failure(error) }
 }

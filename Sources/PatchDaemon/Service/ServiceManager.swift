@@ -44,7 +44,7 @@ package struct ServiceManager: Sendable {
         }
     }
 
-    /// Nobody hears of it that this failed: the work does not depend on it.
+    /// Nobody hears of it that this failed: the work does not depend on it, and waits a second at most.
     @discardableResult
     package func tell(_ words: Word...) -> Bool {
         let text = words.map(\.line).joined(separator: "\n")

@@ -1,4 +1,5 @@
 import CommandSupport
+import DeviceOutput
 import PatchDaemon
 import PatchFormat
 import PatchStore
@@ -48,6 +49,24 @@ struct DaemonEvents: Sendable {
             serving.listening(address, urlIn: nil, isSecret: true)
         }
     }
+
+    func answering(at socket: FilePath) {
+        say("answering", nil, "answers at \(printable(socket.string))", [("socket", .text(socket.string))])
+    }
+
+    /// Nobody can ask; the stores are kept all the same.
+    func unanswering(_ failure: Failure) {
+        say(
+            "trouble",
+            nil,
+            "trouble: nobody can ask this process: \(printable(failure.message))",
+            [("error", .text(failure.message)), ("hint", failure.hint.map { .text($0) })]
+        )
+        if !json, let hint = failure.hint { errors.line("hint: \(printable(hint))") }
+    }
+
+    /// One that was refused or dropped.
+    func client(_ line: String) { errors.line(printable(line)) }
 
     func reloaded(_ change: SettingsChange) {
         let names = Set(change.stopped + change.started.map(\.name)).sorted()

@@ -2,36 +2,52 @@ import CommandSupport
 import FileFacts
 import PatchDaemon
 import PatchStore
-import Patchline
 import SystemPackage
 import Terminal
 
 /// What goes on beside the stores while `run` runs: its settings may change, and its service manager wants to hear of it.
 struct DaemonLife: Sendable {
-    let daemon: Daemon
-    let file: SettingsOnDisk
-    let manager: ServiceManager?
-    let events: DaemonEvents
-    let status: @Sendable ([StoreSettings]) -> String
+    private let daemon: Daemon
+    private let file: SettingsOnDisk
+    private let manager: ServiceManager?
+    private let events: DaemonEvents
+    /// Whether somebody asked, or the file changed; one after the other.
+    private let wishes: AsyncStream<Bool>
+    private let wish: AsyncStream<Bool>.Continuation
+
+    init(daemon: Daemon, file: SettingsOnDisk, manager: ServiceManager?, events: DaemonEvents) {
+        (self.daemon, self.file, self.manager, self.events) = (daemon, file, manager, events)
+        (wishes, wish) = AsyncStream.makeStream(of: Bool.self, bufferingPolicy: .bufferingNewest(2))
+    }
+
+    static func status(_ stores: [StoreSettings]) -> String {
+        "keeps \(stores.map(\.name).joined(separator: ", "))"
+    }
+
+    static func status(keptBecause failure: Failure) -> String { "keeps its settings: \(failure.message)" }
+
+    /// Somebody wants the settings read again, and hears of it also where nothing changed.
+    func reloadIsAsked() { wish.yield(true) }
+
+    /// Until its task is cancelled.
+    func reload() async {
+        for await isAsked in wishes { await reload(isAsked: isAsked) }
+    }
 
     /// Reads the settings again; they stay as they are where that fails.
-    ///
-    /// - Parameter isAsked: whether somebody waits for it; else it is told only when something changed.
-    func reload(isAsked: Bool) async {
+    private func reload(isAsked: Bool) async {
         manager?.tell(.reloading(microseconds: ServiceManager.microseconds))
         do throws(SettingsOnDisk.Fault) {
             let settings = try file.read()
             let change = await daemon.apply(settings)
             if isAsked || !change.isEmpty { events.reloaded(change) }
-            manager?.tell(.ready, .status(status(settings.stores)))
+            manager?.tell(.ready, .status(Self.status(settings.stores)))
         } catch {
             let failure = Failure(error)
             events.kept(failure)
             manager?.tell(.ready, .status(Self.status(keptBecause: failure)))
         }
     }
-
-    static func status(keptBecause failure: Failure) -> String { "keeps its settings: \(failure.message)" }
 
     /// Until its task is cancelled: the system tells of changes in the file's folder.
     func watchFile(from settings: DaemonSettings) async {
@@ -44,14 +60,14 @@ struct DaemonLife: Sendable {
         defer { watch.end() }
         var seen = file.identity
         // What was written between the first reading and now.
-        if (try? file.read()) != settings { await reload(isAsked: false) }
+        if (try? file.read()) != settings { wish.yield(false) }
         for await _ in changes {
             let current = file.identity
             // An editor takes a file away before it puts the new one there.
             guard let current, current != seen else { continue }
             seen = current
             try? watch.watch(file.folders)
-            await reload(isAsked: false)
+            wish.yield(false)
         }
     }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import DeviceOutput
 import Glibc
 import NIOConcurrencyHelpers
 import PatchDaemon
@@ -21,7 +22,7 @@ struct RunCommand: AsyncParsableCommand {
             hold, and the reason is printed.
 
             A store is asked for at its interval, a tenth more or less; after a failure sooner, and then ever later; and as soon as a
-            network comes back. Between, nothing wakes this process. What a sync staged starts by its rules, and otherwise
+            network comes back. Between, it sleeps. What a sync staged starts by its rules, and otherwise
             when the page reloads, at the next launch, or while no page can be disturbed.
 
             Under systemd it says when it is ready, what it does, and that it is alive (Type=notify-reload, WatchdogSec=), and takes a
@@ -82,24 +83,24 @@ struct RunCommand: AsyncParsableCommand {
             )
         } catch { throw Failure(error) }
         let control = ControlPlace(settings, hosts: { hosts.withLockedValue(\.self) }, log: log)
-        manager?.tell(.ready, .status(Self.status(settings.stores)))
-        let life = DaemonLife(daemon: daemon, file: file, manager: manager, events: printed, status: Self.status)
+        let life = DaemonLife(daemon: daemon, file: file, manager: manager, events: printed)
         await withTaskGroup(of: Void.self) { group in
+            let (settling, settled) = AsyncStream.makeStream(of: Never.self)
+            group.addTask { await control.serve(telling: printed) { settled.finish() } }
+            for await _ in settling {}
+            manager?.tell(.ready, .status(DaemonLife.status(settings.stores)))
             group.addTask { await life.watchFile(from: settings) }
+            group.addTask { await life.reload() }
             group.addTask { await life.showSigns() }
-            group.addTask { await control.serve() }
             for await signal in signals {
                 guard signal == .sighup else { break }
-                await life.reload(isAsked: true)
+                life.reloadIsAsked()
             }
+            log.close()
             group.cancelAll()
         }
         manager?.tell(.stopping)
         await daemon.stop()
-    }
-
-    static func status(_ stores: [StoreSettings]) -> String {
-        "keeps \(stores.map(\.name).joined(separator: ", "))"
     }
 
     private func surroundings(_ printed: DaemonEvents, _ log: EventLog) -> StoreRunner.Surroundings {

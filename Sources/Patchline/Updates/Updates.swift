@@ -54,8 +54,9 @@ package actor Updates: Service {
     /// Asked for before that.
     private var isWished = false
     private var isRunning = false
-    /// Of those who wait for a sync's outcome; nil while nobody runs this.
-    private var requests: [Request]?
+    /// Of those who wait for a sync's outcome.
+    private var requests: [Request] = []
+    private var isOver = false
     /// Finished when nothing is served any more.
     private let search = NIOLockedValueBox<AsyncStream<Never>.Continuation?>(nil)
 
@@ -88,10 +89,12 @@ package actor Updates: Service {
 
     /// One sync of its own, after the one in progress and those that were asked for before; syncs that are switched off
     /// happen by this alone.
+    ///
+    /// - Throws: `fetch(.cancelled)` once the app was stopped.
     package func sync(_ wish: Wish) async throws(SyncError) -> SyncReport {
-        guard requests != nil else { throw .fetch(.cancelled) }
+        guard !isOver else { throw .fetch(.cancelled) }
         let result = await withCheckedContinuation { answer in
-            requests?.append(Request(wish: wish, answer: answer))
+            requests.append(Request(wish: wish, answer: answer))
             ask()
         }
         return try result.get()
@@ -102,7 +105,7 @@ package actor Updates: Service {
         // Of this run alone: what reads a stream ends it when it is cancelled.
         let (stream, wishes) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         self.wishes = wishes
-        requests = []
+        isOver = false
         if isWished { ask() }
         isWished = false
         await cancelWhenGracefulShutdown { [self] in
@@ -112,9 +115,10 @@ package actor Updates: Service {
                 group.cancelAll()
             }
         }
-        let unanswered = requests ?? []
-        requests = nil
+        isOver = true
         self.wishes = nil
+        let unanswered = requests
+        requests = []
         for request in unanswered { request.answer.resume(returning: .failure(.fetch(.cancelled))) }
     }
 
@@ -172,9 +176,8 @@ package actor Updates: Service {
     private func oneSync() async {
         isRunning = true
         defer { isRunning = false }
-        let request = requests?.first
-        if request != nil { requests?.removeFirst() }
-        if requests?.isEmpty == false { ask() }
+        let request = requests.isEmpty ? nil : requests.removeFirst()
+        if !requests.isEmpty { ask() }
         let result = await outcome(of: request?.wish ?? Wish())
         request?.answer.resume(returning: result)
         switch result {

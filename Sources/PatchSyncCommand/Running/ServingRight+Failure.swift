@@ -1,0 +1,11 @@
+import PatchStore
+import DeviceOutput
+import PatchSync
+import Terminal
+
+/// The right to serve a store, for as long as the answer lives.
+func servingRight(of store: DeviceStore) throws(Failure) -> ServingRight? {
+    do throws(SyncError) { return try store.servingRight() } catch .lock(.held(_, let process)) {
+        throw .servedAlready(by: process, port: store.runningServers.first { $0.process == process }?.port)
+    } catch { throw Failure(error) }
+}
