@@ -84,9 +84,15 @@ struct IdleTests {
 
     private func running(
         _ start: TrialStart = .firstPage,
+        changing change: (inout RunningApp.Settings) -> Void = { _ in },
         _ body: (RunningApp) async throws -> Void
     ) async throws {
-        let app = world.app(timeout: .seconds(20), start: start, waiting: waits.waiting(for: world.device.device.store))
+        let app = world.app(
+            timeout: .seconds(20),
+            start: start,
+            waiting: waits.waiting(for: world.device.device.store),
+            changing: change
+        )
         try await app.launch()
         let running = Task { await app.run() }
         await waits.untilLooked()
@@ -132,6 +138,28 @@ struct IdleTests {
             await another()
             await another()
             #expect(waits.pauses.count == count, "in the background it stands still")
+        }
+    }
+
+    @Test func `starts what people put off when that is over, and has one timer for that`() async throws {
+        let web = SimulatedPatch.bundle("web", "1", ["index.html": "<p>1</p>"])
+        world.repository.publish([web])
+        try await world.device.sync()
+        try await world.device.launchAndConfirm()
+        try await running(changing: { $0.runsScripts = true }) { app in
+            _ = try await world.device.device.postpone(for: .seconds(7_200))
+            world.repository.publish([web, .script("fix", "1", "fixed = 1;")])
+            try await world.device.sync()
+            await another()
+            await another()
+            #expect(waits.pauses.last == .seconds(7_200))
+            let held = await app.serving?.labels
+            #expect(held == "web 1")
+            world.clock.advance(by: .seconds(7_200))
+            await another()
+            await another()
+            let labels = await app.serving?.labels
+            #expect(labels == "fix 1, web 1")
         }
     }
 

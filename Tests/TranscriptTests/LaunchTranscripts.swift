@@ -209,6 +209,8 @@ struct DaemonTranscripts {
                     events.reloaded(SettingsChange(from: [shop], to: [shop]))
                     events.kept(busy)
                     events.unwatched(FileError(.noSpace, .watch, "/etc/patchline"))
+                    events.answering(at: "/run/patchline/patchsync.sock")
+                    events.unanswering(Failure(ControlError.answered("/run/patchline/patchsync.sock")))
                 }
             )
         }

@@ -35,6 +35,8 @@ package actor StoreRunner: StoreHost {
         case due
         case synced(Schedule.Outcome)
         case network
+        /// What people put off may start.
+        case holdEnded
     }
 
     package nonisolated let name: String
@@ -49,6 +51,7 @@ package actor StoreRunner: StoreHost {
     private var planned: (look: NextLook, at: ContinuousClock.Instant)?
     private var lastTry: ContinuousClock.Instant?
     private var steps: AsyncStream<Step>.Continuation?
+    private var hold: Task<Void, Never>?
 
     package init(_ settings: StoreSettings, in around: Surroundings) {
         name = settings.name
@@ -78,7 +81,7 @@ package actor StoreRunner: StoreHost {
         return try await running().sync(own)
     }
 
-    package func switchToPending() async throws(SyncError) { try await running().startPending() }
+    package func switchToPending() async throws(SyncError) { try await running().startPending(isAsked: true) }
 
     package func background() async throws(SyncError) {
         try await running().background()
@@ -192,6 +195,7 @@ package actor StoreRunner: StoreHost {
         self.server = server
         defer {
             (self.server, address, planned, self.steps) = (nil, nil, nil, nil)
+            hold?.cancel()
             isInBackground = false
         }
         let address: LocalServer.Address
@@ -264,6 +268,7 @@ package actor StoreRunner: StoreHost {
                 lastTry = .now
                 plan(next(after: outcome))
                 await switchIfNobodyLooks()
+            case .holdEnded: await switchIfNobodyLooks()
             case .network:
                 guard let look = schedule.networkCame(age: lastTry?.duration(to: .now) ?? Schedule.networkPause)
                 else { break }
@@ -297,7 +302,13 @@ package actor StoreRunner: StoreHost {
             let state = try? device().state(), case .pending(_, let next) = state.machine.state,
             next.activates != .atNextLaunch
         else { return }
-        do throws(SyncError) { try await server.startPending() } catch .nothingPending {} catch {
+        do throws(SyncError) { try await server.startPending() } catch .nothingPending {} catch .heldBack(let held) {
+            let pause = held.until.since(around.now())
+            hold?.cancel()
+            hold = Task { [sleep = around.sleep, steps] in
+                if (try? await sleep(pause)) != nil { steps?.yield(.holdEnded) }
+            }
+        } catch {
             tell(.trouble(.device(error)))
         }
     }

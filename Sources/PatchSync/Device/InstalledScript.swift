@@ -66,3 +66,11 @@ extension IntegrityCheck {
         try faults(of: script).isEmpty ? recorded(script) : nil
     }
 }
+
+extension [PatchStates] {
+    /// - Parameter scripts: what the device has once the sync is over.
+    package func with(_ scripts: [InstalledScript]) -> [PatchStates] {
+        let files = Dictionary(scripts.map { ($0.patch.label, $0.file) }) { first, _ in first }
+        return map { $0.with(files[Label(patchID: $0.patchID, version: $0.version)] ?? nil) }
+    }
+}

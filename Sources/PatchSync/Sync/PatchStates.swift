@@ -22,12 +22,6 @@ extension [PatchStates] {
             append(PatchStates(patchID: id, version: version, states: [state], fault: fault))
         }
     }
-
-    /// - Parameter scripts: what the device has once the sync is over.
-    package func with(_ scripts: [InstalledScript]) -> [PatchStates] {
-        let files = Dictionary(scripts.map { ($0.patch.label, $0.file) }) { first, _ in first }
-        return map { $0.with(files[Label(patchID: $0.patchID, version: $0.version)] ?? nil) }
-    }
 }
 
 extension PatchStates {
@@ -36,7 +30,7 @@ extension PatchStates {
         self.fault = self.fault ?? fault
     }
 
-    fileprivate func with(_ file: FilePath?) -> PatchStates {
+    func with(_ file: FilePath?) -> PatchStates {
         var patch = self
         patch.file = file
         return patch

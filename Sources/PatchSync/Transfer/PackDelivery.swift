@@ -231,7 +231,7 @@ struct PackDelivery {
                     failure = error
                     throw .notTaken(request.path, reason: "\(error)")
                 }
-                if isWrong { throw .notTaken(request.path, reason: "has more signatures than rows") }
+                if isWrong { throw .notTaken(request.path, reason: "\(PackError.signatures(.length))") }
             }
         } catch {
             progress = max(progress, receiver.lasting)

@@ -218,7 +218,11 @@ package actor LocalServer {
     package nonisolated var hasPages: Bool { assets.hasPages || assets.events.streams > 0 }
 
     /// As a page's call does.
-    package func startPending() async throws(SyncError) { try await app.startPending() }
+    ///
+    /// - Parameter isAsked: whether a person asks for it, whatever people put off before.
+    package func startPending(isAsked: Bool = false) async throws(SyncError) {
+        try await app.startPending(isAsked: isAsked)
+    }
 
     package func status() async -> PageStatus { await app.status() }
 

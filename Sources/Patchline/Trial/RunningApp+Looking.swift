@@ -59,7 +59,7 @@ extension RunningApp {
         let isTold = follows(with: watch)
         var isWell = true
         let current = watched()
-        if current != seen {
+        if current != seen || holdEnds.map({ device.now() >= $0 }) == true {
             seen = current
             isWell = await attempt { [self] () throws(SyncError) in try await follow() }
             isWell = await attempt { [self] () throws(SyncError) in try followParameters() } && isWell
@@ -69,7 +69,8 @@ extension RunningApp {
         // What was tried in vain may have touched the folders itself.
         if !isWell { try? await waiting.sleep(settings.watchInterval) }
         if !isTold { return settings.watchInterval }
-        let pauses = [trial?.nextQuestion, hadPrevious ? server.previousLasts : nil].compactMap(\.self)
+        let held = holdEnds.map { $0.since(device.now()) }
+        let pauses = [trial?.nextQuestion, hadPrevious ? server.previousLasts : nil, held].compactMap(\.self)
         return pauses.min().map { max($0, settings.watchInterval) }
     }
 

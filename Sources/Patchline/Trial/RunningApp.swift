@@ -45,6 +45,8 @@ package actor RunningApp: Service {
     var isCounting: Bool { trial?.isCounting == true && !isInBackground }
     /// Reported already.
     private var fault: StateFault?
+    /// When what waits may start, where people put it off.
+    private(set) var holdEnds: UTCTime?
     /// Whether the previous selection was still served at the last look.
     package var hadPrevious = false
     private let start = ContinuousClock.now
@@ -108,8 +110,8 @@ package actor RunningApp: Service {
     /// The page is about to reload: the pending selection starts.
     ///
     /// - Throws: `nothingPending`, or `waitsForLaunch` when it must not start inside a running app.
-    package func startPending() async throws(SyncError) {
-        try show(try await device.switchToPending(counting: settings.startupTimer))
+    package func startPending(isAsked: Bool = false) async throws(SyncError) {
+        try show(try await device.switchToPending(counting: settings.startupTimer, isAsked: isAsked))
         await openIfPageless()
     }
 
@@ -117,6 +119,7 @@ package actor RunningApp: Service {
     func follow() async throws(SyncError) {
         try await followChannel()
         try tellFault()
+        holdEnds = try device.activationHold()?.until
         switch try device.state().machine.state {
         case .empty:
             if serving != nil || trial != nil { try show(.nothing) }

@@ -67,7 +67,8 @@ struct Scene: Sendable {
     }
 
     func expectNoFaults(location: SourceLocation = #_sourceLocation) async throws {
-        #expect(try await browser.faults() == [], sourceLocation: location)
+        let faults = try await browser.faults()
+        #expect(faults == [], sourceLocation: location)
     }
 }
 
