@@ -27,7 +27,9 @@ class Tab:
     async def open(cls, profile, session):
         tab = cls()
         tab.page = await profile.new_page()
-        tab.page.on('console', lambda message: message.type in ('error', 'warning') and session.faults.append(
+        # A browser asks for this one by itself where a page is left before its icon was read; no page names it.
+        tab.page.on('console', lambda message: message.type in ('error', 'warning') and not (
+            message.location.get('url') or '').endswith('/favicon.ico') and session.faults.append(
             f'{message.type}: {message.text} at {message.location.get("url")}'))
         tab.page.on('pageerror', lambda error: session.faults.append(f'uncaught: {error}'))
         tab.devtools = await profile.new_cdp_session(tab.page)
