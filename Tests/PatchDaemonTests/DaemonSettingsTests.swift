@@ -57,48 +57,48 @@ struct DaemonSettingsTests {
 
     @Test(
         arguments: [
-            ("", "d.yaml names no store"), ("a: ]", "d.yaml:1 is not YAML: did not find expected node content"),
-            ("stores: {}", "d.yaml:1 stores names no store"),
-            ("stores: 5", "d.yaml:1 stores must be a mapping: name: value"),
-            ("- a", "d.yaml:1 the file must be a mapping: name: value"),
-            ("stores: {a: {store: /a}, a: {store: /b}}", "d.yaml:1 sets 'a' twice"),
-            ("sockets: none\nstores: {a: {store: /a}}", "d.yaml:1 there is no setting 'sockets'"),
-            ("stores:\n  a:\n    store: /a\n    sync: 5m", "d.yaml:4 there is no setting 'sync'"),
+            ("", "d.yaml: names no store"), ("a: ]", "d.yaml:1: is not YAML: did not find expected node content"),
+            ("stores: {}", "d.yaml:1: stores names no store"),
+            ("stores: 5", "d.yaml:1: stores must be a mapping: name: value"),
+            ("- a", "d.yaml:1: the file must be a mapping: name: value"),
+            ("stores: {a: {store: /a}, a: {store: /b}}", "d.yaml:1: sets 'a' twice"),
+            ("sockets: none\nstores: {a: {store: /a}}", "d.yaml:1: there is no setting 'sockets'"),
+            ("stores:\n  a:\n    store: /a\n    sync: 5m", "d.yaml:4: there is no setting 'sync'"),
             (
                 "stores:\n  A: {store: /a}",
-                "d.yaml:2 the name 'A' must be 1 to 64 of a-z, 0-9, '-', '_' and '.', a letter or digit first"
+                "d.yaml:2: the name 'A' must be 1 to 64 of a-z, 0-9, '-', '_' and '.', a letter or digit first"
             ),
-            ("stores: {a: /a}", "d.yaml:1 a must be a mapping: name: value"),
-            ("stores: {a: {port: 1}}", "d.yaml:1 a has no store: its folder"),
-            ("stores: {a: {store: a}}", "d.yaml:1 store must be a path from / on"),
-            ("stores: {a: {store: [/a]}}", "d.yaml:1 store must have one value"),
-            ("socket: s\nstores: {a: {store: /a}}", "d.yaml:1 socket must be a path from / on"),
-            ("stores: {a: {store: /a, port: 65536}}", "d.yaml:1 port must be from 0 to 65535"),
-            ("stores: {a: {store: /a, serve: yes}}", "d.yaml:1 serve must be true or false"),
+            ("stores: {a: /a}", "d.yaml:1: a must be a mapping: name: value"),
+            ("stores: {a: {port: 1}}", "d.yaml:1: a has no store: its folder"),
+            ("stores: {a: {store: a}}", "d.yaml:1: store must be a path from / on"),
+            ("stores: {a: {store: [/a]}}", "d.yaml:1: store must have one value"),
+            ("socket: s\nstores: {a: {store: /a}}", "d.yaml:1: socket must be a path from / on"),
+            ("stores: {a: {store: /a, port: 65536}}", "d.yaml:1: port must be from 0 to 65535"),
+            ("stores: {a: {store: /a, serve: yes}}", "d.yaml:1: serve must be true or false"),
             (
                 "stores: {a: {store: /a, sync-every: 15}}",
-                "d.yaml:1 sync-every must be a length of time such as 15m or 1h, or off"
+                "d.yaml:1: sync-every must be a length of time such as 15m or 1h, or off"
             ),
             (
                 "stores: {a: {store: /a, sync-every: 0s}}",
-                "d.yaml:1 sync-every must be a length of time such as 15m or 1h, or off"
+                "d.yaml:1: sync-every must be a length of time such as 15m or 1h, or off"
             ),
             (
                 "stores: {a: {store: /a, startup-timeout: 2h}}",
-                "d.yaml:1 startup-timeout must be a length of time from 1ms to 1h, such as 20s"
+                "d.yaml:1: startup-timeout must be a length of time from 1ms to 1h, such as 20s"
             ),
-            ("stores: {a: {store: /a, startup-timer: never}}", "d.yaml:1 startup-timer must be page or launch"),
-            ("stores: {a: {store: /a, proxy: x}}", "d.yaml:1 proxy must be a list of at most 100 rules"),
+            ("stores: {a: {store: /a, startup-timer: never}}", "d.yaml:1: startup-timer must be page or launch"),
+            ("stores: {a: {store: /a, proxy: x}}", "d.yaml:1: proxy must be a list of at most 100 rules"),
             (
                 "stores: {a: {store: /a, proxy: [x]}}",
-                "d.yaml:1 proxy 'x' must be PATTERN=URL, as in '/api/.*=https://api.example.com'"
+                "d.yaml:1: proxy 'x' must be PATTERN=URL, as in '/api/.*=https://api.example.com'"
             ),
             (
                 "stores: {a: {store: /a, server: 'https://u.example'}}",
-                "d.yaml:1 a has one of server, root and channel without the others that a store is made from"
+                "d.yaml:1: a has one of server, root and channel without the others that a store is made from"
             ),
-            ("stores: {a: {store: /x}, b: {store: /x/}}", "d.yaml:1 stores gives a and b the same folder"),
-            ("stores: {[a]: {store: /x}}", "d.yaml:1 stores must have plain text as keys"),
+            ("stores: {a: {store: /x}, b: {store: /x/}}", "d.yaml:1: stores gives a and b the same folder"),
+            ("stores: {[a]: {store: /x}}", "d.yaml:1: stores must have plain text as keys"),
         ]
     )
     func `are refused as a whole, by file, line and rule`(text: String, fault: String) {

@@ -28,7 +28,7 @@ struct StaticHostTests {
                 let requests = await host.text
                 // A script, and the bundle's new files in a pack from the version before.
                 #expect(requests.components("/objects/") == 7 + 1, "only what changed travels: \(requests)")
-                #expect(requests.components("/from-") == 2, "the pack, and the signatures beside it: \(requests)")
+                #expect(requests.components("/from-") == 1, "the pack with its signatures: \(requests)")
             }
             #expect(host.1.wasTerminated, "\(host.1)")
         }

@@ -33,7 +33,8 @@ extension OutputSchema {
                       "code": {"$ref": "#/$defs/code"},
                       "why": {"$ref": "#/$defs/code", "description": "Of passedOver: the first rule that says no."},
                       "text": {"type": "string", "description": "The same in words."},
-                      "version": {"type": "string", "description": "The one that stands in its way or takes its place."}
+                      "version": {"type": "string", "description": "The one that stands in its way or takes its place."},
+                      "until": {"$ref": "#/$defs/time", "description": "It may start from then on."}
                     }
                   },
                   "rules": {
@@ -60,6 +61,8 @@ extension OutputSchema {
                               "appVersion": {"type": "string"},
                               "facts": {"type": "array", "items": {"type": "string"}},
                               "until": {"$ref": "#/$defs/time"},
+                              "patchId": {"type": "string", "description": "What somebody would approve."},
+                              "version": {"type": "string"},
                               "from": {"type": "integer", "description": "In devices of 10,000."},
                               "to": {"type": "integer", "description": "In devices of 10,000."},
                               "compatibility": {"type": "string"},

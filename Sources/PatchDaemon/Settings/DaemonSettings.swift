@@ -79,7 +79,7 @@ package struct DaemonSettingsFault: Error, Equatable, Sendable, CustomStringConv
         (self.file, self.line, self.rule, self.hint) = (file, line, rule, hint)
     }
 
-    package var description: String { "\(file)\(line.map { ":\($0)" } ?? "") \(rule)" }
+    package var description: String { "\(file):\(line.map { "\($0):" } ?? "") \(rule)" }
 }
 
 /// What has to be done so that other settings hold.

@@ -12,13 +12,14 @@ package final class ServingRight: Sendable {
 extension DeviceStore {
     /// Takes the right now or not at all; the store's folder is made where it is missing.
     ///
-    /// - Returns: nil for a disk in memory.
+    /// - Returns: nil for a disk in memory, and for one that takes nothing: what is there is served all the same.
     /// - Throws: `lock(.held)` while another process has it.
     package func servingRight() throws(SyncError) -> ServingRight? {
         guard isShared else { return nil }
-        try wrapped { () throws(FileError) in try files.makeDirectory(root) }
+        do throws(FileError) { try files.makeDirectory(root) } catch { return nil }
         do throws(StoreLockError) { return ServingRight(try StoreLock(root.at("serving.lock"))) } catch {
-            throw .lock(error)
+            if case .held = error { throw .lock(error) }
+            return nil
         }
     }
 }
