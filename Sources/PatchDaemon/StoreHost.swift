@@ -14,6 +14,9 @@ package protocol StoreHost: Sendable {
     /// Where pages are served; nil while they are not.
     func pages() async -> LocalServer.Address?
 
+    /// Why it is not kept now, in words; nil where it is.
+    func trouble() async -> String?
+
     /// When the daemon asks the server next, and why then.
     func nextLook() async -> NextLook?
 
@@ -26,6 +29,10 @@ package protocol StoreHost: Sendable {
     /// The app is not seen any more: no launch counts, and nothing switches before it is seen again but what need not wait.
     func background() async throws(SyncError)
     func foreground() async throws(SyncError)
+}
+
+extension StoreHost {
+    package func trouble() async -> String? { nil }
 }
 
 /// What somebody wants of one sync.

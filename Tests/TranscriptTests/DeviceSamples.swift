@@ -22,6 +22,7 @@ extension SyncError: Sampled {
             .waitsForLaunch, .heldBack(.postponed(until: Sample.after)), .heldBack(.window(opens: Sample.after)),
             .blacklisted(Sample.label, until: Sample.time),
             .otherAppBuild(given: Sample.named("412"), embedded: Sample.named("411")), .trialRunning,
+            .waitsForTrial, .notKept("port 8081 is taken by another program"),
             .unreadable(Sample.format), .pack("\(Sample.label) pack from 1.0.0", .signatures(.column)),
         ]
         let nested: [[SyncError]] = [
@@ -41,7 +42,7 @@ extension SyncError: Sampled {
             .nothingPending,
             .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .heldBack, .blacklisted, .incompatible,
             .embedded,
-            .otherAppBuild, .trialRunning, .unreadable:
+            .otherAppBuild, .trialRunning, .waitsForTrial, .notKept, .unreadable:
             true
         }
     }

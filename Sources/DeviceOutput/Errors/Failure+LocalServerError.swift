@@ -30,7 +30,7 @@ extension Failure {
     /// - Parameter port: nil while it is not served yet, or on none.
     package static func servedAlready(by process: Int?, port: Int?) -> Failure {
         Failure(
-            "`patchsync serve` serves this store already: "
+            "`patchsync serve` or `patchsync run` serves this store already: "
                 + [process.map { "process \($0)" } ?? "another process", port.map { "port \($0)" }].compactMap(\.self)
                 .joined(separator: ", "),
             hint: "open the URL that it printed, or stop it first.",

@@ -25,9 +25,10 @@ extension SyncError {
         case .embedded(_, .format): .malformed
         case .embedded(_, .trust), .otherAppBuild: .refused
         case .embedded(_, .file), .embedded(_, .missing): .disk
-        case .lock(.held): .busy
+        case .lock(.held), .notKept: .busy
         case .lock(.file): .disk
-        case .nothingPending, .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .heldBack, .trialRunning:
+        case .nothingPending, .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .heldBack, .trialRunning,
+            .waitsForTrial:
             .failed
         case .blacklisted, .incompatible: .refused
         }
@@ -83,6 +84,8 @@ extension SyncError {
         case .nothingInstalled: "run `patchsync sync`, then `patchsync serve`."
         case .embedded: "make it again with `patchsign embed`, and ship it as it is. What is installed keeps running."
         case .otherAppBuild: "leave --app-build out, or make what the app ships with `patchsign embed --app-build`."
+        case .waitsForTrial: "confirm it first; the version that runs tells that it works."
+        case .notKept: "the daemon tries again by itself; its output and `patchsync log` say what was wrong."
         case .trialRunning:
             "confirm it with `patchsync confirm --launch-file FILE`, or wait for a newer release in this channel."
         case .file(.noSpace): "free some space and run the same command again; nothing is lost."

@@ -77,7 +77,7 @@ extension ControlWork {
         let device = try device(call)
         return try await Self.told { () async throws(SyncError) in
             // No server is asked beside a trial: what ends the process then would count against it.
-            if case .trying = try device.state().machine.state { throw .trialRunning }
+            if case .trying = try device.state().machine.state { throw .waitsForTrial }
             var network = device.configuration.network
             if let isMetered = wish.isMetered { network.isMetered = isMetered }
             return try await device.forecast(deadlines, retryFailed: wish.retriesFailed, network: network).json

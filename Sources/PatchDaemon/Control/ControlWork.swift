@@ -19,7 +19,7 @@ struct ControlWork: Sendable {
 
     /// All of them, and the description of all.
     var routes: [ControlRoute] {
-        let routes = aboutThis + aboutStores + aboutSyncs + aboutLaunches + aboutSettings + aboutEvents
+        let routes = aboutThis + aboutStores + aboutSyncs + aboutLaunches + aboutDecisions + aboutSettings + aboutEvents
         let document = ControlDescription.make(routes)
         return routes + [
             ControlRoute(
@@ -206,6 +206,7 @@ struct ControlWork: Sendable {
                 "next",
                 .object([("seconds", .inline(.fields([("type", .text("integer"))]))), ("reason", .text)])
             ),
+            ("trouble", .text),
         ],
         required: ["name", "app", "channel", "phase", "running"]
     )
@@ -213,7 +214,7 @@ struct ControlWork: Sendable {
     private static func overview(of host: any StoreHost) async throws(ControlProblem) -> JSON {
         let device = try told { () throws(SyncError) in try host.device() }
         let state = try told { () throws(SyncError) in try device.state().machine.state }
-        let (pages, next) = (await host.pages(), await host.nextLook())
+        let (pages, next, trouble) = (await host.pages(), await host.nextLook(), await host.trouble())
         return .fields([
             ("name", .text(host.name)), ("app", .text(device.configuration.app.text)),
             ("channel", .text(device.configuration.channel.text)), ("phase", .text(state.phase.rawValue)),
@@ -230,6 +231,7 @@ struct ControlWork: Sendable {
                 "next",
                 next.map { .fields([("seconds", .integer(Int($0.seconds))), ("reason", .text($0.reason.rawValue))]) }
             ),
+            ("trouble", trouble.map { .text($0) }),
         ])
     }
 }

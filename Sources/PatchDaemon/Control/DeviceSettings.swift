@@ -18,6 +18,10 @@ struct DeviceSettings: Sendable {
     private var allowance: Int?
     /// Nil inside: as fast as it comes.
     private var rate: Int??
+    private var consent = FactChanges.Change<Consent>.keep
+    private var postponeLimit = FactChanges.Change<Duration>.keep
+    private var windows: [MaintenanceWindows.Window]?
+    private var windowZone = FactChanges.Change<ZoneOffset>.keep
 
     /// - Throws: for the first member that breaks a rule.
     init(_ fields: Fields) throws(FormatError) {
@@ -47,6 +51,7 @@ struct DeviceSettings: Sendable {
         pins = try Self.list("pins", in: fields, limit: ServerAccess.pinsLimit, PublicKeyPin.rule) { PublicKeyPin($0) }
         if fields.has("ca") { authorities = fields.isNull("ca") ? .some(nil) : try fields.string("ca") }
         try readNetwork(fields)
+        try readPolicy(fields)
     }
 
     /// - Throws: where the servers cannot be reached in this way.
@@ -58,6 +63,11 @@ struct DeviceSettings: Sendable {
         if let isMetered { configuration.network.isMetered = isMetered }
         if let allowance { configuration.network.allowance = allowance }
         if let rate { configuration.network.rate = rate }
+        let standard = UpdatePolicy()
+        consent.change(&configuration.policy.consent, else: standard.consent)
+        postponeLimit.change(&configuration.policy.postponeLimit, else: standard.postponeLimit)
+        if let windows { configuration.policy.windows.windows = windows }
+        windowZone.change(&configuration.policy.windows.zone, else: standard.windows.zone)
         do throws(TLSFault) { try configuration.access.check(configuration.server) } catch { throw .fetch(.tls(error)) }
     }
 
@@ -99,6 +109,20 @@ struct DeviceSettings: Sendable {
         }
     }
 
+    private mutating func readPolicy(_ fields: Fields) throws(FormatError) {
+        guard fields.has("policy") else { return }
+        let policy = try Fields(fields.object["policy"], of: fields.document, at: "policy")
+        consent = try Self.change("consent", in: policy, Consent.rule) { Consent(rawValue: $0) }
+        postponeLimit = try Self.change("postponeLimit", in: policy) { (fields, key) throws(FormatError) in
+            .seconds(try fields.integer(key, in: 0...Int(UpdatePolicy.longestLimit.components.seconds)))
+        }
+        let rule = MaintenanceWindows.Window.rule
+        windows = try Self.list("windows", in: policy, limit: MaintenanceWindows.most, rule) {
+            MaintenanceWindows.Window($0)
+        }
+        windowZone = try Self.change("windowZone", in: policy, ZoneOffset.rule) { ZoneOffset($0) }
+    }
+
     private static func change<Value>(
         _ key: String,
         in fields: Fields,
@@ -138,6 +162,16 @@ struct DeviceSettings: Sendable {
     }
 }
 
+extension FactChanges.Change {
+    fileprivate func change(_ value: inout Value, else standard: Value) {
+        switch self {
+        case .keep: break
+        case .set(let new): value = new
+        case .forget: value = standard
+        }
+    }
+}
+
 extension Fields {
     fileprivate func isNull(_ key: String) -> Bool { object[key] == .null }
 }
@@ -166,6 +200,13 @@ extension DeviceSettings {
             (
                 "network",
                 .object([("metered", type("boolean")), ("allowance", type("integer")), ("limitRate", type("integer"))])
+            ),
+            (
+                "policy",
+                .object([
+                    ("consent", type("string")), ("postponeLimit", type("integer")), ("windows", type("array")),
+                    ("windowZone", type("string")),
+                ])
             ),
         ])
     }

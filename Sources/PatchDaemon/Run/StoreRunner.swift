@@ -43,8 +43,12 @@ package actor StoreRunner: StoreHost {
     package nonisolated let settings: StoreSettings
     private nonisolated let around: Surroundings
     private var right: ServingRight?
+    /// The store is there, and what differs from the settings was told.
+    private var isMade = false
     private var server: LocalServer?
     private var address: LocalServer.Address?
+    /// Why the last launch ended.
+    private var lastTrouble: String?
     private var isInBackground = false
     private var isStopped = false
     private var schedule: Schedule
@@ -67,6 +71,8 @@ package actor StoreRunner: StoreHost {
     }
 
     package func pages() -> LocalServer.Address? { address }
+
+    package func trouble() -> String? { server == nil ? lastTrouble : nil }
 
     package func nextLook() -> NextLook? {
         guard let planned else { return nil }
@@ -95,7 +101,7 @@ package actor StoreRunner: StoreHost {
     }
 
     private func running() throws(SyncError) -> LocalServer {
-        guard let server else { throw .fetch(.cancelled) }
+        guard let server else { throw .notKept(lastTrouble ?? "it begins, or ends") }
         return server
     }
 
@@ -105,16 +111,16 @@ package actor StoreRunner: StoreHost {
     ///
     /// - Throws: `lock(.held)` while another process serves it.
     package func prepare() throws(SyncError) {
-        guard right == nil else { return }
         let store = try around.open(settings.store)
-        right = try store.servingRight()
-        guard let origin = settings.origin else { return }
+        if right == nil { right = try store.servingRight() }
+        guard !isMade, let origin = settings.origin else { return }
         let root: [UInt8]
         do throws(FileError) { root = try DiskFiles().read(origin.root, limit: Limits.root) } catch {
             // A store that is there needs it no more.
             if (try? store.configuration()) != nil { return }
             throw .file(error)
         }
+        defer { isMade = (try? store.configuration()) != nil }
         let creation = try Device.createOnce(
             store,
             server: origin.server,
@@ -139,6 +145,7 @@ package actor StoreRunner: StoreHost {
         while !isStopped {
             let start = ContinuousClock.now
             do throws(RunnerFault) { try await launch() } catch {
+                lastTrouble = "\(error)"
                 if !isStopped { tell(.trouble(error)) }
             }
             if start.duration(to: .now) > .seconds(300) { failures = 0 }

@@ -102,7 +102,12 @@ extension Device {
         let name = "\(patch.label) manifest.sigs"
         let parsed: SignatureColumn
         do {
-            let bytes = try store.files.read(try store.place(of: column).path, limit: Limits.signatureColumn)
+            let path = try store.place(of: column).path
+            guard try store.files.status(of: path) != nil else {
+                let fault = "\(name): is not here, as after `--entry-signatures manifest`: the next sync brings it"
+                return [CheckRecord(.assetSignature, of: name, fault: fault)]
+            }
+            let bytes = try store.files.read(path, limit: Limits.signatureColumn)
             parsed = try SignatureColumn(bytes, assets: manifest.assets.count)
         } catch { return [CheckRecord(.assetSignature, of: name, fault: "\(name): \(error)")] }
         return zip(manifest.assets, parsed.signatures).map { asset, signature in

@@ -43,6 +43,10 @@ package enum SyncError: Error, Equatable, Sendable {
     case otherAppBuild(given: AppBuild, embedded: AppBuild)
     /// Nothing was ever confirmed, and the running selection is on trial: another channel would begin with nothing.
     case trialRunning
+    /// What would be asked beside a trial waits for it: an answer that ends the process would count against it.
+    case waitsForTrial
+    /// The daemon does not keep the store at present.
+    case notKept(String)
     /// The document to write breaks this rule of its reader, so it was not written.
     case unreadable(FormatError)
 }
@@ -89,6 +93,8 @@ extension SyncError: CustomStringConvertible {
         case .otherAppBuild(let given, let embedded):
             "this is build \(given), and what it ships is for build \(embedded)"
         case .unreadable(let error): "it was not written, for it could not be read again: \(error.description)"
+        case .waitsForTrial: "a version is on trial; what a sync costs is told once it is confirmed"
+        case .notKept(let why): "this store is not kept at present: \(why)"
         case .trialRunning: "the first version is still on trial; no channel can be changed before it is confirmed"
         }
     }

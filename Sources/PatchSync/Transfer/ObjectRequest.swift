@@ -32,7 +32,7 @@ extension SyncError {
         case .fetch, .trust, .format, .object, .pack, .noStore, .storeExists, .rootNamesNoApp,
             .nothingPending, .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .heldBack, .blacklisted,
             .incompatible,
-            .embedded, .otherAppBuild, .trialRunning, .unreadable:
+            .embedded, .otherAppBuild, .trialRunning, .waitsForTrial, .notKept, .unreadable:
             false
         }
     }

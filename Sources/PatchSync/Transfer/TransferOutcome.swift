@@ -55,7 +55,7 @@ extension SyncError {
         case .trust, .format, .object, .pack: .content
         case .file, .lock, .noStore, .storeExists, .rootNamesNoApp, .nothingPending,
             .nothingToRollBackTo, .nothingInstalled, .incompatible, .blacklisted, .waitsForLaunch, .heldBack, .embedded,
-            .otherAppBuild, .trialRunning, .unreadable:
+            .otherAppBuild, .trialRunning, .waitsForTrial, .notKept, .unreadable:
             nil
         }
     }

@@ -63,6 +63,8 @@ struct DaemonLife: Sendable {
         if (try? file.read()) != settings { wish.yield(false) }
         for await _ in changes {
             let current = file.identity
+            // Whoever writes into the file itself empties it first.
+            if (try? await Task.sleep(for: .milliseconds(100))) == nil { return }
             // An editor takes a file away before it puts the new one there.
             guard let current, current != seen else { continue }
             seen = current

@@ -56,7 +56,9 @@ struct PostponeCommand: AsyncParsableCommand {
         let limit = device.configuration.policy.postponeLimit
         guard let until else {
             throw Failure(
-                "this device's owner allows no more than \(DurationText(limit)) in a row",
+                limit == .zero
+                    ? "this device's owner allows no postponing"
+                    : "this device's owner allows no more than \(DurationText(limit)) in a row",
                 hint: "`patchsync set --postpone-limit` changes that.",
                 exitCode: .refused
             )

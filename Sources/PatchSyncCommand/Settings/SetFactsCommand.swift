@@ -153,7 +153,7 @@ extension DeviceConfiguration {
         }
         if answers { out.line("the server is asked what it chose for this user") }
         if !express { out.line("metadata: asked for file by file") }
-        if let words = entrySignatures.words { out.line(words) }
+        out.line(entrySignatures.words ?? "entry signatures: of every list entry, and of every file of a bundle")
         if let words = network.words { out.line("network: \(words)") }
         for words in policy.words { out.line(words) }
         if let embedded { out.line("what the app ships: \(embedded)") }

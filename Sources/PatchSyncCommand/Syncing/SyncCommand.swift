@@ -139,7 +139,8 @@ struct SyncCommand: AsyncParsableCommand {
             log.take(.synced(.success(report)))
             return report
         } catch {
-            log.take(.synced(.failure(error)))
+            // Another process syncs, and says what comes of it.
+            if case .lock(.held(_, by: _)) = error {} else { log.take(.synced(.failure(error))) }
             throw Failure(error)
         }
     }

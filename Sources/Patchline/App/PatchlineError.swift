@@ -69,7 +69,7 @@ extension PatchlineError.Code {
         case .file, .storeExists, .lock(.file), .embedded(_, .file), .embedded(_, .missing): self = .disk
         case .lock(.held): self = .busy
         case .nothingPending, .nothingToRollBackTo, .nothingInstalled: self = .nothingThere
-        case .waitsForLaunch, .heldBack, .trialRunning: self = .notNow
+        case .waitsForLaunch, .heldBack, .trialRunning, .waitsForTrial, .notKept: self = .notNow
         }
     }
 }

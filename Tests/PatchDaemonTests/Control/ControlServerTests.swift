@@ -148,9 +148,52 @@ struct ControlServerTests {
                 let answer = problem(try await set(body))
                 #expect(answer == "400 usage: \(said)")
             }
+            #expect(problem(try await set(#"{"policy":{"consent":"never"}}"#)) == "400 usage: the body: consent \(Consent.rule)")
             let pinned = problem(try await set(#"{"pins":["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]}"#))
             #expect(pinned == "400 usage: patches.test is asked without TLS, although its key or authority is set")
             #expect(try host.device().configuration == before)
+        }
+    }
+
+    @Test func `takes what the owner and the people of a device decide`() async throws {
+        try await TestHost.with { host in
+            let store = Self.store
+            func ask(_ method: String, _ path: String, _ body: String = "{}") async throws -> TestHost.Answer {
+                try await host.curl("\(store)/\(path)", "-X", method, "-d", body)
+            }
+            let set = try await ask(
+                "PATCH",
+                "settings",
+                #"{"policy":{"consent":"ask","postponeLimit":7200,"windows":["mon-fri 02:00-04:00"],"windowZone":"+01:00"}}"#
+            )
+            #expect(
+                set.body.contains(
+                    #""policy":{"consent":"ask","postponeLimit":7200,"windowZone":"+01:00","windows":["mon-fri 02:00-04:00"]}"#
+                ),
+                "\(set)"
+            )
+            let forgotten = try await ask("PATCH", "settings", #"{"policy":{"consent":null,"windows":null}}"#)
+            let policy = try host.device().configuration.policy
+            #expect(forgotten.status == 200 && policy.consent == .automatic && policy.windows.windows.isEmpty)
+            #expect(policy.postponeLimit == .seconds(7_200), "what is not named stays")
+
+            #expect(problem(try await ask("POST", "approve")) == "409 refused: no list was verified here yet")
+            #expect(
+                problem(try await ask("POST", "approve", #"{"version":"1"}"#))
+                    == "400 usage: the body: version goes with patch"
+            )
+            #expect(try await ask("POST", "postpone", #"{"seconds":3600}"#).json?["until"] != nil)
+            #expect(
+                problem(try await ask("POST", "postpone", #"{"seconds":0}"#))
+                    == "400 usage: the body: seconds must be an integer from 1 to 31536000"
+            )
+            #expect(try await ask("DELETE", "postpone").json?["ended"] == .bool(true))
+            #expect(try await ask("DELETE", "postpone").json?["ended"] == .bool(false))
+            _ = try await ask("PATCH", "settings", #"{"policy":{"postponeLimit":0}}"#)
+            #expect(
+                problem(try await ask("POST", "postpone", #"{"seconds":60}"#))
+                    == "409 refused: it is put off for as long as the owner allows"
+            )
         }
     }
 

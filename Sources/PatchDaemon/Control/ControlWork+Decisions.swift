@@ -1,0 +1,91 @@
+import DeviceOutput
+import NIOHTTP1
+import PatchChoice
+import PatchFormat
+import PatchSync
+import Terminal
+
+/// What people decide about what is new.
+extension ControlWork {
+    var aboutDecisions: [ControlRoute] {
+        let seconds = ControlSchema.inline(.fields([("type", .text("integer"))]))
+        return [
+            ControlRoute(
+                method: .POST,
+                path: "\(Self.store)/approve",
+                name: "approve",
+                about: "As `patchsync approve`: what waits for that may come; of `patch`, or of its `version`, alone.",
+                body: .object([("patch", .text), ("version", .text)]),
+                answers: [
+                    .init(
+                        status: 200,
+                        about: "What may come, none where nothing waited.",
+                        schema: .object([("approved", .array(.inline(.fields([("type", .text("object"))]))))])
+                    )
+                ]
+            ) { call throws(ControlProblem) in .json(try await approve(call)) },
+            ControlRoute(
+                method: .POST,
+                path: "\(Self.store)/postpone",
+                name: "postpone",
+                about: "As `patchsync postpone`: what is new starts in so many `seconds` at the earliest.",
+                body: .object([("seconds", seconds)], required: ["seconds"]),
+                answers: [
+                    .init(
+                        status: 200,
+                        about: "Until when, which the owner's limit may shorten.",
+                        schema: .object([("until", .text)], required: ["until"])
+                    )
+                ]
+            ) { call throws(ControlProblem) in .json(try await postpone(call)) },
+            ControlRoute(
+                method: .DELETE,
+                path: "\(Self.store)/postpone",
+                name: "endPostponement",
+                about: "As `patchsync postpone --end`: what waits may start again.",
+                answers: [
+                    .init(
+                        status: 200,
+                        about: "Whether anything was postponed.",
+                        schema: .object([("ended", .bool)], required: ["ended"])
+                    )
+                ]
+            ) { call throws(ControlProblem) in
+                let device = try device(call)
+                let was = try await Self.told { () async throws(SyncError) in try await device.endPostponement() }
+                return .json(.fields([("ended", .bool(was))]))
+            },
+        ]
+    }
+
+    private func approve(_ call: ControlCall) async throws(ControlProblem) -> JSON {
+        let (device, fields) = (try device(call), try call.fields())
+        let patch: PatchID?
+        let version: VersionLabel?
+        do throws(FormatError) {
+            patch = fields.has("patch") ? try fields.name("patch") : nil
+            version = fields.has("version") ? try fields.name("version") : nil
+            if version != nil, patch == nil { throw fields.broken("version", "goes with patch") }
+        } catch { throw .invalid(error) }
+        let approval = try await Self.told { () async throws(SyncError) in try await device.approve(patch, version) }
+        guard case .approved(let versions) = approval else {
+            throw ControlProblem(patch.map { .notListed("\($0)") } ?? .noListYet)
+        }
+        return .fields([("approved", .array(versions.map(\.json)))])
+    }
+
+    private func postpone(_ call: ControlCall) async throws(ControlProblem) -> JSON {
+        let (device, fields) = (try device(call), try call.fields())
+        let seconds: Int
+        do throws(FormatError) { seconds = try fields.integer("seconds", in: 1...31_536_000) } catch {
+            throw .invalid(error)
+        }
+        let until = try await Self.told { () async throws(SyncError) in
+            try await device.postpone(for: .seconds(seconds))
+        }
+        guard let until else {
+            throw ControlProblem(Failure("it is put off for as long as the owner allows", exitCode: .refused))
+        }
+        return .fields([("until", .text(until.description))])
+    }
+}
