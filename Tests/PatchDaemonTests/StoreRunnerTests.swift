@@ -29,6 +29,7 @@ private struct Kept {
         let running = Task { await kept.runner.run() }
         let result = await Result { try await body(kept) }
         await kept.runner.stop()
+        running.cancel()
         await running.value
         try? DiskFiles().removeTree(kept.root)
         try result.get()
