@@ -140,7 +140,7 @@ struct SyncCommand: AsyncParsableCommand {
             return report
         } catch {
             // Another process syncs, and says what comes of it.
-            if case .lock(.held(_, by: _)) = error {} else { log.take(.synced(.failure(error))) }
+            if error.exitCode != .busy { log.take(.synced(.failure(error))) }
             throw Failure(error)
         }
     }

@@ -148,7 +148,10 @@ struct ControlServerTests {
                 let answer = problem(try await set(body))
                 #expect(answer == "400 usage: \(said)")
             }
-            #expect(problem(try await set(#"{"policy":{"consent":"never"}}"#)) == "400 usage: the body: consent \(Consent.rule)")
+            #expect(
+                problem(try await set(#"{"policy":{"consent":"never"}}"#))
+                    == "400 usage: the body: consent \(Consent.rule)"
+            )
             let pinned = problem(try await set(#"{"pins":["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]}"#))
             #expect(pinned == "400 usage: patches.test is asked without TLS, although its key or authority is set")
             #expect(try host.device().configuration == before)
