@@ -57,7 +57,7 @@ struct DeviceCommandTests {
                 let port = try #require(page.url.split(separator: ":").last.map(String.init))
                 let second = try await device("serve", "--port", port, "--no-sync")
                 #expect(second.code == 7, "\(second)")
-                let expected = #/error: `patchsync serve` or `patchsync run` serves this store already: process (\d+), port (\d+)\n/#
+                let expected = #/error: `patchsync serve` or `patchsync run` .+ already: process (\d+), port (\d+)\n/#
                 let found = try #require(second.errors.firstMatch(of: expected), "\(second)")
                 #expect(found.2 == port && FileManager.default.fileExists(atPath: "/proc/\(found.1)/exe"))
                 #expect(second.errors.hasSuffix("hint: open the URL that it printed, or stop it first.\n"), "\(second)")

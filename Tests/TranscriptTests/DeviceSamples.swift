@@ -22,7 +22,7 @@ extension SyncError: Sampled {
             .waitsForLaunch, .heldBack(.postponed(until: Sample.after)), .heldBack(.window(opens: Sample.after)),
             .blacklisted(Sample.label, until: Sample.time),
             .otherAppBuild(given: Sample.named("412"), embedded: Sample.named("411")), .trialRunning,
-            .waitsForTrial, .notKept("port 8081 is taken by another program"),
+            .waitsForTrial, .notKept("port 8081 is taken by another program"), .notKept(nil),
             .unreadable(Sample.format), .pack("\(Sample.label) pack from 1.0.0", .signatures(.column)),
         ]
         let nested: [[SyncError]] = [

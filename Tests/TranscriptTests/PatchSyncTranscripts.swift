@@ -18,7 +18,7 @@ struct PatchSyncTranscripts {
         transcript.section("the device", SyncError.samples.map { Failure($0).transcript })
         transcript.section("its pages", LocalServerError.samples.map { Failure($0).transcript })
         let rules = try ProxyOptions.parse((0...100).flatMap { ["--proxy", "/\($0)=https://example.com"] })
-        var others = [Failure.otherLaunch]
+        var others = [Failure.otherLaunch, PostponeCommand.refusal(limit: .seconds(7_200))]
         do throws(Failure) { _ = try rules.settings() } catch { others.append(error) }
         transcript.section("other things", others.map(\.transcript))
         transcript.section("a server that runs already", [Failure(.portInUse(8_081), servers: [server]).transcript])

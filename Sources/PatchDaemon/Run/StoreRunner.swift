@@ -101,7 +101,7 @@ package actor StoreRunner: StoreHost {
     }
 
     private func running() throws(SyncError) -> LocalServer {
-        guard let server else { throw .notKept(lastTrouble ?? "it begins, or ends") }
+        guard let server else { throw .notKept(lastTrouble) }
         return server
     }
 

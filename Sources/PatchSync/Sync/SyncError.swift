@@ -45,8 +45,8 @@ package enum SyncError: Error, Equatable, Sendable {
     case trialRunning
     /// What would be asked beside a trial waits for it: an answer that ends the process would count against it.
     case waitsForTrial
-    /// The daemon does not keep the store at present.
-    case notKept(String)
+    /// The daemon does not keep the store at present: why, or it begins or ends.
+    case notKept(String?)
     /// The document to write breaks this rule of its reader, so it was not written.
     case unreadable(FormatError)
 }
@@ -94,7 +94,8 @@ extension SyncError: CustomStringConvertible {
             "this is build \(given), and what it ships is for build \(embedded)"
         case .unreadable(let error): "it was not written, for it could not be read again: \(error.description)"
         case .waitsForTrial: "a version is on trial; what a sync costs is told once it is confirmed"
-        case .notKept(let why): "this store is not kept at present: \(why)"
+        case .notKept(let why?): "this store is not kept at present: \(why)"
+        case .notKept(nil): "this store is not kept at present: it begins, or ends"
         case .trialRunning: "the first version is still on trial; no channel can be changed before it is confirmed"
         }
     }

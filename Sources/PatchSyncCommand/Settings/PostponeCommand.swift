@@ -55,13 +55,7 @@ struct PostponeCommand: AsyncParsableCommand {
         let until = try await reporting { () throws(SyncError) in try await device.postpone(for: time.duration) }
         let limit = device.configuration.policy.postponeLimit
         guard let until else {
-            throw Failure(
-                limit == .zero
-                    ? "this device's owner allows no postponing"
-                    : "this device's owner allows no more than \(DurationText(limit)) in a row",
-                hint: "`patchsync set --postpone-limit` changes that.",
-                exitCode: .refused
-            )
+            throw Self.refusal(limit: limit)
         }
         let isShorter = until < device.now().adding(time.duration).adding(.seconds(-5))
         guard !options.json else {
@@ -69,6 +63,17 @@ struct PostponeCommand: AsyncParsableCommand {
         }
         out.line(
             "postponed until \(until)" + (isShorter ? ", the most that this device's owner allows" : "")
+        )
+    }
+
+    /// Why nothing was put off by an owner who allows so much in a row.
+    static func refusal(limit: Duration) -> Failure {
+        Failure(
+            limit == .zero
+                ? "this device's owner allows no postponing"
+                : "this device's owner allows no more than \(DurationText(limit)) in a row",
+            hint: "`patchsync set --postpone-limit` changes that.",
+            exitCode: .refused
         )
     }
 }
