@@ -147,7 +147,7 @@ struct StoreRunnerTests {
                 return process != nil
             }
             await kept.runner.stop()
-            await #expect(throws: SyncError.fetch(.cancelled)) { try await kept.runner.switchToPending() }
+            await #expect(throws: SyncError.notKept(nil)) { try await kept.runner.switchToPending() }
         }
     }
 }
