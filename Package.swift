@@ -59,12 +59,13 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+        .systemLibrary(name: "CLZMA", pkgConfig: "liblzma", providers: [.apt(["liblzma-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "YAMLReading", dependencies: ["CYAML"]),
 
         .target(name: "PatchFormat"),
         .target(name: "PatchTrust", dependencies: ["COpenSSL", "PatchFormat"]),
-        .target(name: "PatchCompression", dependencies: ["CZlib", "CZstd", "PatchFormat"]),
+        .target(name: "PatchCompression", dependencies: ["CLZMA", "CZlib", "CZstd", "PatchFormat"]),
         // Pure: packs from a base are made and applied in memory, and what holds the contents is somebody else's.
         .target(name: "PatchDelta", dependencies: ["PatchCompression", "PatchFormat", "PatchTrust"]),
         .target(name: "FileFacts"),
@@ -456,7 +457,7 @@ let package = Package(
 if Context.environment["PATCHLINE_FUZZ"] != nil {
     package.products = []
     package.dependencies = []
-    let tested = ["COpenSSL", "CZlib", "CZstd", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust"]
+    let tested = ["CLZMA", "COpenSSL", "CZlib", "CZstd", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust"]
     package.targets = package.targets.filter { tested.contains($0.name) }
     package.targets += [
         .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),

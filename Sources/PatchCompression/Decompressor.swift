@@ -40,7 +40,7 @@ package struct Decompressor: ~Copyable {
         while true {
             let hasEnded = codec.hasEnded
             if hasEnded, offset < input.count, !codec.takesMore {
-                throw .damaged(format, reason: "bytes follow its end")
+                throw .damaged(format.codec, reason: "bytes follow its end")
             }
             if offset == input.count, !codec.holdsOutput { return nil }
             // One more than may come: so that a stream that is too long shows.
@@ -48,7 +48,7 @@ package struct Decompressor: ~Copyable {
             let (output, taken) = try codec.decode(input[offset...], upTo: room)
             offset += taken
             produced += output.count
-            guard produced <= limit else { throw .tooLong(format, limit: limit) }
+            guard produced <= limit else { throw .tooLong(format.codec, limit: limit) }
             if !output.isEmpty { return output }
             if taken == 0, offset == input.count { return nil }
         }
@@ -59,7 +59,7 @@ package struct Decompressor: ~Copyable {
 
     /// - Throws: `incomplete` where the stream did not come to its end.
     package func finish() throws(CompressionError) {
-        guard isComplete else { throw .incomplete(format) }
+        guard isComplete else { throw .incomplete(format.codec) }
     }
 }
 

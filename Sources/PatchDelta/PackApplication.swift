@@ -68,7 +68,10 @@ struct PackApplication {
     mutating func content(of number: Int, _ frame: [UInt8]) throws(PackError) -> [UInt8] {
         let prefix = head.groups[number].isPlain ? [] : try prefix(of: number)
         do throws(CompressionError) {
-            return try ZstandardPatch.content(of: frame, prefix: prefix, size: groups[number].size)
+            switch head.groups[number].coding {
+            case .zstandard: return try ZstandardPatch.content(of: frame, prefix: prefix, size: groups[number].size)
+            case .lzma2: return try LZMAPatch.content(of: frame, prefix: prefix, size: groups[number].size)
+            }
         } catch { throw .compression(.group(number), error) }
     }
 

@@ -19,6 +19,8 @@ struct PackBatch {
         var exceptions: [PackHead.ExceptionalRow] = []
         var groups: [PackHead.Group] = []
         var frames: [[UInt8]] = []
+        /// The members of each group.
+        private(set) var members: [[Member]] = []
         /// Bytes that a reader reads of the base and makes.
         var work = 0
 
@@ -29,12 +31,41 @@ struct PackBatch {
             exceptions += members.map { PackMaker.exception($0.row, isPlain ? .plain : .patched) }
             groups.append(PackHead.Group(rows: members.count, length: frame.count, isPlain: isPlain))
             frames.append(frame)
+            self.members.append(members)
             work += isPlain ? members.reduce(0) { $0 + $1.content.count } : PackBatch.work(members)
+        }
+
+        mutating func append(_ other: Made) {
+            exceptions += other.exceptions
+            groups += other.groups
+            frames += other.frames
+            members += other.members
+            work += other.work
+        }
+
+        /// Puts LZMA2 in the place of each frame that has more bytes.
+        mutating func tryLZMA2() throws(CompressionError) {
+            for place in groups.indices where frames[place].count >= PackBatch.worthLZMA2 {
+                let group = groups[place]
+                let (content, prefix) = PackBatch.parts(of: members[place], isPlain: group.isPlain)
+                guard
+                    let frame = try LZMAPatch.frame(of: content, prefix: prefix, limit: frames[place].count - 1)
+                else { continue }
+                frames[place] = frame
+                groups[place] = PackHead.Group(
+                    rows: group.rows,
+                    length: frame.count,
+                    isPlain: group.isPlain,
+                    coding: .lzma2
+                )
+            }
         }
     }
 
     /// A patch that has this share of its content is compared with the content by itself.
     private static let doubtful = 8
+    /// Smaller frames gain nothing by LZMA2.
+    private static let worthLZMA2 = 256
 
     private let effort: PackMaker.Effort
     private var members: [Member] = []
@@ -68,7 +99,7 @@ struct PackBatch {
         if let row = member.row.reference, member.reference != nil { references.insert(row) }
     }
 
-    /// The smallest of: all rows solid, each by itself, and those solid that gain from it.
+    /// The smallest of: all rows solid, each by itself, and those solid that gain from it; each group of it as zstd or LZMA2.
     ///
     /// - Parameters:
     ///   - group: which group of the pack comes next.
@@ -77,26 +108,28 @@ struct PackBatch {
         if members.isEmpty { return Made() }
         do throws(CompressionError) {
             guard effort == .most else { return try together(members) }
-            var (each, patched, plain) = (Made(), [Member](), [Member]())
-            for member in members {
-                let (frame, isPlain) = try alone(member)
-                each.append([member], frame, isPlain: isPlain)
-                if isPlain { plain.append(member) } else { patched.append(member) }
-            }
-            guard members.count > 1 else { return each }
-            let all = try together(members)
-            var choices = [all, each]
-            if !plain.isEmpty, !patched.isEmpty {
-                var mixed = try together(patched)
-                let rest = try together(plain, isPlain: true)
-                mixed.exceptions += rest.exceptions
-                mixed.groups += rest.groups
-                mixed.frames += rest.frames
-                mixed.work += rest.work
-                choices.append(mixed)
-            }
-            return choices.filter { $0.work <= work }.min { $0.cost < $1.cost } ?? all
+            var made = try smallest(work: work)
+            try made.tryLZMA2()
+            return made
         } catch { throw .compression(.group(group), error) }
+    }
+
+    private func smallest(work: Int) throws(CompressionError) -> Made {
+        var (each, patched, plain) = (Made(), [Member](), [Member]())
+        for member in members {
+            let (frame, isPlain) = try alone(member)
+            each.append([member], frame, isPlain: isPlain)
+            if isPlain { plain.append(member) } else { patched.append(member) }
+        }
+        guard members.count > 1 else { return each }
+        let all = try together(members)
+        var choices = [all, each]
+        if !plain.isEmpty, !patched.isEmpty {
+            var mixed = try together(patched)
+            mixed.append(try together(plain, isPlain: true))
+            choices.append(mixed)
+        }
+        return choices.filter { $0.work <= work }.min { $0.cost < $1.cost } ?? all
     }
 
     /// What a reader does for rows in one group that has a prefix.
@@ -112,6 +145,16 @@ struct PackBatch {
     }
 
     private func together(_ members: [Member], isPlain: Bool = false) throws(CompressionError) -> Made {
+        let isPlain = isPlain || members.allSatisfy { $0.row.reference == nil || $0.reference == nil }
+        let (content, prefix) = Self.parts(of: members, isPlain: isPlain)
+        var made = Made()
+        let frame = try ZstandardPatch.frame(of: content, prefix: prefix, level: effort.level)
+        made.append(members, frame, isPlain: isPlain)
+        return made
+    }
+
+    /// The content of a group, and its prefix: each reference once.
+    private static func parts(of members: [Member], isPlain: Bool) -> (content: [UInt8], prefix: [UInt8]) {
         var (content, prefix) = ([UInt8](), [UInt8]())
         var known: Set<Int> = []
         for member in members {
@@ -121,10 +164,7 @@ struct PackBatch {
             else { continue }
             prefix += reference
         }
-        var made = Made()
-        let frame = try ZstandardPatch.frame(of: content, prefix: prefix, level: effort.level)
-        made.append(members, frame, isPlain: isPlain || known.isEmpty)
-        return made
+        return (content, prefix)
     }
 
     private func alone(_ member: Member) throws(CompressionError) -> (frame: [UInt8], isPlain: Bool) {

@@ -11,20 +11,20 @@ extension PackHead {
     /// Reads a head: everything in it is bounded before it is held.
     ///
     /// - Parameter frame: as it came, of bytes that nobody vouches for.
-    init(frame: [UInt8], base: PackManifest) throws(PackError) {
+    init(frame: [UInt8], version: Version, base: PackManifest) throws(PackError) {
         let size = try Self.check(beginning: frame)
         let text: [UInt8]
         do throws(CompressionError) {
             text = try ZstandardPatch.content(of: frame, prefix: base.names.text, size: size)
         } catch { throw .compression(.head, error) }
-        try self.init(text: text, base: base)
+        try self.init(text: text, version: version, base: base)
     }
 
-    init(text: [UInt8], base: PackManifest) throws(PackError) {
+    init(text: [UInt8], version: Version, base: PackManifest) throws(PackError) {
         var input = HeadInput(text)
         names = try PackNames(&input)
         exceptions = try Self.exceptions(&input, rows: names.rows.count, base: base)
-        groups = try Self.groups(&input, exceptions)
+        groups = try Self.groups(&input, exceptions, version)
         guard input.isAtEnd else { throw .head(.trailing) }
         try Self.check(names, exceptions, base: base)
     }
@@ -80,7 +80,8 @@ extension PackHead {
 
     private static func groups(
         _ input: inout HeadInput,
-        _ exceptions: [ExceptionalRow]
+        _ exceptions: [ExceptionalRow],
+        _ version: Version
     ) throws(PackError) -> [Group] {
         var rest = [
             false: exceptions.filter { $0.kind == .patched }[...], true: exceptions.filter { $0.kind == .plain }[...],
@@ -89,16 +90,22 @@ extension PackHead {
         var groups: [Group] = []
         for _ in 0..<count {
             let number = try input.number()
-            let (rows, isPlain) = (number >> 1, number & 1 > 0)
+            let isPlain = number & 1 > 0
+            let (rows, coding): (Int, GroupCoding) =
+                switch version {
+                case .zstandard: (number >> 1, .zstandard)
+                case .lzma2: (number >> 2, number & 2 > 0 ? .lzma2 : .zstandard)
+                }
             guard let left = rest[isPlain], (1...max(1, left.count)).contains(rows), !left.isEmpty else {
                 throw .head(.groupCount)
             }
             rest[isPlain] = left.dropFirst(rows)
             let size = left.prefix(rows).reduce(0) { $0 + $1.size }
             // One that is larger comes alone and without a prefix: it passes through.
-            guard size <= PackLimits.held || isPlain && rows == 1 else { throw .head(.groupSize) }
+            let mayPass = isPlain && rows == 1 && coding == .zstandard
+            guard size <= PackLimits.held || mayPass else { throw .head(.groupSize) }
             let length = try input.number(upTo: ZstandardPatch.bound(of: size), .groupSize)
-            groups.append(Group(rows: rows, length: length, isPlain: isPlain))
+            groups.append(Group(rows: rows, length: length, isPlain: isPlain, coding: coding))
         }
         guard rest.values.allSatisfy(\.isEmpty) else { throw .head(.groupCount) }
         return groups

@@ -3,7 +3,13 @@ import PatchFormat
 
 /// What stands before the groups of a pack: the new names, and how each row comes about.
 struct PackHead: Sendable {
-    static let magic = Array("PLP".utf8) + [1]
+    /// What a version of the format adds: the second one, groups that are LZMA2.
+    enum Version: UInt8, Sendable {
+        case zstandard = 1
+        case lzma2 = 2
+    }
+
+    static let name = Array("PLP".utf8)
 
     /// A row that the base does not have: no row of the same path with the same content.
     struct ExceptionalRow: Equatable, Sendable {
@@ -34,11 +40,20 @@ struct PackHead: Sendable {
         /// Of its frame, in bytes.
         let length: Int
         let isPlain: Bool
+        var coding = GroupCoding.zstandard
+    }
+
+    /// What a group's frame is.
+    enum GroupCoding: Equatable, Sendable {
+        case zstandard, lzma2
     }
 
     let names: PackNames
     let exceptions: [ExceptionalRow]
     let groups: [Group]
+
+    /// The first one that has what it needs: older readers know that too.
+    var version: Version { groups.contains { $0.coding == .lzma2 } ? .lzma2 : .zstandard }
 
     /// What goes into the head's frame; its prefix is the base's head text.
     ///
@@ -66,7 +81,11 @@ struct PackHead: Sendable {
         }
         text.append(number: groups.count)
         for group in groups {
-            text.append(number: group.rows * 2 + (group.isPlain ? 1 : 0))
+            let plain = group.isPlain ? 1 : 0
+            switch version {
+            case .zstandard: text.append(number: group.rows * 2 + plain)
+            case .lzma2: text.append(number: group.rows * 4 + (group.coding == .lzma2 ? 2 : 0) + plain)
+            }
             text.append(number: group.length)
         }
         return text
@@ -80,7 +99,7 @@ struct PackHead: Sendable {
         do throws(CompressionError) {
             frame = try ZstandardPatch.frame(of: text, prefix: base.names.text, level: level)
         } catch { throw .compression(.head, error) }
-        var bytes = Self.magic
+        var bytes = Self.name + [version.rawValue]
         bytes.append(number: frame.count)
         return bytes + frame
     }

@@ -28,12 +28,13 @@ struct PackInput {
 
     mutating func takeAtMost(_ count: Int) -> [UInt8] { take(min(count, self.count)) ?? [] }
 
-    /// The magic, and how long the head's frame is; nil when that is not all there.
-    mutating func beginning(_ limit: Int) throws(PackError) -> Int? {
-        let magic = PackHead.magic
-        guard zip(magic, bytes).allSatisfy({ $0 == $1 }) else { throw .otherFormat }
-        guard bytes.count > magic.count else { return nil }
-        let number = bytes[magic.count...].prefix(8)
+    /// The version, and how long the head's frame is; nil when that is not all there.
+    mutating func beginning(_ limit: Int) throws(PackError) -> (version: PackHead.Version, length: Int)? {
+        let name = PackHead.name
+        guard zip(name, bytes).allSatisfy({ $0 == $1 }) else { throw .otherFormat }
+        guard bytes.count > name.count else { return nil }
+        guard let version = PackHead.Version(rawValue: bytes[name.count]) else { throw .otherFormat }
+        let number = bytes[(name.count + 1)...].prefix(8)
         guard let last = number.firstIndex(where: { $0 < 0x80 }) else {
             if number.count == 8 { throw .head(.number) }
             return nil
@@ -41,6 +42,6 @@ struct PackInput {
         var input = HeadInput(Array(number.prefix(through: last)))
         let length = try input.number(upTo: min(limit, PackLimits.headFrame), .size)
         offset = last + 1
-        return length
+        return (version, length)
     }
 }

@@ -21,7 +21,7 @@ package enum PackResult: Equatable, Sendable {
 package struct PackReader: ~Copyable {
     private enum State {
         case magic
-        case head(length: Int)
+        case head(PackHead.Version, length: Int)
         case rows
         case group(Int)
         case contents(group: Int)
@@ -86,13 +86,13 @@ package struct PackReader: ~Copyable {
             }
             switch state {
             case .magic:
-                guard let length = try input.beginning(limits.pack) else { return nil }
-                state = .head(length: length)
-            case .head(let length):
+                guard let (version, length) = try input.beginning(limits.pack) else { return nil }
+                state = .head(version, length: length)
+            case .head(let version, let length):
                 guard let beginning = input.first(min(length, ZstandardFrame.headerBytes)) else { return nil }
                 _ = try PackHead.check(beginning: beginning, limit: size)
                 guard let frame = input.take(length) else { return nil }
-                let head = try PackHead(frame: frame, base: base)
+                let head = try PackHead(frame: frame, version: version, base: base)
                 application = try PackApplication(head, base: base, objects: objects, limit: limits.contents)
                 let groups = head.groups.reduce(0) { $0 + $1.length }
                 guard groups <= limits.pack - (input.total - input.count) else { throw .tooLong(limit: limits.pack) }

@@ -34,11 +34,11 @@ package struct PackSummary: Equatable, Sendable {
     ///
     /// - Parameter limit: of the pack, in bytes.
     package init(of source: some ByteSource, base: PackManifest, limit: Int) throws(PackError) {
-        var (input, length) = (PackInput(), Int?.none)
+        var (input, beginning) = (PackInput(), (version: PackHead.Version, length: Int)?.none)
         while true {
-            if length == nil { length = try input.beginning(limit) }
-            if let length, let frame = input.take(length) {
-                self.init(try PackHead(frame: frame, base: base), headBytes: input.total - input.count)
+            if beginning == nil { beginning = try input.beginning(limit) }
+            if let (version, length) = beginning, let frame = input.take(length) {
+                self.init(try PackHead(frame: frame, version: version, base: base), headBytes: input.total - input.count)
                 return
             }
             guard let piece = source.next() else { throw .incomplete }

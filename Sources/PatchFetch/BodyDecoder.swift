@@ -41,6 +41,6 @@ package struct BodyDecoder: ~Copyable {
 
     /// - Throws: `incomplete` where a compressed form did not come to its end.
     package func finish() throws(CompressionError) {
-        if let coding, !isComplete { throw .incomplete(coding) }
+        if let coding, !isComplete { throw .incomplete(coding.codec) }
     }
 }

@@ -49,7 +49,7 @@ extension Fetcher {
         } catch .short(let path) {
             // Some proxies compress, and announce the plain file's length.
             guard let coding = head.coding else { throw .short(path) }
-            throw .badForm(path, .incomplete(coding))
+            throw .badForm(path, .incomplete(coding.codec))
         }
         guard let coding = head.coding else {
             return NamedDocument(

@@ -95,7 +95,7 @@ extension FetchRequest {
 
     /// - Parameter coding: of what has too many bytes.
     func tooLarge(as coding: CompressionFormat?) -> FetchError {
-        coding.map { .badForm(path, .notSmaller($0, limit: limit)) } ?? .tooLarge(path, limit: limit)
+        coding.map { .badForm(path, .notSmaller($0.codec, limit: limit)) } ?? .tooLarge(path, limit: limit)
     }
 }
 

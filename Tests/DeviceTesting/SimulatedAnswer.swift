@@ -57,7 +57,7 @@ struct SimulatedAnswer {
         if let tag = request.unless, tag == validator { return try await take(.head(FetchedHead(isUnchanged: true))) }
         let offset = request.resume.map { $0.validator == validator ? $0.offset : 0 } ?? 0
         let isWebPage = if case .webPage = fault { true } else { false }
-        let tooLarge = coding.map { FetchError.badForm(path, .notSmaller($0, limit: request.limit)) }
+        let tooLarge = coding.map { FetchError.badForm(path, .notSmaller($0.codec, limit: request.limit)) }
         if !isEndless, end == nil, answer.count > request.limit {
             throw tooLarge ?? .tooLarge(path, limit: request.limit)
         }

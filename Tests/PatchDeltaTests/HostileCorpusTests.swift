@@ -90,6 +90,6 @@ struct HostileCorpusTests {
         let names = try FileManager.default.contentsOfDirectory(atPath: HostilePack.folder.path)
         let packs = Set(names.filter { $0.hasSuffix(".pack") }).subtracting(["from-base.pack"])
         #expect(packs == Set(HostilePack.all.map { "\($0.name).pack" }))
-        #expect(packs.count == 63)
+        #expect(packs.count == 74)
     }
 }

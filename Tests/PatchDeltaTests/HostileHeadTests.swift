@@ -71,7 +71,7 @@ struct HostileHeadTests {
     @Test(arguments: rules)
     func `is refused by the rule that it breaks`(rule: PackError.HeadRule, what: String, head: [UInt8]) throws {
         let base = try Self.base()
-        #expect(throws: PackError.head(rule), "\(what)") { try PackHead(text: head, base: base) }
+        #expect(throws: PackError.head(rule), "\(what)") { try PackHead(text: head, version: .zstandard, base: base) }
     }
 
     @Test func `has each rule tried, and what breaks none is taken`() throws {
@@ -81,14 +81,14 @@ struct HostileHeadTests {
             Self.text + [1, 2, 8, 3, 0], Self.text + [1, 2, 2, 2, 1, 2, 9],
             Self.text + [1, 2, 3] + Self.large + [1, 3, 9],
         ]
-        for text in taken { _ = try PackHead(text: text, base: base) }
+        for text in taken { _ = try PackHead(text: text, version: .zstandard, base: base) }
     }
 
     @Test func `names its size, and no more than it may have`() throws {
         let base = try Self.base()
         let frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0xA0, 0x01, 0x90, 0xD0, 0x03]
         for frame in [frame, [], Array("no frame at all".utf8), frame.dropLast(8) + [0x00, 0x58]] {
-            #expect(throws: PackError.head(.size)) { try PackHead(frame: frame, base: base) }
+            #expect(throws: PackError.head(.size)) { try PackHead(frame: frame, version: .zstandard, base: base) }
         }
     }
 
@@ -96,7 +96,7 @@ struct HostileHeadTests {
         let base = try Self.base()
         let fault = FormatError("header", rule: "is not JSON (byte 1)")
         #expect(throws: PackError.malformed(fault)) {
-            try PackHead(text: [2] + Array("{x".utf8) + [0, 0, 0], base: base)
+            try PackHead(text: [2] + Array("{x".utf8) + [0, 0, 0], version: .zstandard, base: base)
         }
     }
 }

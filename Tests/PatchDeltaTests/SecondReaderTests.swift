@@ -36,7 +36,7 @@ struct SecondReaderTests {
         return (manifest, made)
     }
 
-    @Test(arguments: ["hostile", "members", "others", "patched", "tokens", "unchanged"])
+    @Test(arguments: ["hostile", "lzma2", "members", "others", "patched", "tokens", "unchanged"])
     func `makes the same of the vectors as this one`(_ name: String) async throws {
         let folder = Self.vectors.appending(path: name)
         let (base, contents) = (folder.appending(path: "base.json"), folder.appending(path: "contents"))

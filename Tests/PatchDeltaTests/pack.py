@@ -9,6 +9,7 @@ BASE is a manifest; OBJECTS holds its contents under their SHA-256; OUT gets man
 
 import hashlib
 import json
+import lzma
 import pathlib
 import re
 import subprocess
@@ -168,6 +169,23 @@ def decoded(frame: bytes, prefix: bytes, size: int, window: int = 25) -> bytes:
     return result.stdout
 
 
+def decoded_lzma2(frame: bytes, prefix: bytes, size: int) -> bytes:
+    """Python's lzma knows no preset dictionary: the prefix goes before it, in chunks that are not compressed."""
+    stream = b""
+    for start in range(0, len(prefix), 65_536):
+        chunk = prefix[start : start + 65_536]
+        stream += bytes([1 if start == 0 else 2]) + (len(chunk) - 1).to_bytes(2, "big") + chunk
+    together = len(prefix) + size
+    filters = [{"id": lzma.FILTER_LZMA2, "dict_size": max(4_096, together)}]
+    decoder = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=filters)
+    try:
+        out = decoder.decompress(stream + frame, together + 1)
+    except lzma.LZMAError as error:
+        raise Refused("LZMA2") from error
+    need(decoder.eof and not decoder.unused_data and len(out) == together, "LZMA2's end")
+    return out[len(prefix) :]
+
+
 def tokens(old: str, new: str) -> list:
     olds, news = old.encode().split(b"/"), new.encode().split(b"/")
     pairs = zip(olds, news) if len(olds) == len(news) else [(olds[-1], news[-1])]
@@ -216,7 +234,8 @@ def apply(base_bytes: bytes, content, pack: bytes, limit: int = WORK) -> tuple:
     """The new manifest, and the contents that the pack brings."""
     base = json.loads(base_bytes)
     old = base["assets"]
-    need(pack[:4] == b"PLP\x01" and len(pack) <= PACK, "no pack")
+    need(pack[:4] in (b"PLP\x01", b"PLP\x02") and len(pack) <= PACK, "no pack")
+    version = pack[3]
     start = Head(pack[4:])
     frame = start.take(start.number(2 * HEAD))
     size = said(frame)[0]
@@ -238,13 +257,13 @@ def apply(base_bytes: bytes, content, pack: bytes, limit: int = WORK) -> tuple:
     left = {kind: waiting[kind] for kind in (2, 3)}
     for _ in range(head.number(len(rows))):
         members = head.number()
-        kind, count = 2 + (members & 1), members >> 1
+        kind, count, is_lzma2 = 2 + (members & 1), members >> version, version == 2 and members & 2 > 0
         need(0 < count <= len(left[kind]), "group")
         group, left[kind] = left[kind][:count], left[kind][count:]
         size, once = sum(row["size"] for row in group), {row["reference"] for row in group} - {None}
-        need(size <= HELD or kind == 3 and count == 1, "group")
+        need(size <= HELD or kind == 3 and count == 1 and not is_lzma2, "group")
         work += size + (sum(old[one]["size"] for one in once) if kind == 2 else 0)
-        groups.append((kind, group, size, head.number(size + size // 256 + 512)))
+        groups.append((kind, group, size, is_lzma2, head.number(size + size // 256 + 512)))
     need(head.at == len(head.data) and not left[2] and not left[3], "head's end")
     fingerprints = {row["path"]: {key: row[key] for key in FINGERPRINT} for row in old}
     need(all(name in fingerprints for name in {name for name, _ in names} - {row["path"] for row in rows}), "unsaid")
@@ -269,11 +288,12 @@ def apply(base_bytes: bytes, content, pack: bytes, limit: int = WORK) -> tuple:
     made = {}
     for row in waiting[1]:
         made[row["row"]] = reference(row)
-    for kind, group, size, length in groups:
+    for kind, group, size, is_lzma2, length in groups:
         once = {row["reference"]: row for row in group if row["reference"] is not None and kind == 2}
         prefix = b"".join(map(reference, once.values()))
         need(len(prefix) <= HELD and length <= len(pack) - at, "prefix or end")
-        together = decoded(pack[at : at + length], prefix, size, 23 if size > HELD else 25)
+        frame = pack[at : at + length]
+        together = decoded_lzma2(frame, prefix, size) if is_lzma2 else decoded(frame, prefix, size, 23 if size > HELD else 25)
         at += length
         for row in group:
             made[row["row"]], together = together[: row["size"]], together[row["size"] :]

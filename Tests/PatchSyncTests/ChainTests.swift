@@ -101,7 +101,7 @@ private func pack(withHead text: [UInt8]) throws -> [UInt8] {
     let base = try PackManifest(try #require(world.tree.bundles(of: "web")["1.0.0"]).manifest)
     let frame = try ZstandardPatch.frame(of: text, prefix: base.names.text, level: 3)
     try #require(frame.count < 128)
-    return PackHead.magic + [UInt8(frame.count)] + frame
+    return PackHead.name + [1] + [UInt8(frame.count)] + frame
 }
 
 @Suite("Two packs in a row")

@@ -190,7 +190,7 @@ struct UploadTests {
         let beginning = try format.compressed(Array(bytes.prefix(100)), effort: .quick)
         #expect(try await send(beginning, of: list.sha256, as: format, to: state.id) == 100)
         let rest = try format.compressed(Array(bytes.dropFirst(100)))
-        await #expect(throws: UploadError.badForm(list.sha256, .incomplete(format))) {
+        await #expect(throws: UploadError.badForm(list.sha256, .incomplete(format.codec))) {
             try await send(rest.dropLast(), of: list.sha256, from: 100, as: format, to: state.id)
         }
         let there = try await uploads.offset(of: list.sha256, state.id, of: app)

@@ -8,12 +8,12 @@ private let bounds = PackReader.Bounds(pack: 65_536, contents: 20_000)
 
 /// What comes of a pack is within bounds, the same in whatever parts the pack comes, and the manifest that was asked for.
 ///
-/// The first byte chooses the base; from 128 on, a head's text follows, its length in two bytes first, which is framed here:
-/// so that a change of it is no change of lengths and sizes alone. Whole packs begin with `P`.
+/// The first byte chooses the base; from 128 on, a head's text follows, its length in two bytes first, which is framed here,
+/// from 192 on as version 2: so that a change of it is no change of lengths and sizes alone. Whole packs begin with `P`.
 func attempt(_ bytes: [UInt8]) {
     guard let first = bytes.first else { return }
-    let base = Base.all[Int(first & 0x7F) % Base.all.count]
-    let pack = first < 128 ? (first == UInt8(ascii: "P") ? bytes : Array(bytes.dropFirst())) : framed(bytes.dropFirst())
+    let base = Base.all[Int(first & 0x3F) % Base.all.count]
+    let pack = first < 128 ? (first == UInt8(ascii: "P") ? bytes : Array(bytes.dropFirst())) : framed(bytes.dropFirst(), version: first < 192 ? 1 : 2)
     // As many bytes as a head may have are many for a short run.
     guard pack.count <= bounds.pack, headSize(of: pack) <= 16_384 else { return }
     let nothing = SHA256Digest(of: [])
@@ -71,7 +71,7 @@ private func outcome(_ pack: [UInt8], _ base: Base, asked: SHA256Digest, parts: 
 }
 
 /// A pack of a head's text and what follows it.
-private func framed(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+private func framed(_ bytes: ArraySlice<UInt8>, version: UInt8) -> [UInt8] {
     let length = bytes.prefix(2).reduce(0) { $0 << 8 | Int($1) }
     let text = bytes.dropFirst(2).prefix(length)
     let size = text.count
@@ -82,7 +82,7 @@ private func framed(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
     let number = [UInt8(frame.count & 0x7F) | 0x80, UInt8(frame.count >> 7 & 0x7F) | 0x80, UInt8(frame.count >> 14)]
     let shortest = frame.count < 1 << 14 ? [number[0], number[1] & 0x7F] : number
     let length7 = frame.count < 1 << 7 ? [number[0] & 0x7F] : shortest
-    return Array("PLP".utf8) + [1] + length7 + frame + bytes.dropFirst(2 + length)
+    return Array("PLP".utf8) + [version] + length7 + frame + bytes.dropFirst(2 + length)
 }
 
 private func headSize(of pack: [UInt8]) -> Int {

@@ -76,7 +76,7 @@ def names(rows, header=HEADER, count=None) -> bytes:
     return pack.number(len(header)) + header + pack.number(count) + b"".join(line + b"\n" for line in lines)
 
 
-def text(rows, exceptional=(), groups=(), header=HEADER) -> bytes:
+def text(rows, exceptional=(), groups=(), header=HEADER, version=1) -> bytes:
     out = names(rows, header) + pack.number(len(exceptional))
     last = -1
     for one in exceptional:
@@ -90,12 +90,12 @@ def text(rows, exceptional=(), groups=(), header=HEADER) -> bytes:
     for one in exceptional:
         if one["kind"] >= PATCHED:
             out += difference(one["size"] - (0 if one["reference"] is None else SIZES[one["reference"]]))
-    numbers = [pack.number(rows * 2 + plain) + pack.number(length) for rows, plain, length in groups]
+    numbers = [pack.number(rows << version | plain) + pack.number(length) for rows, plain, length in groups]
     return out + pack.number(len(groups)) + b"".join(numbers)
 
 
-def made(head: bytes, *frames: bytes, length=None) -> bytes:
-    return b"PLP\x01" + pack.number(len(head) if length is None else length) + head + b"".join(frames)
+def made(head: bytes, *frames: bytes, length=None, version=1) -> bytes:
+    return b"PLP" + bytes([version]) + pack.number(len(head) if length is None else length) + head + b"".join(frames)
 
 
 ROWS = list(NEW)
@@ -114,6 +114,20 @@ def with_path(path) -> bytes:
 def one_row(group: bytes, size=4, groups=None, reference=None) -> bytes:
     groups = [(1, 1, len(group))] if groups is None else groups
     return made(frame(text(["a"], [row(0, PLAIN, reference, size=size)], groups)), group)
+
+
+def lzma2(*chunks: bytes, first=1, last=True) -> bytes:
+    """Chunks that are not compressed (xz's `lzma2_decoder.c`): the first one empties the dictionary, or has 2 in place of 1."""
+    out = b""
+    for place, chunk in enumerate(chunks):
+        out += bytes([first if place == 0 else 2]) + (len(chunk) - 1).to_bytes(2, "big") + chunk
+    return out + (b"\0" if last else b"")
+
+
+def one_lzma2_row(group: bytes, size=4) -> bytes:
+    """A pack with one row in a plain group of LZMA2."""
+    head = text(["a"], [row(0, PLAIN, size=size)], [(1, 3, len(group))], version=2)
+    return made(frame(head), group, version=2)
 
 
 def passing(group: bytes) -> bytes:
@@ -200,7 +214,18 @@ CASES = [
     ("passing-cut", "The group ends before its frame does.", passing(large(last=False))),
     ("passing-in-a-wide-window", "A frame that passes has a window of 2^23 + 2^20 bytes.", passing(large(window=WIDER))),
     ("passing-in-its-own-window", "A frame that passes is its own window.", passing(large(window=None))),
-    ("other-version", "The version is 2.", b"PLP\2" + PACK[4:]),
+    ("lzma2-cut", "A group of LZMA2 ends before its end mark.", one_lzma2_row(lzma2(b"new\n", last=False))),
+    ("lzma2-cut-in-a-chunk", "A group of LZMA2 ends within a chunk.", one_lzma2_row(lzma2(b"new\n")[:5])),
+    ("lzma2-longer-than-it-says", "More comes out of LZMA2 than its rows have.", one_lzma2_row(lzma2(b"new\n", b"!"))),
+    ("lzma2-shorter-than-it-says", "Less comes out of LZMA2 than its rows have.", one_lzma2_row(lzma2(b"new"))),
+    ("lzma2-with-a-byte-more", "A byte follows behind the end mark.", one_lzma2_row(lzma2(b"new\n") + b"\0")),
+    ("lzma2-without-a-dictionary", "The first chunk goes on with a dictionary that is not there.", one_lzma2_row(lzma2(b"new\n", first=2))),
+    ("lzma2-without-properties", "The first chunk is compressed by settings that nobody gave.", one_lzma2_row(b"\x80\0\3\0\7" + bytes(9))),
+    ("lzma2-of-noise", "A compressed chunk refers to what is not there.", one_lzma2_row(b"\xe0\0\3\0\7\x5d\0" + b"\xff" * 7 + b"\0")),
+    ("lzma2-of-zstd", "What is named LZMA2 is zstd.", one_lzma2_row(FRESH)),
+    ("lzma2-over-what-may-be-held", "A group of LZMA2 has 16,777,217 bytes.", one_lzma2_row(lzma2(b"new\n"), HELD + 1)),
+    ("lzma2-in-version-1", "A pack of version 1 has the numbers of version 2.", b"PLP\1" + one_lzma2_row(lzma2(b"new\n"))[4:]),
+    ("other-version", "The version is 3.", b"PLP\3" + PACK[4:]),
     ("nothing", "There are no bytes.", b""),
 ]
 
@@ -220,8 +245,11 @@ def main() -> None:
     for name, _, bytes_ in CASES:
         (out / f"{name}.pack").write_bytes(bytes_)
     # For the fuzzer, which frames a head's text itself: the right pack, and one of a plain row in the empty base.
-    for place, (head, frames) in enumerate([(HEAD, PATCH + FRESH), (text(["a"], [row(0, PLAIN, size=4)], GROUPS[1:]), FRESH)]):
-        (out / f"text-{place}.seed").write_bytes(bytes([128 + 2 * place]) + len(head).to_bytes(2, "big") + head + frames)
+    seeds = [(128, HEAD, PATCH + FRESH), (130, text(["a"], [row(0, PLAIN, size=4)], GROUPS[1:]), FRESH)]
+    group = lzma2(NEW["new.txt"])
+    seeds.append((194, text(["a"], [row(0, PLAIN, size=4)], [(1, 3, len(group))], version=2), group))
+    for place, (first, head, frames) in enumerate(seeds):
+        (out / f"text-{place}.seed").write_bytes(bytes([first]) + len(head).to_bytes(2, "big") + head + frames)
 
 
 main()
