@@ -38,7 +38,10 @@ package struct PackSummary: Equatable, Sendable {
         while true {
             if beginning == nil { beginning = try input.beginning(limit) }
             if let (version, length) = beginning, let frame = input.take(length) {
-                self.init(try PackHead(frame: frame, version: version, base: base), headBytes: input.total - input.count)
+                self.init(
+                    try PackHead(frame: frame, version: version, base: base),
+                    headBytes: input.total - input.count
+                )
                 return
             }
             guard let piece = source.next() else { throw .incomplete }

@@ -8,12 +8,15 @@ private let bounds = PackReader.Bounds(pack: 65_536, contents: 20_000)
 
 /// What comes of a pack is within bounds, the same in whatever parts the pack comes, and the manifest that was asked for.
 ///
-/// The first byte chooses the base; from 128 on, a head's text follows, its length in two bytes first, which is framed here,
-/// from 192 on as version 2: so that a change of it is no change of lengths and sizes alone. Whole packs begin with `P`.
+/// The first byte chooses the base; from 128 on, a head's text follows, its length in two bytes first, which is framed here: so
+/// that a change of it is no change of lengths and sizes alone. From 192 on it is of version 2. Whole packs begin with `P`.
 func attempt(_ bytes: [UInt8]) {
     guard let first = bytes.first else { return }
     let base = Base.all[Int(first & 0x3F) % Base.all.count]
-    let pack = first < 128 ? (first == UInt8(ascii: "P") ? bytes : Array(bytes.dropFirst())) : framed(bytes.dropFirst(), version: first < 192 ? 1 : 2)
+    let pack =
+        first < 128
+        ? (first == UInt8(ascii: "P") ? bytes : Array(bytes.dropFirst()))
+        : framed(bytes.dropFirst(), version: first < 192 ? 1 : 2)
     // As many bytes as a head may have are many for a short run.
     guard pack.count <= bounds.pack, headSize(of: pack) <= 16_384 else { return }
     let nothing = SHA256Digest(of: [])
