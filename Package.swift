@@ -39,6 +39,8 @@ let package = Package(
         .executable(name: "patchsrv", targets: ["PatchServerCommand"]),
         .executable(name: "patchsync", targets: ["PatchSyncCommand"]),
         .library(name: "Patchline", targets: ["Patchline"]),
+        // Apart, for it links an engine: what runs script patches.
+        .library(name: "PatchRuntime", targets: ["PatchRuntime"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -60,6 +62,11 @@ let package = Package(
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(
+            name: "CJavaScriptCore",
+            pkgConfig: "javascriptcoregtk-4.1",
+            providers: [.apt(["libjavascriptcoregtk-4.1-dev"])]
+        ),
         .target(name: "YAMLReading", dependencies: ["CYAML"]),
 
         .target(name: "PatchFormat"),
@@ -201,6 +208,12 @@ let package = Package(
                 nioCore,
                 nioHTTP1, systemPackage,
             ]
+        ),
+        // One JavaScript text, for hosts and for pages.
+        .target(name: "PatchLanguage"),
+        .target(
+            name: "PatchRuntime",
+            dependencies: ["CJavaScriptCore"]
         ),
         .target(name: "Terminal", dependencies: ["PatchFormat"]),
         .target(
@@ -400,6 +413,7 @@ let package = Package(
             ],
             exclude: ["openapi.py"]
         ),
+        .testTarget(name: "PatchRuntimeTests", dependencies: ["PatchLanguage", "PatchRuntime"]),
         .testTarget(
             name: "APIProxyTests",
             dependencies: [
