@@ -171,8 +171,9 @@ let package = Package(
         .target(
             name: "AssetServer",
             dependencies: [
-                "FileFacts", "PatchFormat", "PatchTrust", "HTTPFiles", nioConcurrency, nioCore, nioHTTP1, nioPosix,
-                systemPackage,
+                "FileFacts", "PatchFormat", "PatchLanguage", "PatchTrust", "HTTPFiles", nioConcurrency, nioCore,
+                nioHTTP1,
+                nioPosix, systemPackage,
             ]
         ),
         .target(
@@ -195,8 +196,8 @@ let package = Package(
         .target(
             name: "DeviceOutput",
             dependencies: [
-                "PatchChoice", "PatchFetch", "PatchFormat", "PatchStore", "PatchSync", "PatchTrust", "Patchline",
-                "ReleaseFolder", "Terminal", nioConcurrency, systemPackage,
+                "AssetServer", "PatchChoice", "PatchFetch", "PatchFormat", "PatchStore", "PatchSync", "PatchTrust",
+                "Patchline", "ReleaseFolder", "Terminal", nioConcurrency, systemPackage,
             ]
         ),
         // One process a device, for any number of stores, and the socket that others ask it by.
