@@ -39,6 +39,8 @@ let package = Package(
         .executable(name: "patchsrv", targets: ["PatchServerCommand"]),
         .executable(name: "patchsync", targets: ["PatchSyncCommand"]),
         .library(name: "Patchline", targets: ["Patchline"]),
+        // Apart, for it links an engine: what runs script patches.
+        .library(name: "PatchRuntime", targets: ["PatchRuntime"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -61,6 +63,11 @@ let package = Package(
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "CLZMA", pkgConfig: "liblzma", providers: [.apt(["liblzma-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(
+            name: "CJavaScriptCore",
+            pkgConfig: "javascriptcoregtk-4.1",
+            providers: [.apt(["libjavascriptcoregtk-4.1-dev"])]
+        ),
         .target(name: "YAMLReading", dependencies: ["CYAML"]),
 
         .target(name: "PatchFormat"),
@@ -165,8 +172,9 @@ let package = Package(
         .target(
             name: "AssetServer",
             dependencies: [
-                "FileFacts", "PatchFormat", "PatchTrust", "HTTPFiles", nioConcurrency, nioCore, nioHTTP1, nioPosix,
-                systemPackage,
+                "FileFacts", "PatchFormat", "PatchLanguage", "PatchTrust", "HTTPFiles", nioConcurrency, nioCore,
+                nioHTTP1,
+                nioPosix, systemPackage,
             ]
         ),
         .target(
@@ -189,8 +197,8 @@ let package = Package(
         .target(
             name: "DeviceOutput",
             dependencies: [
-                "PatchChoice", "PatchFetch", "PatchFormat", "PatchStore", "PatchSync", "PatchTrust", "Patchline",
-                "ReleaseFolder", "Terminal", nioConcurrency, systemPackage,
+                "AssetServer", "PatchChoice", "PatchFetch", "PatchFormat", "PatchStore", "PatchSync", "PatchTrust",
+                "Patchline", "ReleaseFolder", "Terminal", nioConcurrency, systemPackage,
             ]
         ),
         // One process a device, for any number of stores, and the socket that others ask it by.
@@ -202,6 +210,12 @@ let package = Package(
                 nioCore,
                 nioHTTP1, systemPackage,
             ]
+        ),
+        // One JavaScript text, for hosts and for pages.
+        .target(name: "PatchLanguage"),
+        .target(
+            name: "PatchRuntime",
+            dependencies: ["CJavaScriptCore"]
         ),
         .target(name: "Terminal", dependencies: ["PatchFormat"]),
         .target(
@@ -401,6 +415,7 @@ let package = Package(
             ],
             exclude: ["openapi.py"]
         ),
+        .testTarget(name: "PatchRuntimeTests", dependencies: ["PatchLanguage", "PatchRuntime"]),
         .testTarget(
             name: "APIProxyTests",
             dependencies: [

@@ -50,6 +50,12 @@ struct AssetAnswer: ExaminedFile {
         self.headers = headers
     }
 
+    /// As it lies, or after it was read.
+    func answered() async -> FileAnswer {
+        if let recorded { return recorded }
+        return await examined()
+    }
+
     var recorded: FileAnswer? {
         let sent = coded?.row ?? row
         return table.files.recorded(sent).map { answer(sent, $0) }

@@ -12,6 +12,11 @@ package protocol AssetFiles: Sendable {
     ///
     /// Blocks for as long as it takes to read the file.
     func examined(_ row: BundleIndex.Row) -> AssetFile?
+
+    /// The bytes of the file, compared with its digest while they are read; nil when it is missing or altered.
+    ///
+    /// Blocks for as long as it takes to read the file.
+    func contents(_ row: BundleIndex.Row) -> [UInt8]?
 }
 
 /// Where an asset lies, intact.

@@ -136,7 +136,7 @@ package final class AssetServer: FileSource {
         switch decision.action {
         case .answer(let answer):
             // Answered by the task behind the front, as all of the page API is.
-            guard request.path.segments.first != PageAPI.prefix else { return later(decision) { answer } }
+            guard request.path.segments.first != PageAPI.prefix else { return later(decision) { _ in answer } }
             return .now(
                 PreparedReply(
                     answer.adding(missing: decision.fields),
@@ -145,9 +145,9 @@ package final class AssetServer: FileSource {
                     whenUsed: noting(decision.note)
                 )
             )
-        case .examine(let file): return later(decision) { await file.examined() }
-        case .call(let call): return later(decision) { await call.answer(self.events) }
-        case .events(let last): return later(decision) { self.eventStream(after: last) }
+        case .examine(let file): return later(decision) { _ in await file.examined() }
+        case .call(let call): return later(decision) { await call.answer(self.events, to: $0.body) }
+        case .events(let last): return later(decision) { _ in self.eventStream(after: last) }
         case .delegate(let delegate, let shown):
             let delegated = delegate.decide(shown)
             return .later(delegated.intake) { request in
@@ -173,12 +173,12 @@ package final class AssetServer: FileSource {
 
     private func later(
         _ decision: AssetDecision,
-        _ answer: @escaping @Sendable () async -> FileAnswer
+        _ answer: @escaping @Sendable (FileRequest) async -> FileAnswer
     ) -> FileDecision {
         .later(.whole) { request in
             if decision.showsRight { request.right?.show() }
             let lease = decision.note.flatMap(self.noted)
-            return await answer().adding(missing: decision.fields).holding(lease)
+            return await answer(request).adding(missing: decision.fields).holding(lease)
         }
     }
 

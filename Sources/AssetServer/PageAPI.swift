@@ -12,8 +12,12 @@ package enum PageAPI {
     enum Call: Equatable, Sendable {
         case script, scripts, status, parameters, report, events, check, switchToPending
         case confirm(launch: String)
-        /// A script patch, to be run.
-        case patch(PatchID)
+        /// A script patch, to be run; its SHA-256 where the URL names it.
+        case patch(PatchID, sha256: String?)
+        /// What script patches of pages are written in.
+        case language(sha256: String?)
+        /// A script patch failed in a page; the body says which and how.
+        case scriptFailed
     }
 
     /// What a request asks for, or why it asks in vain.
@@ -41,14 +45,13 @@ package enum PageAPI {
     /// Whether somebody asks for the script that speaks for a page, as one that came from a cache does, or for a patch to
     /// be run.
     static func isScript(_ request: FileRequest) -> Bool {
-        request.method == .GET && ["launch.js", scriptFolder].contains(request.path.segments.dropFirst().first)
+        request.method == .GET
+            && ["launch.js", "language.js", scriptFolder].contains(request.path.segments.dropFirst().first)
     }
 
     private static let methods: [String: HTTPMethod] = [
         "launch.js": .GET, scriptFolder: .GET, "scripts.json": .GET, "status": .GET, "parameters": .GET, "report": .GET,
-        "events": .GET, "confirm": .POST,
-        "check": .POST,
-        "switch": .POST,
+        "language.js": .GET, "events": .GET, "confirm": .POST, "check": .POST, "switch": .POST, "script-failed": .POST,
     ]
 
     private static func reading(_ name: String, _ request: FileRequest) -> Reading {
@@ -59,7 +62,9 @@ package enum PageAPI {
             guard let file = request.path.segments.last, file.hasSuffix(".js"),
                 let id = PatchID(String(file.dropLast(3)))
             else { return .refused(.notFound) }
-            return .call(.patch(id))
+            return .call(.patch(id, sha256: value(of: PageTags.parameter, in: request.query)))
+        case "language.js": return .call(.language(sha256: value(of: PageTags.parameter, in: request.query)))
+        case "script-failed": return .call(.scriptFailed)
         case "status": return .call(.status)
         case "parameters": return .call(.parameters)
         case "report": return .call(.report)
@@ -118,6 +123,15 @@ package enum PageAPI {
         switch readiness {
         case .confirmed, .alreadyConfirmed: json(.ok, "result", readiness.rawValue)
         case .otherLaunch: json(.conflict, "error", "this page belongs to another launch")
+        case .failed: json(.internalServerError, "error", "the device could not write its state")
+        }
+    }
+
+    static func answer(_ outcome: ScriptFailureOutcome) -> FileAnswer {
+        switch outcome {
+        case .told: json(.ok, "result", "told")
+        case .rolledBack: json(.ok, "result", "rolledBack")
+        case .unknown: json(.conflict, "error", "no such script runs in a page of this launch")
         case .failed: json(.internalServerError, "error", "the device could not write its state")
         }
     }

@@ -7,6 +7,8 @@ package protocol PageHost: Sendable {
     func pageRequested(_ launch: String) async
     /// - Parameter token: of the launch that the page speaks for.
     func confirm(_ token: String) async -> ReadyOutcome
+    /// A script that the page had from here failed in it.
+    func scriptFailed(_ failure: ScriptFailure, _ sha256: SHA256Digest) async -> ScriptFailureOutcome
     func switchToPending() async -> Switching
     /// Returns at once; the outcome of the check is reported as events.
     func checkForUpdates() async -> CheckStart
@@ -47,6 +49,8 @@ package struct PageStatus: Equatable, Sendable {
     package var hold: JSON?
     /// Versions that wait for somebody's approval: `{"patchId": …, "version": …, "security": {…}}`.
     package var awaiting: [JSON] = []
+    /// Scripts that failed in pages of this start, each with its last failure.
+    package var failedScripts: [ScriptFailure] = []
     /// RFC 3339.
     package var lastSync: String?
 
@@ -65,6 +69,7 @@ package struct PageStatus: Equatable, Sendable {
             ("onTrial", .bool(onTrial)), ("current", orNull(current)), ("pending", orNull(pending)),
             ("starts", starts.map { .text($0) }), ("hold", hold),
             ("awaiting", awaiting.isEmpty ? nil : .array(awaiting)), ("sync", sync.json),
+            ("failedScripts", failedScripts.isEmpty ? nil : .array(failedScripts.map(\.json))),
             ("lastSync", orNull(lastSync)),
         ])
     }

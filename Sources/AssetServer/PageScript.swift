@@ -13,6 +13,36 @@ enum PageScript {
             if (!answer.ok) throw new Error(body.error);
             return body;
           };
+          // What script patches are written in, where the device put any into this page.
+          const languageOf = () => window[Symbol.for("patchline.language")];
+          // What was exposed before, for a language that is loaded later.
+          const exposed = [];
+          const isHere = (pages) => {
+            if (pages === undefined) return true;
+            const path = location.pathname.split("/").filter((part) => part !== "").map(decodeURIComponent);
+            return pages.some((pattern) => {
+              const parts = pattern.split("/").filter((part) => part !== "");
+              const isOpen = parts.at(-1) === "**";
+              if (isOpen) parts.pop();
+              return (isOpen ? path.length >= parts.length : path.length === parts.length)
+                && parts.every((part, at) => part === "*" || part === path[at]);
+            });
+          };
+          const load = (url, name, data) => new Promise((done, fail) => {
+            const tag = document.createElement("script");
+            let fault = null;
+            const note = (event) => { if (event.filename === tag.src) fault = event.message || "it throws"; };
+            const end = (why) => {
+              removeEventListener("error", note);
+              why ? fail(new Error(name + ": " + why)) : done();
+            };
+            addEventListener("error", note);
+            tag.onload = () => end(fault);
+            tag.onerror = () => end("could not be loaded");
+            Object.assign(tag.dataset, data);
+            tag.src = url;
+            document.head.append(tag);
+          });
           const listeners = {};
           let source = null;
           let last = "";
@@ -30,8 +60,13 @@ enum PageScript {
           document.addEventListener("visibilitychange", () => {
             if (document.hidden) { source?.close(); source = null; } else open();
           });
-          window.patchline = {
+          const patchline = window.patchline = {
             launch: \(token.map { "\"\($0)\"" } ?? "null"),
+            // What script patches may replace methods of: an object, or a class; returns it.
+            expose: languageOf()?.expose ?? ((name, target) => {
+              exposed.push([name, target]);
+              return target;
+            }),
             // This version works: it stays. Without it, it is rolled back after the startup timeout.
             async startupDidComplete() {
               if (this.launch === null) return "alreadyConfirmed";
@@ -42,25 +77,19 @@ enum PageScript {
             status: () => call("status", "GET"),
             // What the operator set by name: { "cart.limit": 20, … }
             parameters: async () => (await call("parameters", "GET")).parameters,
-            // [{ patchId, version, sha256, size, url }]: the script patches of the version that this page is of
+            // [{ patchId, version, sha256, size, url, runsIn, pages }]: the script patches of the version that this page is of
             scripts: async () => (await call("scripts.json", "GET")).scripts,
-            // Runs them, one after the other, in the order of their ids; fails with the first that does not load or throws.
+            // Runs those that are not in this page yet, one after the other, in the order of their ids; fails with the first
+            // that does not load or throws.
             async loadScripts() {
-              for (const { patchId, version, url } of await this.scripts()) {
-                await new Promise((done, fail) => {
-                  const tag = document.createElement("script");
-                  let fault = null;
-                  const note = (event) => { if (event.filename === tag.src) fault = event.message || "it throws"; };
-                  const end = (why) => {
-                    removeEventListener("error", note);
-                    why ? fail(new Error(patchId + " " + version + ": " + why)) : done();
-                  };
-                  addEventListener("error", note);
-                  tag.onload = () => end(fault);
-                  tag.onerror = () => end("could not be loaded");
-                  tag.src = url;
-                  document.head.append(tag);
-                });
+              for (const { patchId, version, url, runsIn, pages } of await patchline.scripts()) {
+                if (languageOf()?.has(patchId) || !isHere(pages)) continue;
+                if (runsIn !== undefined && languageOf() === undefined) {
+                  await load("/__patchline/language.js", "the language", patchline.launch === null ? {} : { launch: patchline.launch });
+                  patchline.expose = languageOf().expose;
+                  for (const [name, target] of exposed) patchline.expose(name, target);
+                }
+                await load(url, patchId + " " + version, runsIn === undefined ? {} : { patch: patchId, version });
               }
             },
             // Looks for a new version; what it comes to is told as events.
@@ -89,7 +118,7 @@ enum PageScript {
             },
           };
           // A version that does not wait has started: <script src="/__patchline/launch.js" data-reload="never"> stays.
-          if (document.currentScript?.dataset.reload !== "never") window.patchline.on("reload", () => location.reload());
+          if (document.currentScript?.dataset.reload !== "never") patchline.on("reload", () => location.reload());
         })();
 
         """

@@ -9,8 +9,10 @@ package struct PendingCall: Sendable {
     let selection: ServedSelection
     let host: any PageHost
 
-    func answer(_ events: PageEvents) async -> FileAnswer {
+    /// - Parameter body: of the request.
+    func answer(_ events: PageEvents, to body: [UInt8]) async -> FileAnswer {
         switch call {
+        case .scriptFailed: await answer(toReport: body)
         case .confirm(let launch): PageAPI.answer(await host.confirm(launch))
         case .switchToPending: PageAPI.answer(await host.switchToPending())
         case .check: PageAPI.json(.accepted, "result", await host.checkForUpdates().rawValue)
@@ -25,7 +27,18 @@ package struct PendingCall: Sendable {
                     sync: events.sync
                 )
             )
-        case .script, .scripts, .patch, .events: .notFound
+        case .script, .scripts, .patch, .language, .events: .notFound
         }
+    }
+
+    private func answer(toReport body: [UInt8]) async -> FileAnswer {
+        let failure: ScriptFailure
+        do throws(FormatError) { failure = try ScriptFailure(body) } catch {
+            return PageAPI.json(.badRequest, "error", error.description)
+        }
+        guard let script = selection.scripts[failure.patchID], script.version == failure.version,
+            script.place.isInPages
+        else { return PageAPI.answer(.unknown) }
+        return PageAPI.answer(await host.scriptFailed(failure, script.sha256))
     }
 }

@@ -11,12 +11,27 @@ package struct ServedScripts: Sendable {
         package let version: VersionLabel
         package let sha256: SHA256Digest
         package let size: Int
+        package let place: ScriptPlace
 
-        package init(patchID: PatchID, version: VersionLabel, sha256: SHA256Digest, size: Int) {
+        package init(
+            patchID: PatchID,
+            version: VersionLabel,
+            sha256: SHA256Digest,
+            size: Int,
+            place: ScriptPlace = .host
+        ) {
             self.patchID = patchID
             self.version = version
             self.sha256 = sha256
             self.size = size
+            self.place = place
+        }
+
+        fileprivate var members: [(String, JSON?)] {
+            [
+                ("patchId", .text(patchID.text)), ("version", .text(version.text)), ("sha256", .text(sha256.hex)),
+                ("size", .integer(size)), ("url", .text(url)),
+            ]
         }
 
         /// Where a page asks for it.
@@ -34,9 +49,15 @@ package struct ServedScripts: Sendable {
 
     package static let none = ServedScripts([], files: NoScripts())
 
+    /// Whether the device puts any of them into pages.
+    var areInPages: Bool { scripts.contains { $0.place.isInPages } }
+
+    /// Those that a page under this decoded path gets.
+    func put(inPageAt segments: [String]) -> [Script] { scripts.filter { $0.place.isIn(pageAt: segments) } }
+
     subscript(id: PatchID) -> Script? { scripts.first { $0.patchID == id } }
 
-    /// As `{"scripts": [{patchId, version, sha256, size, url}]}`.
+    /// As `{"scripts": [{patchId, version, sha256, size, url, runsIn, pages}]}`.
     var list: FileAnswer {
         let bytes =
             JSON.fields([
@@ -44,11 +65,7 @@ package struct ServedScripts: Sendable {
                     "scripts",
                     .array(
                         scripts.map { script in
-                            .fields([
-                                ("patchId", .text(script.patchID.text)), ("version", .text(script.version.text)),
-                                ("sha256", .text(script.sha256.hex)), ("size", .integer(script.size)),
-                                ("url", .text(script.url)),
-                            ])
+                            .fields(script.members + script.place.members)
                         }
                     )
                 )
@@ -68,15 +85,20 @@ package protocol ScriptFiles: Sendable {
     ///
     /// Blocks for as long as it takes to read the file.
     func examined(_ script: ServedScripts.Script) -> AssetFile?
+
+    /// A page that was to get scripts comes as it is.
+    func leftOut(of page: String, _ reason: PagePlan.Reason)
 }
 
 private struct NoScripts: ScriptFiles {
     func recorded(_ script: ServedScripts.Script) -> AssetFile? { nil }
     func examined(_ script: ServedScripts.Script) -> AssetFile? { nil }
+    func leftOut(of page: String, _ reason: PagePlan.Reason) {}
 }
 
-/// One script as it answers a request: its SHA-256 is the tag, and each use asks again.
+/// One script as it answers a request: its SHA-256 is the tag, and each use asks again, but under a URL that names it.
 struct ScriptAnswer: ExaminedFile {
+    let isNamed: Bool
     let script: ServedScripts.Script
     let files: any ScriptFiles
     let contentType: String
@@ -102,7 +124,7 @@ struct ScriptAnswer: ExaminedFile {
                 root: file.root,
                 entityTag: script.sha256.hex,
                 contentType: contentType,
-                cacheControl: "no-cache",
+                cacheControl: isNamed ? PageLanguage.forAYear : "no-cache",
                 headers: [:],
                 size: script.size,
                 identity: file.identity

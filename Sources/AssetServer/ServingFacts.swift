@@ -65,14 +65,29 @@ struct ServingFacts: Sendable {
         case .row(let row, let isNamed):
             let isPage = request.method == .GET && (page.isPage || row.isPage)
             if let opening = opening(choice, isPage: isPage) { return AssetDecision(opening, note: choice.note) }
+            let type = types.type(of: row.path)
+            let mayGetScripts = PagePlan.isHTML(type) && choice.selection.scripts.areInPages
             let asset = AssetAnswer(
                 row,
                 of: table,
                 to: request,
                 types: types,
-                mayBeKept: isNamed && !choice.isForeign,
+                // The same URL is a page with scripts for who shows it.
+                mayBeKept: isNamed && !choice.isForeign && !mayGetScripts,
                 isPrevious: choice.isPrevious
             )
+            if mayGetScripts, page.showsPage(request),
+                let patched = PatchedPage(
+                    row,
+                    of: table,
+                    choice.selection,
+                    to: request,
+                    contentType: type,
+                    plain: asset
+                )
+            {
+                return AssetDecision(.examine(patched), note: choice.note)
+            }
             guard let answer = asset.recorded else { return AssetDecision(.examine(asset), note: choice.note) }
             return AssetDecision(.answer(answer), note: choice.note, edition: edition(choice, isNamed: isNamed))
         }
@@ -100,10 +115,18 @@ struct ServingFacts: Sendable {
         case .refused(let answer): return .answer(answer)
         case .call(.script): return .answer(PageAPI.script(token: selection.launch))
         case .call(.scripts): return .answer(selection.scripts.list)
-        case .call(.patch(let id)):
-            guard let script = selection.scripts[id] else { return .answer(.notFound) }
+        case .call(.language(let sha256)): return .answer(PageLanguage.answer(named: sha256))
+        case .call(.patch(let id, let sha256)):
+            guard let script = selection.scripts[id], sha256 == nil || sha256 == script.sha256.hex else {
+                return .answer(.notFound)
+            }
             let type = types.type(of: "\(id).js")
-            let answer = ScriptAnswer(script: script, files: selection.scripts.files, contentType: type)
+            let answer = ScriptAnswer(
+                isNamed: sha256 != nil,
+                script: script,
+                files: selection.scripts.files,
+                contentType: sha256 == nil || type.contains(";") ? type : "\(type); charset=utf-8"
+            )
             return answer.recorded.map { .answer($0) } ?? .examine(answer)
         case .call(.events):
             return .events(after: request.headers.first(name: "Last-Event-ID") ?? PageAPI.after(in: request.query))

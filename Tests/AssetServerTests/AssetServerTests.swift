@@ -71,6 +71,7 @@ struct SampleFiles: AssetFiles {
     }
 
     func examined(_ row: BundleIndex.Row) -> AssetFile? { recorded(row) }
+    func contents(_ row: BundleIndex.Row) -> [UInt8]? { damaged.contains(row.path) ? nil : Array(row.path.utf8) }
 
     private func file(_ row: BundleIndex.Row) -> AssetFile {
         let identity = FileIdentity(device: 1, inode: UInt64(row.number), size: row.size, modified: 0, changed: 0)
@@ -94,6 +95,11 @@ struct SampleHost: PageHost {
     }
 
     func pageRequested(_ launch: String) {}
+
+    func scriptFailed(_ failure: ScriptFailure, _ sha256: SHA256Digest) -> ScriptFailureOutcome {
+        failure.launch == running ? .rolledBack : .unknown
+    }
+
     func switchToPending() -> Switching { switching }
     func checkForUpdates() -> CheckStart { start }
 

@@ -50,6 +50,7 @@ package struct SimulatedPatch: Sendable {
     package var salt = [UInt8](repeating: 7, count: 16)
     package var requires: [PatchID: [SHA256Digest]] = [:]
     package var security: SecurityAdvisory?
+    package var place = ScriptPlace.host
     /// Of a bundle's manifest.
     package var compatibility: [String: String] = [:]
     /// When a bundle's manifest was made; nil for when it is published.
@@ -58,6 +59,13 @@ package struct SimulatedPatch: Sendable {
     /// Of the assets; the entry's is `signedAs`.
     package var assetsSignedAs = Identity()
     package var key = SimulatedKey.entry
+
+    /// The same script, to run in pages.
+    package func inPages(_ patterns: String..., side: ScriptPlace.Side = .page) -> SimulatedPatch {
+        var patch = self
+        patch.place = ScriptPlace(side, pages: patterns.isEmpty ? nil : patterns.compactMap { RoutePattern($0) })
+        return patch
+    }
 
     package static func script(
         _ id: String,
@@ -197,7 +205,8 @@ struct SimulatedDocuments {
                 salt: patch.salt,
                 requires: patch.requires,
                 rules: patch.rules,
-                security: patch.security
+                security: patch.security,
+                place: patch.place
             )
         )
     }

@@ -241,6 +241,70 @@ struct PatchListTests {
         )
     }
 
+    // MARK: Where a script runs
+
+    private static func place(_ side: JSON?, _ pages: JSON?, of entry: Int = 0) throws -> JSON {
+        try Self.sample().setting("patches.\(entry).runsIn", to: side).setting("patches.\(entry).pages", to: pages)
+    }
+
+    @Test(
+        arguments: [
+            (
+                .text("page"), .array([.text("/"), .text("/item/*"), .text("/docs/**")]),
+                "runs in pages /, /item/*, /docs/**"
+            ),
+            (.text("page"), nil, "runs in every page"),
+            (.text("both"), nil, "runs in the app's program and in every page"),
+            (nil, nil, "runs in the app's program"),
+        ] as [(JSON?, JSON?, String)]
+    )
+    func `reads where a script runs and writes it again`(side: JSON?, pages: JSON?, words: String) throws {
+        let bytes = try Self.place(side, pages).fileBytes
+        let parsed = try ParsedPatchList(bytes)
+        #expect(parsed.problems == [] && parsed.list.json.fileBytes == bytes)
+        #expect(parsed.list.entries[0].place.description == words)
+        // What the entry's own signature covers is as it was: older readers take the entry.
+        let before = try Self.parse(Self.sample()).list
+        #expect(
+            parsed.list.entries[0].statement(app: before.app, channel: before.channel)
+                == before.entries[0].statement(app: before.app, channel: before.channel)
+        )
+    }
+
+    @Test func `takes a script that says it runs in the host for one that says nothing`() throws {
+        let parsed = try Self.parse(try Self.place(.text("host"), nil))
+        #expect(parsed.problems == [] && parsed.list.entries[0].place == .host)
+        #expect(try parsed.list.json.fileBytes == Self.sample().fileBytes)
+    }
+
+    @Test(
+        arguments: [
+            (.text("worker"), nil, 0, "runsIn must be host, page or both"),
+            (.bool(true), nil, 0, "runsIn must be a string"),
+            (nil, .array([.text("/")]), 0, "pages is for scripts that run in pages: set runsIn to page or both"),
+            (
+                .text("host"), .array([.text("/")]), 0,
+                "pages is for scripts that run in pages: set runsIn to page or both"
+            ),
+            (.text("page"), .array([]), 0, "pages must hold a pattern; without it every page gets the script"),
+            (.text("page"), .text("/"), 0, "pages must be an array"),
+            (.text("page"), .array([.integer(1)]), 0, "pages must hold strings only"),
+            (.text("page"), .array([.text("/"), .text("cart")]), 0, "pages[1] \(RoutePattern.rule)"),
+            (
+                .text("both"), .array(Array(repeating: .text("/"), count: 101)), 0,
+                "pages must hold at most 100 elements"
+            ),
+            (.text("host"), nil, 2, "runsIn is for scripts"), (nil, .array([.text("/")]), 2, "pages is for scripts"),
+        ] as [(JSON?, JSON?, Int, String)]
+    )
+    func `refuses one entry alone when where it runs is broken`(side: JSON?, pages: JSON?, entry: Int, rule: String)
+        throws
+    {
+        let parsed = try Self.parse(try Self.place(side, pages, of: entry))
+        #expect(parsed.problems.map(\.error) == ["patch list: patches[\(entry)].\(rule)"])
+        #expect(parsed.list.entries.count == 2)
+    }
+
     @Test(arguments: [JSON.null, .text("web"), .array([])])
     func `refuses a row that is no object alone`(_ row: JSON) throws {
         let parsed = try Self.parse(try Self.sample().setting("patches.1", to: row))

@@ -132,6 +132,22 @@ struct DescriptionMistakeTests {
             ["14: patches[1].security must be a mapping, such as {text: \"Names in a chat could run scripts.\"}"]
         ),
         (
+            "a side that there is not", "file: a.js", "file: a.js\n    runsIn: worker",
+            ["14: patches[1].runsIn must be host, page or both"]
+        ),
+        (
+            "pages of no pages", "file: a.js", "file: a.js\n    pages: [/cart]",
+            ["14: patches[1].pages is for scripts that run in pages: set runsIn to page or both"]
+        ),
+        (
+            "pages that are no paths", "file: a.js", "file: a.js\n    runsIn: page\n    pages: [/, cart]",
+            ["15: patches[1].pages[1] \(RoutePattern.rule)"]
+        ),
+        (
+            "no page at all", "file: a.js", "file: a.js\n    runsIn: page\n    pages: []",
+            ["15: patches[1].pages must hold a pattern; without it every page gets the script"]
+        ),
+        (
             "security without a text", "file: a.js", "file: a.js\n    security: {ur: https://a}",
             ["14: patches[1].security.ur is not known here; did you mean url? Known are text, url"]
         ),

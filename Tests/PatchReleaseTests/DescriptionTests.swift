@@ -93,7 +93,7 @@ struct DescriptionTests {
     }
 
     private static let one = "- {id: a, kind: script, version: \"1\", file: a.js}\n"
-    private static let known = "file, id, keep, kind, requires, rules, security, version"
+    private static let known = "file, id, keep, kind, pages, requires, rules, runsIn, security, version"
 
     private static let bad: [(what: String, text: String, line: Int?, field: String, rule: String)] = [
         ("nothing", "", nil, "", "is empty"),

@@ -69,6 +69,41 @@ struct DifferenceTests {
         )
     }
 
+    @Test func `tells where a new script runs, and refuses to move content that is listed`() async throws {
+        let bench = try Workbench()
+        let place = ", runsIn: page, pages: [/cart]"
+        try bench.describe("v1")
+        try bench.describe("moved", place: place)
+        try bench.describe("again", scriptVersion: "2", place: place)
+        try bench.describe("v2", script: "b()", scriptVersion: "2", place: place)
+        let one = ReleaseContents(try await bench.release("v1", to: "one").verified)
+        for (folder, version) in [("moved", "1"), ("again", "2")] {
+            await #expect(
+                throws: SigningError.republished(
+                    label("fix-a", version),
+                    difference: "fix-a 1 runs in the app's program"
+                )
+            ) { try await bench.release(folder, to: folder, on: "one") }
+        }
+        let two = ReleaseContents(try await bench.release("v2", to: "two", on: "one").verified)
+        let words = ReleaseDifference(from: one, to: two).words
+        #expect(words.first?.hasSuffix("); everyone; it runs in pages /cart") == true, "\(words)")
+        #expect(two.entry(label("fix-a", "1"))?.place == .host)
+        let json = String(decoding: two.json.fileBytes, as: UTF8.self)
+        #expect(json.contains(#""pages":["/cart"],"patchId":"fix-a""#) && json.contains(#""runsIn":"page""#), "\(json)")
+        #expect(try ReleaseDraft(promoting: two, over: one).rows.first?.place == two.list.entries.first?.place)
+        // Another channel has the same content in another place.
+        let other = ReleaseContents(try await bench.release("v2", to: "apart").verified)
+        try bench.describe("host", script: "b()", scriptVersion: "2")
+        let host = ReleaseContents(try await bench.release("host", to: "host").verified)
+        #expect(
+            throws: SigningError.republished(
+                label("fix-a", "2"),
+                difference: "runs in pages /cart in production"
+            )
+        ) { try ReleaseDraft(promoting: host, over: other) }
+    }
+
     @Test(arguments: [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567"), (-1_000, "-1,000")])
     func `groups digits`(_ number: Int, words: String) {
         #expect(Words.grouped(number) == words)

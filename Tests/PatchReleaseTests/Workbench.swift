@@ -88,14 +88,15 @@ final class Workbench: Sendable {
         main: String = "main()",
         extra: String = "",
         script: String = "a()",
-        scriptVersion: String = "1"
+        scriptVersion: String = "1",
+        place: String = ""
     ) throws {
         try write(
             """
             app: com.example.storefront
             channel: production
             patches:
-              - {id: fix-a, kind: script, version: "\(scriptVersion)", file: a.js}
+              - {id: fix-a, kind: script, version: "\(scriptVersion)", file: a.js\(place)}
               - {id: fix-b, kind: script, version: "1", file: b.js}
               - id: web
                 kind: bundle

@@ -106,6 +106,8 @@ extension RunningApp.Event {
         case .damaged(let files): "damaged \(files.joined(separator: ", "))"
         case .confirmed(let selection): "confirmed \(labels(selection))"
         case .rolledBack(let good, let bad): "back to \(labels(good)) from \(labels(bad))"
+        case .scriptFailed(let failure): "\(failure)"
+        case .scriptsLeftOut(let page, let reason): reason.words(page)
         case .unproven(let selection): "unproven \(labels(selection))"
         case .bundleMissing(let id, let there): "no bundle \(id), but \(there.map(\.text).joined(separator: ", "))"
         case .stateFault(let fault): "state \(fault.standby)"

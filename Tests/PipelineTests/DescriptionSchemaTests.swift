@@ -34,6 +34,22 @@ struct DescriptionSchemaTests {
         ("parentheses", "\"keep\": 1", "\"rules\": {\"condition\": \"(a==b)\"}", false),
         ("another dial", "\"keep\": 1", "\"rules\": {\"dial\": \"maybe\"}", false),
         ("text for true", "\"keep\": 1", "\"rules\": {\"mandatory\": \"yes\"}", false),
+        (
+            "a script of pages", "\"file\": \"a.js\"",
+            "\"file\": \"a.js\", \"runsIn\": \"both\", \"pages\": [\"/cart\", \"/item/*\"]", true
+        ),
+        ("a side that there is not", "\"file\": \"a.js\"", "\"file\": \"a.js\", \"runsIn\": \"worker\"", false),
+        (
+            "pages of the program", "\"file\": \"a.js\"",
+            "\"file\": \"a.js\", \"runsIn\": \"host\", \"pages\": [\"/cart\"]", false
+        ),
+        ("pages alone", "\"file\": \"a.js\"", "\"file\": \"a.js\", \"pages\": [\"/cart\"]", false),
+        ("no page at all", "\"file\": \"a.js\"", "\"file\": \"a.js\", \"runsIn\": \"page\", \"pages\": []", false),
+        (
+            "pages without a slash", "\"file\": \"a.js\"",
+            "\"file\": \"a.js\", \"runsIn\": \"page\", \"pages\": [\"cart\"]", false
+        ),
+        ("a bundle of pages", "\"keep\": 1", "\"runsIn\": \"page\"", false),
         ("security without a text", "\"keep\": 1", "\"security\": {}", false),
         ("security in two lines", "\"keep\": 1", "\"security\": {\"text\": \"a\\nb\"}", false),
         ("an advisory in the clear", "\"keep\": 1", "\"security\": {\"text\": \"a\", \"url\": \"http://a\"}", false),

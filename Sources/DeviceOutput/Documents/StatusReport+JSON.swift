@@ -28,12 +28,13 @@ extension StatusReport {
                 "patches",
                 .array(
                     rows.map { row in
-                        .fields([
+                        let members: [(String, JSON?)] = [
                             ("patchId", .text(row.patchID.text)), ("kind", .text(row.kind.rawValue)),
                             ("version", .text(row.version.text)), ("state", .text(row.state.name)),
                             ("meaning", .text(row.state.meaning)), ("fault", row.fault.map { .text($0) }),
                             ("pending", .bool(row.isPending)), ("file", row.file.map { .text($0.string) }),
-                        ])
+                        ]
+                        return .fields(members + row.place.members)
                     }
                 )
             ),

@@ -1,3 +1,4 @@
+import AssetServer
 import PatchChoice
 package import PatchFormat
 import PatchSync
@@ -16,7 +17,10 @@ package struct ServeEvent: Sendable {
 
     /// Whether somebody may have to look.
     package var isTrouble: Bool {
-        ["trouble", "rolledBack", "unproven", "damaged", "bundleMissing", "stateFault"].contains(name)
+        [
+            "trouble", "rolledBack", "unproven", "scriptFailed", "scriptsLeftOut", "damaged", "bundleMissing",
+            "stateFault",
+        ].contains(name)
     }
 
     /// What one event of a running app comes to; nothing where it is for people alone.
@@ -58,6 +62,9 @@ package struct ServeEvent: Sendable {
         case .confirmed(let selection): ServeEvent("confirmed", [("patches", selection.told)])
         case .rolledBack(let good, let bad): ServeEvent("rolledBack", [("to", good?.told), ("from", bad.told)])
         case .unproven(let selection): ServeEvent("unproven", [("patches", selection.told)])
+        case .scriptFailed(let failure): ServeEvent("scriptFailed", failure.members)
+        case .scriptsLeftOut(let page, let reason):
+            ServeEvent("scriptsLeftOut", [("page", .text(page)), ("reason", .text(reason.rawValue))])
         case .bundleMissing(let id, let there):
             ServeEvent(
                 "bundleMissing",

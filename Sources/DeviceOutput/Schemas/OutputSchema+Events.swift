@@ -95,6 +95,31 @@ extension OutputSchema {
             },
             {
               "type": "object",
+              "description": "A script failed in a page, or was not loaded by one; on trial what runs is rolled \#
+        back next.",
+              "required": ["event", "patchId", "version", "fault", "message", "line", "column"],
+              "properties": {
+                "event": {"const": "scriptFailed"},
+                "patchId": {"type": "string"},
+                "version": {"type": "string"},
+                "fault": {"enum": ["threw", "unloaded"]},
+                "message": {"type": "string", "description": "As the browser words it."},
+                "line": {"type": "integer", "minimum": 0, "description": "From 1; 0 where nobody knows."},
+                "column": {"type": "integer", "minimum": 0}
+              }
+            },
+            {
+              "type": "object",
+              "description": "A page that scripts are for came without them.",
+              "required": ["event", "page", "reason"],
+              "properties": {
+                "event": {"const": "scriptsLeftOut"},
+                "page": {"type": "string", "description": "Its path."},
+                "reason": {"type": "string", "description": "In words that follow `it`."}
+              }
+            },
+            {
+              "type": "object",
               "description": "What runs has no bundle of the name that --bundle says.",
               "required": ["event", "bundle", "bundles"],
               "properties": {

@@ -76,7 +76,16 @@ extension OutputSchema {
                   "meaning": {"$ref": "#/$defs/meaning"},
                   "fault": {"$ref": "#/$defs/fault"},
                   "pending": {"type": "boolean", "description": "Whether it waits in place of what runs."},
-                  "file": {"$ref": "#/$defs/file"}
+                  "file": {"$ref": "#/$defs/file"},
+                  "runsIn": {
+                    "enum": ["page", "both"],
+                    "description": "Where the script runs; missing: in the app's own program."
+                  },
+                  "pages": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "description": "Patterns of the pages that get it; missing: all."
+                  }
                 }
               },
               "description": "What runs, and what waits in its place, by id."

@@ -11,6 +11,8 @@ package struct InstalledPatch: Hashable, Sendable {
     package let signature: EntrySignature
     /// A bundle's `manifest.sigs`, kept as an object.
     package let column: SHA256Digest?
+    /// Where it runs, if it is a script.
+    package let place: ScriptPlace
     /// The channel whose list it came from, where that is another than the one it is installed in now.
     ///
     /// Its entry's signature names that channel.
@@ -25,6 +27,7 @@ package struct InstalledPatch: Hashable, Sendable {
             fingerprint: entry.fingerprint,
             signature: entry.signature,
             column: column,
+            place: entry.place,
             channel: nil
         )
     }
@@ -37,6 +40,7 @@ package struct InstalledPatch: Hashable, Sendable {
         fingerprint: Fingerprint,
         signature: EntrySignature,
         column: SHA256Digest?,
+        place: ScriptPlace,
         channel: ChannelName?
     ) {
         self.patchID = patchID
@@ -46,6 +50,7 @@ package struct InstalledPatch: Hashable, Sendable {
         self.fingerprint = fingerprint
         self.signature = signature
         self.column = column
+        self.place = place
         self.channel = channel
     }
 
@@ -67,7 +72,7 @@ package struct InstalledPatch: Hashable, Sendable {
             ("url", .text(url)), ("signature", signature.json), ("column", column.map { .text($0.hex) }),
             ("channel", channel.map { .text($0.text) }),
         ]
-        return .fields(members + fingerprint.members)
+        return .fields(members + fingerprint.members + place.members)
     }
 
     package init(_ fields: Fields) throws(FormatError) {
@@ -82,6 +87,7 @@ package struct InstalledPatch: Hashable, Sendable {
             fingerprint: try fields.fingerprint(),
             signature: try EntrySignature(try fields.fields("signature")),
             column: fields.has("column") ? try fields.digest("column") : nil,
+            place: try ScriptPlace(fields, kind: kind),
             channel: fields.has("channel") ? try fields.name("channel") : nil
         )
     }

@@ -32,6 +32,16 @@ extension SelectionMachine {
         case interrupted(to: Selection?, damaged: Selection)
     }
 
+    /// What a script that failed in a page says of what runs.
+    package enum ScriptVerdict: Equatable, Sendable {
+        /// A script of what proved itself: nothing changes.
+        case told
+        /// Of the trial, which has failed.
+        case ends(Activation)
+        /// Of nothing that this launch runs.
+        case otherLaunch
+    }
+
     package enum Confirmation: Equatable, Sendable {
         /// The trial is the new good selection; clean up the others that are not kept.
         case confirmed(Selection)

@@ -183,6 +183,33 @@ package struct SelectionMachine: Equatable, Sendable {
         return .rolledBack(to: failTrial(because: .timer, at: time), from: trial)
     }
 
+    /// A script failed in a page of the launch that has `token`; nil for a page of what is confirmed.
+    ///
+    /// It ends a trial at once, as a page that never is ready does in its time; one that has nothing to go back to stays.
+    package mutating func scriptFailed(
+        _ script: PatchContent,
+        in token: LaunchToken?,
+        at time: UTCTime
+    ) -> ScriptVerdict {
+        switch state {
+        case .trying(_, let trial, let launch) where launch.token == token:
+            guard trial.contents.contains(script) else { return .otherLaunch }
+            guard !isUnproven else { return .told }
+            return .ends(.rolledBack(to: failTrial(because: .script, at: time), from: trial))
+        case .empty, .settled, .pending, .trying:
+            let proven = [state.good].compactMap(\.self) + earlier + [embedded].compactMap(\.self)
+            let isProven = proven.contains { $0.contents.contains(script) }
+            return isProven && (token == nil || token == confirmedLaunch) ? .told : .otherLaunch
+        }
+    }
+
+    /// The same for a script that a page could not load, which says nothing of the script.
+    package func verdict(onUnloaded script: PatchContent, in token: LaunchToken?) -> ScriptVerdict {
+        var machine = self
+        // What would be blamed is told alone.
+        return machine.scriptFailed(script, in: token, at: UTCTime(seconds: 0)) == .otherLaunch ? .otherLaunch : .told
+    }
+
     /// Ends a trial that ran with altered files, so its outcome does not count against its versions.
     ///
     /// It waits until a sync has healed it, and nothing is blocked.

@@ -127,6 +127,7 @@ extension PatchEntry {
         let requires = fields.has("requires") ? try fields.requires("requires") : [:]
         let rules = fields.has("rules") ? try PatchRules(try fields.fields("rules")) : .everyone
         let security = fields.has("security") ? try SecurityAdvisory(try fields.fields("security")) : nil
+        let place = try ScriptPlace(fields, kind: kind)
         let jspatch = fields.has("jspatch") ? try JSPatchForm(try fields.fields("jspatch")) : nil
         self.init(
             patchID: patchID,
@@ -139,6 +140,7 @@ extension PatchEntry {
             requires: requires,
             rules: rules,
             security: security,
+            place: place,
             jspatch: jspatch
         )
     }

@@ -59,6 +59,8 @@ package struct PatchEntry: Hashable, Sendable {
     package let rules: PatchRules
     /// Set for a version that closes a security hole.
     package let security: SecurityAdvisory?
+    /// Where a script runs; a bundle's says nothing.
+    package let place: ScriptPlace
     /// For readers of JSPatch's own form; a device of ours passes it over.
     package let jspatch: JSPatchForm?
 
@@ -73,6 +75,7 @@ package struct PatchEntry: Hashable, Sendable {
         requires: [PatchID: [SHA256Digest]] = [:],
         rules: PatchRules,
         security: SecurityAdvisory? = nil,
+        place: ScriptPlace = .host,
         jspatch: JSPatchForm? = nil
     ) {
         self.patchID = patchID
@@ -85,6 +88,7 @@ package struct PatchEntry: Hashable, Sendable {
         self.requires = requires
         self.rules = rules
         self.security = security
+        self.place = place
         self.jspatch = jspatch
     }
 
@@ -100,7 +104,7 @@ package struct PatchEntry: Hashable, Sendable {
             ("requires", requires.isEmpty ? nil : .fields(requirement)), ("rules", rules.json),
             ("security", security?.json), ("jspatch", jspatch?.json),
         ]
-        return .fields(members + fingerprint.members + rest)
+        return .fields(members + fingerprint.members + rest + place.members)
     }
 
     package var label: Label { Label(patchID: patchID, version: version) }

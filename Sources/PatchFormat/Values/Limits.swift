@@ -30,6 +30,8 @@ package enum Limits {
     package static let folderDepth = 32
     package static let foldersInBundle = 100_000
     package static let routesInBundle = 1_000
+    /// Patterns of the pages that one script runs in; each request for a page is compared with all of them.
+    package static let pagesOfScript = 100
     /// Other patches that an entry requires, and contents of each that will do.
     package static let requires = 100
     /// Values held of one document, rows of a manifest apart: each takes some 100 bytes in memory, however few it has in the document.

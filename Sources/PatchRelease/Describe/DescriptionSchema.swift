@@ -123,6 +123,40 @@ package enum DescriptionSchema {
                       "file": {
                         "description": "The JavaScript file, in UTF-8, in the folder of release.yaml.",
                         "$ref": "#/$defs/path"
+                      },
+                      "runsIn": {
+                        "description": "Where it runs: in the app's own program, in its pages, before their own scripts, or in both.",
+                        "enum": [
+                          "host",
+                          "page",
+                          "both"
+                        ],
+                        "default": "host"
+                      },
+                      "pages": {
+                        "description": "Paths of the pages that get it: /cart, /item/* (one segment), /docs/** (any rest). Default: every page.",
+                        "type": "array",
+                        "minItems": 1,
+                        "maxItems": 100,
+                        "items": {
+                          "type": "string",
+                          "pattern": "^/"
+                        }
+                      }
+                    },
+                    "dependentSchemas": {
+                      "pages": {
+                        "required": [
+                          "runsIn"
+                        ],
+                        "properties": {
+                          "runsIn": {
+                            "enum": [
+                              "page",
+                              "both"
+                            ]
+                          }
+                        }
                       }
                     },
                     "additionalProperties": false

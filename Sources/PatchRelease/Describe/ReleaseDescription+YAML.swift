@@ -18,7 +18,7 @@ extension ReleaseDescription {
 
 extension DescribedPatch {
     static let common: Set<String> = ["id", "kind", "version", "rules", "requires", "security", "keep"]
-    static let ofScript = common.union(["file"])
+    static let ofScript = common.union(["file", "runsIn", "pages"])
     static let ofBundle = common.union([
         "folder", "index", "routes", "cacheable", "commit", "compatibility", "exclude",
     ])
@@ -36,10 +36,12 @@ extension DescribedPatch {
         }
         let version: VersionLabel? = mistakes.take { () throws(FormatError) in try fields.parsed("version") }
         var content: Content?
+        var place = ScriptPlace.host
         switch kind {
         case .script?:
             mistakes.allow(Self.ofScript, in: fields)
             content = mistakes.take { () throws(FormatError) in .script(file: try fields.path("file")) }
+            place = mistakes.take { () throws(FormatError) in try Self.place(of: fields) } ?? .host
         case .bundle?:
             mistakes.allow(Self.ofBundle, in: fields)
             content = DescribedBundle(fields, mistakes).map { .bundle($0) }
@@ -60,8 +62,16 @@ extension DescribedPatch {
             users: described.users,
             requires: requires,
             security: security,
+            place: place,
             keep: keep
         )
+    }
+
+    private static func place(of fields: Fields) throws(FormatError) -> ScriptPlace {
+        // Their types in the words of a description, before their grammar.
+        if fields.has("runsIn") { _ = try fields.words("runsIn") }
+        if fields.has("pages") { _ = try fields.texts("pages", limit: Limits.pagesOfScript) }
+        return try ScriptPlace(fields, kind: .script)
     }
 
     private static func rules(of fields: Fields, _ mistakes: Mistakes) -> DescribedRules {

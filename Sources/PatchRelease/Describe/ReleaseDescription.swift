@@ -33,6 +33,8 @@ package struct DescribedPatch: Equatable, Sendable {
     package let requires: [PatchID: [Requirement]]
     /// Set for a version that closes a security hole.
     package let security: SecurityAdvisory?
+    /// Where it runs, if it is a script.
+    package let place: ScriptPlace
     /// How many of the base's other versions of this id stay listed behind this one.
     ///
     /// One by default, so that a device that may not take the new version keeps the old.
@@ -48,6 +50,7 @@ package struct DescribedPatch: Equatable, Sendable {
         users: [UserID] = [],
         requires: [PatchID: [Requirement]],
         security: SecurityAdvisory? = nil,
+        place: ScriptPlace = .host,
         keep: Int
     ) {
         self.patchID = patchID
@@ -57,6 +60,7 @@ package struct DescribedPatch: Equatable, Sendable {
         self.users = users
         self.requires = requires
         self.security = security
+        self.place = place
         self.keep = keep
     }
 

@@ -166,6 +166,7 @@ struct ReleaseAssembly: Sendable {
             requires: row.requires,
             rules: row.rules,
             security: row.security,
+            place: row.place,
             jspatch: jspatch
         )
     }

@@ -22,13 +22,14 @@ extension ReleaseContents {
 
     private func json(of entry: PatchEntry) -> JSON {
         let manifest = manifests[entry.label]
-        return .fields([
+        let members: [(String, JSON?)] = [
             ("patchId", .text(entry.patchID.text)), ("version", .text(entry.version.text)),
             ("kind", .text(entry.kind.rawValue)), ("sha256", .text(entry.fingerprint.sha256.hex)),
             ("files", manifest.map { .integer($0.assets.count) }),
             ("bytes", .integer(bytes(of: entry))), ("rules", entry.rules.json),
             ("security", entry.security?.json),
-        ])
+        ]
+        return .fields(members + entry.place.members)
     }
 
     /// Of the script, or of all files of the bundle.
@@ -72,12 +73,13 @@ extension ReleaseDifference.Change {
         from old: PatchEntry? = nil,
         files: BundleDifference? = nil
     ) -> JSON {
-        .fields([
+        let members: [(String, JSON?)] = [
             ("change", .text(change)), ("patchId", .text(entry.patchID.text)), ("version", .text(entry.version.text)),
             ("fromVersion", old.map { .text($0.version.text) }), ("sha256", .text(entry.fingerprint.sha256.hex)),
             ("rules", entry.rules.json), ("fromRules", old.map(\.rules.json)),
             ("security", entry.security?.json), ("files", files.map(\.json)),
-        ])
+        ]
+        return .fields(members + entry.place.members)
     }
 }
 

@@ -50,12 +50,12 @@ extension ReleaseDifference.Change {
         switch self {
         case .added(let entry, let files):
             let size = files.map { ", \(Words.count($0.count, "file"))" } ?? ", \(Words.bytes(entry.fingerprint.size))"
-            return
-                "+ \(entry.label) is new (\(entry.kind)\(size); \(entry.digest)); \(Words.rules(entry.rules))\(entry.advisory)"
+            return "+ \(entry.label) is new (\(entry.kind)\(size); \(entry.digest)); \(Words.rules(entry.rules))"
+                + "\(entry.placeWords)\(entry.advisory)"
         case .version(let old, let new, let files):
             let detail = files.map { "; \($0.words)" } ?? ""
             return "~ \(new.patchID) goes from \(old.version) (\(old.digest)) to \(new.version) (\(new.digest)); "
-                + "\(Words.rules(new.rules))\(detail)\(new.advisory)"
+                + "\(Words.rules(new.rules))\(new.placeWords)\(detail)\(new.advisory)"
         case .rules(let old, let new):
             return "~ \(new.label): rules go from \(Words.rules(old.rules)) to \(Words.rules(new.rules))"
         case .requirements(let entry):
@@ -80,6 +80,8 @@ extension ReleaseDifference.Change {
 }
 
 extension PatchEntry {
+    fileprivate var placeWords: String { place.isInPages ? "; it \(place)" : "" }
+
     fileprivate var advisory: String { security.map { "; security: \($0)" } ?? "" }
 
     fileprivate var digest: String { "sha256 \(fingerprint.sha256.hex.prefix(12))…" }

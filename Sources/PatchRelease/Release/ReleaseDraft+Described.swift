@@ -38,7 +38,8 @@ extension ReleaseDraft {
                 salt: row.salt,
                 requires: row.requires,
                 rules: row.rules,
-                security: row.security
+                security: row.security,
+                place: row.place
             )
         }
         return (description, entries)

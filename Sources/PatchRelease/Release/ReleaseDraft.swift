@@ -14,6 +14,7 @@ package struct ReleaseDraft: Equatable, Sendable {
         package var requires: [PatchID: [SHA256Digest]]
         package let rules: PatchRules
         package let security: SecurityAdvisory?
+        package let place: ScriptPlace
         /// The base's signature over the same statement, where there is one.
         package let known: EntrySignature?
         /// The base's signatures in JSPatch's form, where it has them.
@@ -148,11 +149,16 @@ package struct ReleaseDraft: Equatable, Sendable {
     ) throws(SigningError) {
         for id in rollouts.keys.sorted() where source.versions(of: id).isEmpty { throw .nothingToWithdraw(id, nil) }
         for entry in source.list.entries {
-            guard let known = base?.entry(entry.label), known.fingerprint != entry.fingerprint else { continue }
-            throw .republished(
-                entry.label,
-                difference: "sha256 \(known.fingerprint.sha256.hex.prefix(12))… in \(base?.channel.text ?? "")"
-            )
+            guard let known = base?.entry(entry.label) else { continue }
+            if known.fingerprint != entry.fingerprint {
+                throw .republished(
+                    entry.label,
+                    difference: "sha256 \(known.fingerprint.sha256.hex.prefix(12))… in \(base?.channel.text ?? "")"
+                )
+            }
+            guard known.place == entry.place else {
+                throw .republished(entry.label, difference: "\(known.place) in \(base?.channel.text ?? "")")
+            }
         }
         var rows: [Row] = []
         for id in source.list.patchIDs {
@@ -218,6 +224,10 @@ package struct ReleaseDraft: Equatable, Sendable {
             throw .republished(patch.label, difference: difference(described, from: known, in: base))
         }
         let listed = base?.versions(of: patch.patchID).first { $0.fingerprint.sha256 == fingerprint.sha256 }
+        // A device that has this content asks for nothing more, and so would run it where it did before.
+        if let listed, listed.place != patch.place {
+            throw .republished(patch.label, difference: "\(listed.label) \(listed.place)")
+        }
         let salt = listed?.salt ?? salt(patchID: patch.patchID, sha256: fingerprint.sha256)
         var rules = patch.rules
         if !patch.users.isEmpty { rules.users = (rules.users ?? []) + patch.users.map { $0.hash(salt: salt) } }
@@ -229,6 +239,7 @@ package struct ReleaseDraft: Equatable, Sendable {
             requires: [:],
             rules: rules,
             security: patch.security,
+            place: patch.place,
             known: known?.signature,
             knownJSPatch: known?.jspatch
         )
@@ -303,6 +314,7 @@ extension ReleaseDraft.Row {
             requires: entry.requires,
             rules: rules,
             security: entry.security,
+            place: entry.place,
             known: known,
             knownJSPatch: entry.jspatch
         )

@@ -23,6 +23,7 @@ package struct AppListing: Equatable, Sendable {
         package let assets: Int
         /// Set for a version that closes a security hole.
         package var security: SecurityAdvisory?
+        package var place = ScriptPlace.host
     }
 
     package struct Channel: Equatable, Sendable {
@@ -82,7 +83,7 @@ extension AppListing.Channel {
 
 extension AppListing.Patch {
     fileprivate var json: JSON {
-        .fields([
+        let members: [(String, JSON?)] = [
             ("patchId", .text(patchID.text)), ("version", .text(version.text)), ("kind", .text(kind.rawValue)),
             ("sha256", .text(sha256.hex)), ("rollout", .integer(rollout)),
             (
@@ -95,7 +96,8 @@ extension AppListing.Patch {
                 }
             ), ("size", .integer(size)), ("assets", kind == .bundle ? .integer(assets) : nil),
             ("security", security?.json),
-        ])
+        ]
+        return .fields(members + place.members)
     }
 }
 

@@ -68,7 +68,8 @@ extension AppRepository {
                     dial: dial.row(entry.patchID, entry.fingerprint.sha256),
                     size: size,
                     assets: assets.count,
-                    security: entry.security
+                    security: entry.security,
+                    place: entry.place
                 )
             )
         }

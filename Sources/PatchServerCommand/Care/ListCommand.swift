@@ -66,8 +66,9 @@ extension AppListing {
         if channels.isEmpty { console.line("nothing published yet") } else { table.write(to: console) }
         for channel in channels {
             for patch in channel.patches {
-                guard let security = patch.security else { continue }
-                console.line(printable("security: \(channel.name) \(patch.patchID) \(patch.version): \(security)"))
+                let name = "\(channel.name) \(patch.patchID) \(patch.version)"
+                if patch.place.isInPages { console.line(printable("place: \(name) \(patch.place)")) }
+                if let security = patch.security { console.line(printable("security: \(name): \(security)")) }
             }
         }
         console.line()

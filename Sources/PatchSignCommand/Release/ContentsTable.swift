@@ -26,6 +26,7 @@ struct ContentsTable {
         }
         table.write(to: console)
         for entry in contents.list.entries {
+            if entry.place.isInPages { console.line(printable("place: \(entry.label) \(entry.place)")) }
             if let security = entry.security { console.line(printable("security: \(entry.label): \(security)")) }
         }
     }

@@ -178,6 +178,21 @@ package struct Device: Sendable {
         }
     }
 
+    /// A script failed in a page of this launch: its trial is rolled back, unless its files were altered meanwhile.
+    package func scriptFailed(
+        _ script: PatchContent,
+        in token: LaunchToken?
+    ) async throws(SyncError) -> SelectionMachine.ScriptVerdict {
+        try await changing { state throws(SyncError) in
+            if let token, let trial = state.machine.trial(of: token), trial.contents.contains(script),
+                !state.machine.isUnproven, !damage(to: trial).isEmpty
+            {
+                return .ends(state.machine.interruptTrial())
+            }
+            return state.machine.scriptFailed(script, in: token, at: now())
+        }
+    }
+
     /// A page of this launch was requested: from now on the launch counts.
     ///
     /// Afterwards: durable.

@@ -16,6 +16,8 @@ package struct StatusReport: Equatable, Sendable {
         package let isPending: Bool
         /// The file of an intact script.
         package let file: FilePath?
+        /// Where it runs, if it is a script.
+        package var place = ScriptPlace.host
     }
 
     /// The prospects of a version that failed here or was rolled back by hand.
@@ -112,7 +114,8 @@ extension Device {
                     state: stateNow,
                     fault: onDisk.fault,
                     isPending: isPending,
-                    file: onDisk == .intact ? store.file(of: patch) : nil
+                    file: onDisk == .intact ? store.file(of: patch) : nil,
+                    place: patch.place
                 )
             )
         }

@@ -2,6 +2,7 @@ package import FileFacts
 package import PatchChoice
 package import PatchFormat
 package import PatchStore
+import PatchTrust
 
 /// One file of a bundle that is served.
 extension IntegrityCheck {
@@ -28,6 +29,12 @@ extension IntegrityCheck {
         let condition = try store.files.condition(of: place.path, row.sha256, expected: nil, recorded: recorded)
         guard case .intact(let identity) = condition else { return nil }
         return (place, identity)
+    }
+
+    /// Its bytes, compared with its digest; nil when it is missing or altered.
+    package func contents(of row: BundleIndex.Row, in patch: InstalledPatch) throws(FileError) -> [UInt8]? {
+        let bytes = try store.files.read(try place(of: row, in: patch).path, limit: row.size)
+        return SHA256Digest(of: bytes) == row.sha256 ? bytes : nil
     }
 
     private func place(of row: BundleIndex.Row, in patch: InstalledPatch) throws(FileError) -> FileLocation {

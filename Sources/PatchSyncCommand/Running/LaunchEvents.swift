@@ -1,3 +1,4 @@
+import AssetServer
 import CommandSupport
 import DeviceOutput
 import PatchChoice
@@ -127,6 +128,8 @@ struct LaunchEvents: Sendable {
             return
                 "not confirmed in time: \(selection.words); it stays, for there is nothing to go back to. It may confirm yet, "
                 + "and a newer release takes its place"
+        case .scriptFailed(let failure): return Self.trouble(failure.description)
+        case .scriptsLeftOut(let page, let reason): return Self.trouble(reason.words(page))
         case .bundleMissing(let id, let there):
             let names = there.map(\.text).joined(separator: ", ")
             return "trouble: no bundle \(id) is in what runs; there is \(names) (--bundle)"

@@ -75,6 +75,9 @@ extension StatusReport {
                 }
             ).write(to: out)
         }
+        for row in rows where row.place.isInPages {
+            out.line(printable("\(row.patchID) \(row.version) \(row.place)"))
+        }
         for leaving in leaving {
             let after = leaving.next.map { "\($0.version) takes its place" } ?? "it goes"
             out.line("\(leaving.patch.label): withdrawn; \(after) at the next launch")

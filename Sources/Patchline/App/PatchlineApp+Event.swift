@@ -1,3 +1,4 @@
+import AssetServer
 import Logging
 import PatchChoice
 import PatchFormat
@@ -84,6 +85,8 @@ extension PatchlineApp.Event {
         case .app(.following(let channel)): self = .following(channel: channel.text)
         case .app(.bundleMissing(let id, let there)):
             self = .trouble("no bundle \(id) is in what runs; there is \(there.map(\.text).joined(separator: ", "))")
+        case .app(.scriptFailed(let failure)): self = .trouble(failure.description)
+        case .app(.scriptsLeftOut(let page, let reason)): self = .trouble(reason.words(page))
         case .app(.stateFault(let fault)): self = .trouble(fault.description)
         case .app(.trouble(let error)): self = .trouble(error.description)
         case .synced(.success(let report)):

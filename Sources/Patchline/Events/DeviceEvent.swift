@@ -1,3 +1,4 @@
+import AssetServer
 import Logging
 package import PatchChoice
 package import PatchFormat
@@ -37,6 +38,7 @@ package struct DeviceEvent: Sendable {
     /// The version that it is about, where it is about one.
     package var label: Label? {
         switch what {
+        case .told(.app(.scriptFailed(let failure))): failure.label
         case .told: nil
         case .failed(let failure): Label(patchID: failure.patchID, version: failure.version)
         case .update(let label), .updateDone(let label), .script(let label): label

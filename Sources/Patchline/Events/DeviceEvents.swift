@@ -1,3 +1,4 @@
+import AssetServer
 import PatchChoice
 import PatchFormat
 import PatchSync
@@ -59,7 +60,8 @@ package struct DeviceEvents: Sendable {
         case .serving, .nothingInstalled, .confirmed, .following, .parametersChanged: .unknown
         case .withdrawn: .updateDone
         case .rolledBack, .unproven: .updateFail
-        case .damaged, .bundleMissing, .stateFault, .trouble: .exception
+        case .scriptFailed: .jsException
+        case .damaged, .scriptsLeftOut, .bundleMissing, .stateFault, .trouble: .exception
         }
     }
 

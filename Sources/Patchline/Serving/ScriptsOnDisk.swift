@@ -15,6 +15,8 @@ final class ScriptsOnDisk: ScriptFiles {
     private struct Known {
         var check: IntegrityCheck
         var damaged: Set<PatchID> = []
+        /// Pages that were told to come as they are, and why; bounded, for an address is anybody's to make up.
+        var leftOut: Set<String> = []
     }
 
     private let patches: [PatchID: InstalledPatch]
@@ -22,23 +24,37 @@ final class ScriptsOnDisk: ScriptFiles {
     /// Keeps clean-up away until nobody serves this any more.
     private let keeping: LiveFile?
     private let whenDamaged: @Sendable (String) -> Void
+    private let whenLeftOut: @Sendable (String, PagePlan.Reason) -> Void
 
-    /// - Parameter whenDamaged: called with the file in words, when it turns out to be damaged.
+    /// - Parameters:
+    ///   - whenDamaged: called with the file in words, when it turns out to be damaged.
+    ///   - whenLeftOut: called with a page that comes without its scripts, once for each reason.
     init(
         _ patches: [InstalledPatch],
         check: IntegrityCheck,
         keeping: LiveFile?,
-        whenDamaged: @escaping @Sendable (String) -> Void
+        whenDamaged: @escaping @Sendable (String) -> Void,
+        whenLeftOut: @escaping @Sendable (String, PagePlan.Reason) -> Void
     ) {
         self.patches = Dictionary(patches.map { ($0.patchID, $0) }) { first, _ in first }
         self.keeping = keeping
         self.whenDamaged = whenDamaged
+        self.whenLeftOut = whenLeftOut
         known = NIOLockedValueBox(Known(check: check))
     }
 
     func recorded(_ script: ServedScripts.Script) -> AssetFile? {
         guard let patch = patches[script.patchID] else { return nil }
         return known.withLockedValue(\.check).recorded(patch).map(AssetFile.init)
+    }
+
+    private static let mostTold = 64
+
+    func leftOut(of page: String, _ reason: PagePlan.Reason) {
+        let isNew = known.withLockedValue { known in
+            known.leftOut.count < Self.mostTold && known.leftOut.insert("\(reason.rawValue) \(page)").inserted
+        }
+        if isNew { whenLeftOut(page, reason) }
     }
 
     func examined(_ script: ServedScripts.Script) -> AssetFile? {

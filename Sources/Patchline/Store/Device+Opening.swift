@@ -18,8 +18,14 @@ extension Device {
 
     /// The script patches of a selection; their files are looked at when somebody asks for them, and stay until then.
     ///
-    /// - Parameter whenDamaged: called for each file that turns out to be missing or altered.
-    func scripts(of selection: Selection, whenDamaged: @escaping @Sendable (String) -> Void) -> ServedScripts {
+    /// - Parameters:
+    ///   - whenDamaged: called for each file that turns out to be missing or altered.
+    ///   - whenLeftOut: called for each page that comes without its scripts.
+    func scripts(
+        of selection: Selection,
+        whenDamaged: @escaping @Sendable (String) -> Void,
+        whenLeftOut: @escaping @Sendable (String, PagePlan.Reason) -> Void
+    ) -> ServedScripts {
         let patches = selection.patches.filter { $0.kind == .script }
         guard !patches.isEmpty else { return .none }
         let keeping = store.keepingServed(selection)
@@ -30,10 +36,17 @@ extension Device {
                     patchID: patch.patchID,
                     version: patch.version,
                     sha256: patch.fingerprint.sha256,
-                    size: patch.fingerprint.size
+                    size: patch.fingerprint.size,
+                    place: patch.place
                 )
             },
-            files: ScriptsOnDisk(patches, check: check, keeping: keeping, whenDamaged: whenDamaged)
+            files: ScriptsOnDisk(
+                patches,
+                check: check,
+                keeping: keeping,
+                whenDamaged: whenDamaged,
+                whenLeftOut: whenLeftOut
+            )
         )
     }
 

@@ -18,6 +18,40 @@ extension RunningApp: PageHost {
         } catch { return .failed }
     }
 
+    package func scriptFailed(_ failure: ScriptFailure, _ sha256: SHA256Digest) async -> ScriptFailureOutcome {
+        var token: LaunchToken?
+        if let text = failure.launch {
+            guard let named = LaunchToken(text) else { return .unknown }
+            token = named
+        }
+        let script = PatchContent(patchID: failure.patchID, sha256: sha256)
+        do throws(SyncError) {
+            let verdict =
+                switch failure.fault {
+                case .threw: try await device.scriptFailed(script, in: token)
+                case .unloaded: try device.state().machine.verdict(onUnloaded: script, in: token)
+                }
+            guard verdict != .otherLaunch else { return .unknown }
+            tell(failure)
+            guard case .ends(let activation) = verdict else { return .told }
+            try show(activation)
+            return .rolledBack
+        } catch {
+            report(.trouble(error))
+            return .failed
+        }
+    }
+
+    /// Once for each failure that is not the last one of its script again.
+    private func tell(_ failure: ScriptFailure) {
+        guard !failedScripts.contains(failure) else { return }
+        failedScripts.removeAll { $0.label == failure.label }
+        failedScripts = failedScripts.suffix(Self.mostFailedScripts - 1) + [failure]
+        report(.scriptFailed(failure))
+    }
+
+    private static let mostFailedScripts = 100
+
     package func switchToPending() async -> Switching {
         do throws(SyncError) { try await startPending() } catch {
             return .refused(PageText.withoutFolders(error.description))
@@ -32,6 +66,7 @@ extension RunningApp: PageHost {
     package func status() -> PageStatus {
         var status = PageStatus(app: device.configuration.app.text, channel: device.configuration.channel.text)
         status.current = serving.flatMap(version)
+        status.failedScripts = failedScripts
         guard let state = try? device.state() else { return status }
         if case .pending(_, let next) = state.machine.state {
             status.pending = version(of: next)
@@ -62,7 +97,9 @@ extension RunningApp: PageHost {
             ("running", .array(state?.machine.state.running?.patches.map(\.reported) ?? [])),
             ("pending", state.map { .array($0.machine.pendingPatches.map(\.reported)) }),
             ("blocks", state?.reportedBlocks),
-            ("damaged", damaged.map { .text($0) }), ("events", .array(events.map(\.reported))),
+            ("damaged", damaged.map { .text($0) }),
+            ("failedScripts", failedScripts.isEmpty ? nil : .array(failedScripts.map(\.json))),
+            ("events", .array(events.map(\.reported))),
         ])
     }
 }

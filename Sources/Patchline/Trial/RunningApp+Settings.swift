@@ -1,3 +1,4 @@
+package import AssetServer
 package import PatchChoice
 package import PatchFormat
 package import PatchSync
@@ -15,6 +16,10 @@ extension RunningApp {
         case damaged([String])
         case confirmed(Selection)
         case rolledBack(to: Selection?, from: Selection)
+        /// A page says that a script of it failed, or was not loaded.
+        case scriptFailed(ScriptFailure)
+        /// A page that scripts are for came without them.
+        case scriptsLeftOut(page: String, PagePlan.Reason)
         /// Not confirmed in time; it stays, because there is nothing to go back to.
         case unproven(Selection)
         /// The running selection has other bundles than the one to serve.

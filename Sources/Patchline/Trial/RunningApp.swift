@@ -37,6 +37,8 @@ package actor RunningApp: Service {
             if (trial?.nextQuestion != nil) != (oldValue?.nextQuestion != nil) { lookAgain() }
         }
     }
+    /// Scripts that failed in pages, each with its last failure.
+    var failedScripts: [ScriptFailure] = []
     private(set) var isInBackground = false
     /// Has ``run()`` look again; nil while nobody runs it.
     var looks: AsyncStream<Void>.Continuation?
@@ -248,7 +250,11 @@ package actor RunningApp: Service {
                 launch: token?.text,
                 version: version(of: selection),
                 awaitsPage: trial?.isOpened == false,
-                scripts: device.scripts(of: selection) { [report] file in report(.damaged([file])) }
+                scripts: device.scripts(
+                    of: selection,
+                    whenDamaged: { [report] file in report(.damaged([file])) },
+                    whenLeftOut: { [report] page, reason in report(.scriptsLeftOut(page: page, reason)) }
+                )
             )
         )
         if let event { report(event) }

@@ -36,6 +36,11 @@ struct Browser: Sendable {
 
         func type(_ key: String) async throws { _ = try await take("type", ["key": key]) }
 
+        /// From now on a script from such a URL has other bytes on its way.
+        func alter(_ url: String, _ script: String) async throws {
+            _ = try await take("alter", ["url": url, "body": script])
+        }
+
         func reload() async throws { _ = try await take("reload") }
 
         /// A screenshot for people.

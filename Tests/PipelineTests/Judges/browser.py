@@ -10,6 +10,7 @@ The answer is a text, or 400 and why not. Steps of different sessions run beside
   click ON TAB           a real click on what the selector names
   type KEY TAB           a real key
   reload TAB             as a person does it
+  alter URL BODY TAB     from now on answers requests for this pattern of URLs with this script
   keep NAME TAB          SCREENSHOTS/NAME.png
   faults                 what the session's consoles said is wrong since it was asked last, a line each
   wire                   `STATUS TARGET` of each request of the session since it was asked last, a line each
@@ -87,6 +88,11 @@ class Session:
 
     async def type(self, step):
         await self.tab(step).page.keyboard.press(step['key'])
+
+    async def alter(self, step):
+        async def answer(route):
+            await route.fulfill(body=step['body'], content_type='text/javascript')
+        await self.tab(step).page.route(step['url'], answer)
 
     async def reload(self, step):
         return (await self.tab(step).page.reload()).status

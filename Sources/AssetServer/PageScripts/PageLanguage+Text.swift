@@ -1,0 +1,90 @@
+import PatchLanguage
+
+extension PageLanguage {
+    /// The language of script patches, and what binds it to a page.
+    ///
+    /// A script that throws stops no other: each stands in a tag of its own. What is thrown in a script's own file, and caught by
+    /// nobody, is told to the device, then and later; what is thrown elsewhere is the page's own affair.
+    static let text = """
+        (() => {
+        "use strict";
+        const makeLanguage = \(PatchLanguage.text);
+        \(binding)
+        })();
+
+        """
+
+    private static let binding = #"""
+        const page = window, origin = location.origin, ask = page.fetch.bind(page), later = page.setTimeout.bind(page);
+        const write = JSON.stringify, warn = console.warn.bind(console), text = String, tagOf = document;
+        const launch = document.currentScript?.dataset.launch;
+        /// By the URL without its query: the scripts that the device put into this page, or that it was asked to load.
+        const put = new Map();
+        const folder = origin + "/__patchline/scripts/";
+        const fileOf = (url) => text(url).split(/[?#]/)[0];
+        const note = (tag) => {
+          const { patch, version } = tag?.dataset ?? {};
+          if (patch !== undefined && !put.has(fileOf(tag.src))) put.set(fileOf(tag.src), { patchId: patch, version });
+          return patch;
+        };
+
+        // A page that fails again and again is heard often enough.
+        let left = 20;
+        const tell = (script, fault, message, line, column) => {
+          if (script === undefined || left-- <= 0) return;
+          const body = write({
+            ...(launch === undefined ? {} : { launch }), ...script, fault,
+            message: text(message ?? "").slice(0, 500), line: line > 0 ? line | 0 : 0, column: column > 0 ? column | 0 : 0,
+          });
+          ask(origin + "/__patchline/script-failed", { method: "POST", keepalive: true, body }).catch(() => {});
+        };
+        const words = (error) => { try { return text(error); } catch { return "it throws"; } };
+        /// Where a stack begins.
+        const beginOf = (error) => {
+          let stack = "";
+          try { stack = text(error?.stack ?? ""); } catch {}
+          const found = /(https?:\/\/[^\s()]+?):(\d+):(\d+)/.exec(stack);
+          return found === null ? undefined : { file: fileOf(found[1]), line: +found[2], column: +found[3] };
+        };
+        page.addEventListener("error", (event) => {
+          if (event.target?.tagName === "SCRIPT") {
+            if (note(event.target) !== undefined) tell(put.get(fileOf(event.target.src)), "unloaded", "", 0, 0);
+          } else if (fileOf(event.filename).startsWith(folder)) {
+            note(tagOf.currentScript);
+            tell(put.get(fileOf(event.filename)), "threw", event.message, event.lineno, event.colno);
+          }
+        }, true);
+        page.addEventListener("unhandledrejection", (event) => {
+          const at = beginOf(event.reason);
+          if (at !== undefined) tell(put.get(at.file), "threw", words(event.reason), at.line, at.column);
+        });
+
+        const failed = (id, error) => {
+          const at = beginOf(error), script = [...put.values()].find(({ patchId }) => patchId === id);
+          tell(script, "threw", words(error), at?.line ?? 0, at?.column ?? 0);
+          warn(`patchline: ${id}: ${words(error)}`);
+        };
+        const language = makeLanguage({
+          global: page, fixed: false, waits: true,
+          current: () => note(tagOf.currentScript),
+          changed() {},
+          schedule(queue, seconds, work) { later(work, seconds * 1000); },
+          include(name) { throw new Error(`include: a page has no ${name}; each script of a release is put into it by itself`); },
+          failed,
+        });
+        const { expose, require, defineClass } = language;
+        /// What the rest of the device's script takes, whatever a page makes of the names that it sees.
+        Object.defineProperty(page, Symbol.for("patchline.language"), {
+          value: Object.freeze({ expose, launch, has: (id) => [...put.values()].some(({ patchId }) => patchId === id) }),
+        });
+        if (page.patchline === undefined) page.patchline = { expose };
+        page.addEventListener("load", () => {
+          const taken = [];
+          if (page.patchline?.expose !== expose) taken.push("patchline.expose");
+          if (page.defineClass !== defineClass) taken.push("defineClass");
+          if (page.require !== require) taken.push("require");
+          if (taken.length > 0)
+            warn(`patchline: this page has a ${taken.join(", ")} of its own; its script patches see that one from then on`);
+        });
+        """#
+}

@@ -1,0 +1,87 @@
+package import PatchFormat
+
+/// What a page says of a script patch that failed in it: `POST /__patchline/script-failed`.
+///
+/// ```
+/// { "launch": "…", "patchId": "fix-cart-total", "version": "3", "fault": "threw", "message": "…", "line": 2, "column": 9 }
+/// ```
+package struct ScriptFailure: Equatable, Sendable {
+    package enum Fault: String, Sendable {
+        /// In its own file, and nobody caught it.
+        case threw
+        /// The browser did not get it, or refused its bytes: that says nothing of the script.
+        case unloaded
+    }
+
+    /// The trial that the page speaks for; nil for a page of what is confirmed.
+    package let launch: String?
+    package let patchID: PatchID
+    package let version: VersionLabel
+    package let fault: Fault
+    /// On one line, as the browser words it.
+    package let message: String
+    /// From 1; 0 where nobody knows.
+    package let line: Int
+    package let column: Int
+
+    package var label: Label { Label(patchID: patchID, version: version) }
+
+    /// Bytes of a whole report.
+    static let limit = 4_096
+    private static let longestMessage = 500
+
+    package init(_ body: [UInt8]) throws(FormatError) {
+        let document = "report"
+        let fields = try Fields(try JSON.document(body, named: document, limit: Self.limit), of: document)
+        launch = try fields.optionalString("launch")
+        patchID = try fields.name("patchId")
+        version = try fields.name("version")
+        guard let fault = Fault(rawValue: try fields.string("fault")) else {
+            throw fields.broken("fault", "must be threw or unloaded")
+        }
+        self.fault = fault
+        let text = try fields.string("message")
+        message = String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.prefix(Self.longestMessage).map {
+                    $0.properties.generalCategory == .control ? " " : $0
+                }
+            )
+        )
+        line = try fields.integer("line", in: 0...(1 << 31 - 1))
+        column = try fields.integer("column", in: 0...(1 << 31 - 1))
+    }
+}
+
+extension ScriptFailure {
+    package var json: JSON { .fields(members) }
+
+    package var members: [(String, JSON?)] {
+        [
+            ("patchId", .text(patchID.text)), ("version", .text(version.text)), ("fault", .text(fault.rawValue)),
+            ("message", .text(message)), ("line", .integer(line)), ("column", .integer(column)),
+        ]
+    }
+}
+
+extension ScriptFailure: CustomStringConvertible {
+    package var description: String {
+        let place = line > 0 ? " (line \(line), column \(column))" : ""
+        return switch fault {
+        case .threw: "\(label) failed in a page: \(message)\(place)"
+        case .unloaded: "\(label) was not loaded by a page"
+        }
+    }
+}
+
+/// What became of such a report.
+package enum ScriptFailureOutcome: Equatable, Sendable {
+    /// Told to whoever looks after the app.
+    case told
+    /// And the trial of which the script is a part has failed.
+    case rolledBack
+    /// It counts for nothing: no such script runs in the page, or the page belongs to another launch.
+    case unknown
+    /// The device could not write its state.
+    case failed
+}

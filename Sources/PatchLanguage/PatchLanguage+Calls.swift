@@ -1,0 +1,114 @@
+extension PatchLanguage {
+    /// Which patch's code runs, for which object, and who is to blame for what is thrown.
+    static let calls = #"""
+        const global = environment.global;
+        const patches = new NewMap();
+        let patchCount = 0;
+        /// The call that runs: a layer (see below), or of no method at all, { patch, slot: null }.
+        let running = null;
+        /// What scripts see as `self`.
+        let me = undefined;
+        /// A host's or a page's own code: no patch runs.
+        const outside = freeze({ __proto__: null, patch: null, slot: null });
+        /// What was thrown last out of a patch, and by which.
+        let thrown = undefined, thrower = null;
+
+        function patchNamed(id, order) {
+          let patch = mapGet(patches, id);
+          if (patch === undefined) {
+            patchCount += 1;
+            patch = {
+              __proto__: null, id, order: order === undefined ? patchCount : order, isActive: true, layers: null,
+              types: new NewSet(), properties: new NewWeakMap(), globals: new NewSet(), before: null,
+            };
+            mapSet(patches, id, patch);
+          }
+          return patch;
+        }
+
+        /// Runs `body` as part of `call`; what it throws is blamed on the innermost patch that it passes.
+        function enter(call, self, object, body, list) {
+          const outerCall = running, outerSelf = me;
+          running = call;
+          me = self;
+          try {
+            return apply(body, object, list);
+          } catch (error) {
+            if (call.patch !== null && (thrower === null || !is(thrown, error))) {
+              thrown = error;
+              thrower = call.patch;
+            }
+            throw error;
+          } finally {
+            running = outerCall;
+            me = outerSelf;
+          }
+        }
+
+        /// The patch whose code runs, while it is evaluated or called.
+        function runningPatch(what) {
+          if (running !== null && running.patch !== null) return running.patch;
+          const id = environment.current === undefined ? undefined : environment.current();
+          if (id !== undefined) return patchNamed(id, undefined);
+          throw new NewError(what + " is for a patch that runs; after an await none does");
+        }
+
+        /// `work` as a patch left it for later: with the same `self`, and never once the patch is withdrawn.
+        function later(work, what) {
+          if (!isFunction(work)) throw new NewTypeError(what + " wants a function");
+          const call = running === null ? { __proto__: null, patch: runningPatch(what), slot: null } : running, self = me;
+          return function (...list) {
+            if (call.patch !== null && !call.patch.isActive) return undefined;
+            return enter(call, self, self, work, list);
+          };
+        }
+
+        /// A script begins to be evaluated; scripts with a lower `order` lie below those with a higher one.
+        function begin(id, order) {
+          const patch = patchNamed(id, order), names = ownKeys(global);
+          patch.before = new NewSet();
+          for (let at = 0; at < names.length; at += 1) setAdd(patch.before, names[at]);
+          running = { __proto__: null, patch, slot: null, outer: running, outerSelf: me };
+          me = undefined;
+        }
+
+        /// It is evaluated: the names that it made are known as its own.
+        function end() {
+          if (running === null || running.outer === undefined) return;
+          claimGlobals(running.patch);
+          me = running.outerSelf;
+          running = running.outer;
+        }
+
+        function claimGlobals(patch) {
+          if (patch.before === null) return;
+          const names = ownKeys(global);
+          for (let at = 0; at < names.length; at += 1) {
+            const name = names[at];
+            if (setHas(patch.before, name)) continue;
+            let isTaken = false;
+            mapEach(patches, (other) => { if (other !== patch && setHas(other.globals, name)) isTaken = true; });
+            if (!isTaken) setAdd(patch.globals, name);
+          }
+          patch.before = null;
+        }
+
+        /// The id of the patch that runs; undefined outside of all.
+        const owner = () => (running === null || running.patch === null ? undefined : running.patch.id);
+
+        /// The id of the patch that `error` came out of, once; without an error that of the patch that was stopped.
+        function blame(error, wasStopped) {
+          if (wasStopped) return owner();
+          const id = thrower !== null && is(thrown, error) ? thrower.id : undefined;
+          thrown = undefined;
+          thrower = null;
+          return id;
+        }
+
+        /// After a stop, which runs no `finally`: nothing runs any more.
+        function reset() {
+          running = null;
+          me = undefined;
+        }
+        """#
+}

@@ -1,0 +1,101 @@
+extension PatchLanguage {
+    /// Methods and the bodies that patches lay over them.
+    ///
+    /// ```
+    /// slot CartController.total ── top ──▶ layer of patch 2 ── below ──▶ layer of patch 1 ── below ──▶ null: the original
+    /// ```
+    ///
+    /// A layer lies by its patch's place in the list, whenever it comes. `ORIGtotal` is what lies below the layer of the patch
+    /// that asks; who has none there gets the original.
+    static let layers = #"""
+        /// Where methods are: an object, a class or its prototype.
+        const siteOf = (type, target, isStatic) => ({ __proto__: null, type, target, isStatic, slots: new NewMap() });
+
+        function slotOf(site, name) {
+          let slot = mapGet(site.slots, name);
+          if (slot === undefined) {
+            slot = { __proto__: null, site, name, top: null, own: getOwnPropertyDescriptor(site.target, name) };
+            mapSet(site.slots, name, slot);
+          }
+          return slot;
+        }
+
+        /// The wording of a method's name in messages.
+        const nameOf = (slot) => slot.site.type.name + "." + slot.name;
+
+        /// Lays `body` over a method; of one patch the later takes the place of the earlier.
+        function lay(patch, site, name, body) {
+          const slot = slotOf(site, name);
+          let above = null, at = slot.top;
+          while (at !== null && at.patch.order > patch.order) {
+            above = at;
+            at = at.below;
+          }
+          if (at !== null && at.patch === patch) {
+            at.body = body;
+            return;
+          }
+          const layer = { __proto__: null, slot, patch, body, below: at, next: patch.layers, call: undefined };
+          layer.call = function (...list) { return enter(layer, this, this, layer.body, list); };
+          defineProperty(layer.call, "name", hidden(name, false));
+          patch.layers = layer;
+          if (above === null) slot.top = layer; else above.below = layer;
+          if (above === null) show(slot);
+        }
+
+        function unlay(layer) {
+          const slot = layer.slot;
+          let above = null;
+          for (let at = slot.top; at !== null && at !== layer; at = at.below) above = at;
+          if (above !== null) {
+            above.below = layer.below;
+          } else if (slot.top === layer) {
+            slot.top = layer.below;
+            show(slot);
+          }
+        }
+
+        /// Puts the top layer, or the original, where callers find it.
+        function show(slot) {
+          const { site: { target, type, isStatic }, name, top } = slot, original = "ORIG" + name;
+          let isDone = true;
+          if (top === null) {
+            isDone = slot.own === undefined ? deleteProperty(target, name) : defineProperty(target, name, slot.own);
+            deleteProperty(target, original);
+          } else {
+            // A page's own objects have no `super` until a patch may want one.
+            if (!isFunction(target.super))
+              defineProperty(target, "super", hidden(function () { return superOf(this); }, true));
+            isDone = defineProperty(target, name, shown(top.call, !environment.fixed));
+            defineProperty(target, original, {
+              __proto__: null, enumerable: false, configurable: true,
+              get() { return originalOf(slot, this); },
+            });
+          }
+          if (!isDone) throw new NewTypeError(nameOf(slot) + " cannot be replaced: its object is frozen");
+          if (type.isExposed) environment.changed(type.name, isStatic, name, top === null ? undefined : top.call);
+        }
+
+        /// What `ORIGname` is for the patch that runs.
+        function originalOf(slot, object) {
+          const patch = running === null ? null : running.patch;
+          let at = patch === null ? null : slot.top;
+          while (at !== null && at.patch !== patch) at = at.below;
+          const below = at === null ? null : at.below;
+          return function (...list) {
+            if (below !== null) return enter(below, object, object, below.body, list);
+            return enter(outside, undefined, object, ownBody(slot, object), list);
+          };
+        }
+
+        /// A method without any patch: its own, or the one that it had inherited.
+        function ownBody(slot, object) {
+          const { own, name, site: { target } } = slot;
+          let body;
+          if (own === undefined) body = get(getPrototypeOf(target), name, object);
+          else body = hasOwn(own, "value") ? own.value : apply(own.get, object, []);
+          if (!isFunction(body)) throw new NewTypeError(nameOf(slot) + " has no original");
+          return body;
+        }
+        """#
+}

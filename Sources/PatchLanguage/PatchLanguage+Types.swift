@@ -1,0 +1,149 @@
+extension PatchLanguage {
+    /// Classes and objects that may be patched, and the classes that patches make.
+    static let types = #"""
+        const types = new NewMap();
+
+        /// What every class of a host and of a script inherits.
+        const root = create(null), rootStatics = create(Function.prototype);
+        defineProperty(root, "init", hidden(function init() { return this; }, false));
+        defineProperty(root, "super", hidden(function () { return superOf(this); }, false));
+        defineProperty(root, "toString", hidden(function toString() { return "[" + this.constructor.name + "]"; }, false));
+        setPrototypeOf(root, Object.prototype);
+        defineProperty(rootStatics, "super", hidden(function () { return superOf(this); }, false));
+        defineProperty(rootStatics, "alloc", hidden(function alloc() { return allocated(this); }, false));
+
+        /// Makes `target` known as `name`; what patches said of that name before holds for it from now on.
+        function expose(name, target) {
+          if (typeof name !== "string" || name === "") throw new NewTypeError("expose wants a name");
+          if (!isObject(target)) throw new NewTypeError("expose wants an object or a class as " + name);
+          const type = typeNamed(name), earlier = layersOf(type);
+          for (let at = earlier; at !== null; at = at.next) unlay(at.layer);
+          type.target = target;
+          type.isExposed = true;
+          type.patch = null;
+          const isClass = isFunction(target) && isObject(target.prototype);
+          type.statics = siteOf(type, target, true);
+          type.instances = isClass ? siteOf(type, target.prototype, false) : type.statics;
+          for (let at = earlier; at !== null; at = at.next) {
+            const { patch, slot, body } = at.layer;
+            forget(at.layer);
+            try {
+              lay(patch, slot.site.isStatic ? type.statics : type.instances, slot.name, body);
+            } catch (error) {
+              // A patch's fault is none of who exposes.
+              if (environment.failed === undefined) throw error;
+              environment.failed(patch.id, error);
+            }
+          }
+          return target;
+        }
+
+        /// Takes a layer out of its patch's list.
+        function forget(layer) {
+          const { patch } = layer;
+          if (patch.layers === layer) { patch.layers = layer.next; return; }
+          for (let at = patch.layers; at !== null; at = at.next)
+            if (at.next === layer) { at.next = layer.next; return; }
+        }
+
+        /// All layers on a type, the lowest first.
+        function layersOf(type) {
+          let list = null;
+          const take = (slot) => {
+            for (let layer = slot.top; layer !== null; layer = layer.below) list = { __proto__: null, layer, next: list };
+          };
+          if (type.instances !== null) mapEach(type.instances.slots, take);
+          if (type.statics !== null && type.statics !== type.instances) mapEach(type.statics.slots, take);
+          return list;
+        }
+
+        function typeNamed(name) {
+          let type = mapGet(types, name);
+          if (type === undefined) {
+            type = { __proto__: null, name, target: null, instances: null, statics: null, isExposed: false, patch: null };
+            mapSet(types, name, type);
+          }
+          return type;
+        }
+
+        /// A type of a Swift host: `make` is its constructor, if it has one.
+        function hostType(name, parentName, make, methods, statics) {
+          const target = function (...list) {
+            if (make === undefined) throw new NewTypeError(name + " cannot be made by a script: its host gives it no constructor");
+            return apply(make, undefined, list);
+          };
+          const parent = parentName === undefined ? undefined : mapGet(types, parentName).target;
+          setUp(target, name, parent);
+          fill(target.prototype, methods);
+          fill(target, statics);
+          return expose(name, target);
+        }
+
+        function setUp(target, name, parent) {
+          defineProperty(target, "name", hidden(name, false));
+          setPrototypeOf(target, parent === undefined ? rootStatics : parent);
+          setPrototypeOf(target.prototype, parent === undefined ? root : parent.prototype);
+        }
+
+        function fill(target, methods) {
+          const names = ownKeys(methods);
+          for (let at = 0; at < names.length; at += 1) defineProperty(target, names[at], shown(methods[names[at]], false));
+        }
+
+        /// A class that is a patch's own.
+        function scriptType(patch, name, parentName) {
+          let parent;
+          if (parentName !== undefined) {
+            const known = mapGet(types, parentName);
+            if (known === undefined || !isFunction(known.target))
+              throw new NewReferenceError(name + ": its parent " + parentName + " is no class that is known here");
+            parent = known.target;
+          }
+          const target = function (...list) {
+            const object = allocated(target);
+            return isFunction(object.init) ? apply(object.init, object, list) : object;
+          };
+          setUp(target, name, parent);
+          const type = typeNamed(name);
+          type.target = target;
+          type.patch = patch;
+          type.statics = siteOf(type, target, true);
+          type.instances = siteOf(type, target.prototype, false);
+          setAdd(patch.types, type);
+          return type;
+        }
+
+        /// A new object before its `init`; one of the host is made by the `init…` that comes next.
+        function allocated(target) {
+          const type = mapGet(types, target.name);
+          if (type !== undefined && type.isExposed && type.target === target) {
+            const begin = (_, name) => indexOf(textOf(name), "init") === 0 ? (...list) => construct(target, list) : undefined;
+            return new NewProxy(create(null), { __proto__: null, get: begin });
+          }
+          for (let at = getPrototypeOf(target); isFunction(at); at = getPrototypeOf(at)) {
+            const above = mapGet(types, at.name);
+            if (above === undefined || !above.isExposed || above.target !== at) continue;
+            const object = construct(at, []);
+            setPrototypeOf(object, target.prototype);
+            return object;
+          }
+          return create(target.prototype);
+        }
+
+        /// An object seen as one of the class above that of the method that runs.
+        function superOf(object) {
+          let from = isFunction(object) ? object : getPrototypeOf(object);
+          const slot = running === null ? null : running.slot;
+          for (let at = slot === null ? null : object; at !== null; at = getPrototypeOf(at))
+            if (at === slot.site.target) { from = at; break; }
+          const above = getPrototypeOf(from);
+          return new NewProxy(create(null), {
+            __proto__: null,
+            get(_, name) {
+              const value = above === null ? undefined : get(above, name, object);
+              return isFunction(value) ? (...list) => apply(value, object, list) : value;
+            },
+          });
+        }
+        """#
+}

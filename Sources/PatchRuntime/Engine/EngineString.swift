@@ -1,0 +1,28 @@
+import CJavaScriptCore
+
+/// A text as the engine has it.
+@safe struct EngineString: ~Copyable {
+    let raw: OpaquePointer
+
+    init(_ text: String) {
+        // Its own reading of UTF-8 ends at a zero, so texts go over as UTF-16; nearly all are short.
+        let units = Array(text.utf16)
+        guard
+            let raw = unsafe units.withUnsafeBufferPointer({
+                unsafe JSStringCreateWithCharacters($0.baseAddress, $0.count)
+            })
+        else { fatalError("there is no memory for a text") }
+        unsafe self.raw = raw
+    }
+
+    init(taking raw: OpaquePointer) { unsafe self.raw = raw }
+
+    deinit { unsafe JSStringRelease(raw) }
+
+    /// Its text; halves of pairs are replaced.
+    var text: String {
+        let count = unsafe JSStringGetLength(raw)
+        guard count > 0, let units = unsafe JSStringGetCharactersPtr(raw) else { return "" }
+        return unsafe String(decoding: UnsafeBufferPointer(start: units, count: count), as: UTF16.self)
+    }
+}

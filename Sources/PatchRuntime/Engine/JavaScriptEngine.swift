@@ -1,0 +1,90 @@
+import CJavaScriptCore
+import Glibc
+
+/// One context of JavaScriptCore, with limits on every call into it.
+///
+/// What it hands out as ``JavaScriptValue`` is kept alive by standing on the stack, as the collector looks there: whoever stores
+/// one, holds it (``hold(_:)``). It is used by one thread at a time; ``PatchHost`` sees to that.
+@safe final class JavaScriptEngine {
+    let context: OpaquePointer
+    let group: OpaquePointer
+    let limits: EngineLimits
+    let native = NativeClasses.shared
+    /// Values that nobody holds any more; other threads may add to them.
+    let released = ReleasedValues()
+    /// By object, what stands for it while scripts know it.
+    var proxies: [ObjectIdentifier: WeakProxy] = [:]
+    /// How many calls into it are on the stack.
+    var depth = 0
+
+    init(limits: EngineLimits) {
+        // Without it a loop that the compiler made fast may not be stopped where signals are held back.
+        _ = unsafe setenv("JSC_usePollingTraps", "1", 0)
+        self.limits = limits
+        guard let group = unsafe JSContextGroupCreate(), let context = unsafe JSGlobalContextCreateInGroup(group, nil)
+        else { fatalError("there is no memory for a JavaScript context") }
+        unsafe self.group = group
+        unsafe self.context = context
+        unsafe limits.arm(group)
+    }
+
+    deinit {
+        for weak in proxies.values { unsafe JSWeakRelease(group, weak.raw) }
+        unsafe JSGlobalContextRelease(context)
+        unsafe JSContextGroupRelease(group)
+    }
+
+    /// Runs what calls into the context; the limits of the outermost call hold for those within it.
+    func entered<Result>(_ body: () throws(JavaScriptException) -> Result) throws(JavaScriptException) -> Result {
+        if depth == 0 {
+            limits.begin()
+            for value in released.taken() { unsafe JSValueUnprotect(context, value.raw) }
+        }
+        depth += 1
+        defer { depth -= 1 }
+        return try body()
+    }
+
+    /// Keeps a value for longer than a call.
+    func hold(_ value: JavaScriptValue) -> HeldValue {
+        unsafe JSValueProtect(context, value.raw)
+        return HeldValue(value, released: released)
+    }
+
+    /// Lets go of what no script can reach any more.
+    func collectGarbage() {
+        for value in released.taken() { unsafe JSValueUnprotect(context, value.raw) }
+        unsafe JSGarbageCollect(context)
+    }
+
+    var global: JavaScriptValue {
+        guard let object = unsafe JSContextGetGlobalObject(context) else {
+            preconditionFailure("every context has one")
+        }
+        return unsafe JavaScriptValue(raw: object)
+    }
+}
+
+/// A value of a context, for as long as it stands on the stack.
+@safe struct JavaScriptValue {
+    let raw: OpaquePointer
+}
+
+/// What finds an object of the engine until it is collected.
+@safe struct WeakProxy {
+    let raw: OpaquePointer
+}
+
+/// A value that the collector leaves alone until this is gone.
+@safe final class HeldValue: @unchecked Sendable {
+    // Sendable: it is a name, and used by whoever has the engine's lock alone.
+    let value: JavaScriptValue
+    private let released: ReleasedValues
+
+    fileprivate init(_ value: JavaScriptValue, released: ReleasedValues) {
+        self.value = value
+        self.released = released
+    }
+
+    deinit { released.add(value) }
+}

@@ -1,0 +1,93 @@
+import Testing
+
+@testable import AssetServer
+
+/// Where scripts come first in a page, as a browser reads it, and which pages stay as they are.
+@Suite("The place of scripts in a page")
+struct PagePlanTests {
+    private static func plan(_ page: String, _ type: String = "text/html") -> PagePlan {
+        PagePlan(Array(page.utf8), contentType: type)
+    }
+
+    /// `|` is where scripts come.
+    @Test(arguments: [
+        "<!doctype html><html><head>|<title>a</title></head>", "<HTML><HEAD LANG='a>b'>|<BASE HREF='//b'>",
+        "<!DOCTYPE html PUBLIC \"x\">\n<!-- <head> -->\n<html data-a='<head>'>\n<head data-b=\"</head>\">|\n<script>",
+        "<head/>|<p>", "<head\n>|", "<!-- a --!><head>|", "<!--><head>|", "<!---><head>|", "<?xml a?><head>|",
+        "<!bogus><head>|", "</p></ a><html></div><head>|", "\u{FEFF}<head>|",
+        // No head: where a browser begins one.
+        "<!doctype html><html>|<script>first()</script><head>", "|<base href='//b'><head>", "<html>|<body>",
+        "|hello <head>",
+        "<!doctype html>|<title>a</title>", "<!doctype html> |a", "|< head>", "|<3", "<html>|</head><head>",
+        "|</br><head>",
+        "|<header>", "<html>|<frameset>", "|<!", "<!-- nothing -->|", "|",
+    ])
+    func `is right behind the head's tag, or where a head begins without one`(_ marked: String) throws {
+        if marked == "|<!" {
+            // Browsers take that for a comment, which is not over.
+            #expect(Self.plan("<!") == .untouched(.noPlace))
+            return
+        }
+        let page = marked.replacing("|", with: "")
+        let place = Array(marked.utf8.prefix { $0 != UInt8(ascii: "|") }).count
+        #expect(Self.plan(page) == .put(at: place, contentType: "text/html"))
+    }
+
+    @Test(arguments: [
+        ("<meta charset=Windows-1252><p>\u{E9}", "text/html", "text/html; charset=windows-1252"),
+        (
+            "<!-- <meta charset=a> --><META HTTP-EQUIV=Content-Type CONTENT='text/html; charset=\"utf-8\"'>",
+            "text/html", "text/html; charset=utf-8"
+        ),
+        ("<meta charset=utf-16le>", "text/html", "text/html; charset=utf-8"),
+        ("<meta charset=a>", "text/html; charset=b", "text/html; charset=b"),
+        ("\u{FEFF}<meta charset=a>\u{E9}", "text/html", "text/html"), ("plain", "Text/HTML", "Text/HTML"),
+    ])
+    func `moves a page's own declaration of its encoding to where it is heard`(page: String, type: String, sent: String)
+        throws
+    {
+        guard case .put(_, let told) = Self.plan(page, type) else {
+            Issue.record("\(Self.plan(page, type))")
+            return
+        }
+        #expect(told == sent)
+    }
+
+    @Test(
+        arguments: [
+            ([0xFE, 0xFF, 0x00, 0x3C], "text/html", .wideEncoding),
+            ([0xFF, 0xFE, 0x3C, 0x00], "text/html", .wideEncoding),
+            (Array("<p>".utf8), "text/html; charset=UTF-16", .wideEncoding), ([0x3C, 0x00], "text/html", .binary),
+            // gzip, and zstd with a byte of no text
+            ([0x1F, 0x8B, 0x08, 0x00], "text/html", .binary), ([0x28, 0xB5, 0x2F, 0xFD, 0x04], "text/html", .binary),
+            (Array("<!-- \u{1B}$B -->a".utf8), "text/html; charset=iso-2022-jp", .statefulEncoding),
+            (Array("<p>\u{E9}".utf8), "text/html", .undeclared),
+            (Array("<meta charset='a\"b'>".utf8), "text/html", .undeclared),
+            (Array("<html".utf8), "text/html", .noPlace), (Array("<!-- never over".utf8), "text/html", .noPlace),
+            (Array("<html a='never over>".utf8), "text/html", .noPlace), (Array("<".utf8), "text/html", .noPlace),
+            (Array("<head>".utf8), "application/xhtml+xml", .notHTML), (Array("<head>".utf8), "text/plain", .notHTML),
+        ] as [([UInt8], String, PagePlan.Reason)]
+    )
+    func `is none where a doubt is left`(page: [UInt8], type: String, why: PagePlan.Reason) {
+        #expect(PagePlan(page, contentType: type) == .untouched(why))
+    }
+
+    @Test func `is looked for in the first 64 kB of at most 4 MB, and an encoding in the first 1,024 bytes`() {
+        func page(_ comment: Int, _ rest: String = "<head>") -> [UInt8] {
+            Array("<!--".utf8) + [UInt8](repeating: 0x61, count: comment) + Array("-->\(rest)".utf8)
+        }
+        #expect(
+            PagePlan(page(64 * 1024 - 13), contentType: "text/html") == .put(at: 64 * 1024, contentType: "text/html")
+        )
+        #expect(PagePlan(page(64 * 1024 - 12), contentType: "text/html") == .untouched(.noPlace))
+        let near = page(1_024 - 7 - 19, "<meta charset=utf-8>")
+        #expect(PagePlan(near, contentType: "text/html") == .put(at: 998 + 7, contentType: "text/html"))
+        let nearer = page(1_024 - 7 - 20, "<meta charset=utf-8>")
+        #expect(
+            PagePlan(nearer, contentType: "text/html") == .put(at: 997 + 7, contentType: "text/html; charset=utf-8")
+        )
+        let large = Array("<head>".utf8) + [UInt8](repeating: 0x20, count: 4 * 1024 * 1024 - 6)
+        #expect(PagePlan(large, contentType: "text/html") == .put(at: 6, contentType: "text/html"))
+        #expect(PagePlan(large + [0x20], contentType: "text/html") == .untouched(.tooLarge))
+    }
+}
