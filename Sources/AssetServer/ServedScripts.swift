@@ -38,7 +38,7 @@ package struct ServedScripts: Sendable {
         var url: String { "/\(PageAPI.prefix)/\(PageAPI.scriptFolder)/\(URLLayout.percentEncoded(patchID.text)).js" }
     }
 
-    /// By id, in ascending order.
+    /// In the order in which they run.
     package let scripts: [Script]
     package let files: any ScriptFiles
 

@@ -1,6 +1,6 @@
 package import PatchFormat
 
-/// What a page says of a script patch that failed in it: `POST /__patchline/script-failed`.
+/// What is said of a script patch that failed, by the program that ran it, or by a page: `POST /__patchline/script-failed`.
 ///
 /// ```
 /// { "launch": "…", "patchId": "fix-cart-total", "version": "3", "fault": "threw", "message": "…", "line": 2, "column": 9 }
@@ -30,6 +30,31 @@ package struct ScriptFailure: Equatable, Sendable {
     static let limit = 4_096
     private static let longestMessage = 500
 
+    package init(
+        launch: String?,
+        patchID: PatchID,
+        version: VersionLabel,
+        fault: Fault,
+        message: String,
+        line: Int,
+        column: Int
+    ) {
+        (self.launch, self.patchID, self.version, self.fault) = (launch, patchID, version, fault)
+        (self.line, self.column) = (line, column)
+        self.message = Self.shortened(message)
+    }
+
+    /// On one line.
+    private static func shortened(_ text: String) -> String {
+        String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.prefix(longestMessage).map {
+                    $0.properties.generalCategory == .control ? " " : $0
+                }
+            )
+        )
+    }
+
     package init(_ body: [UInt8]) throws(FormatError) {
         let document = "report"
         let fields = try Fields(try JSON.document(body, named: document, limit: Self.limit), of: document)
@@ -40,14 +65,7 @@ package struct ScriptFailure: Equatable, Sendable {
             throw fields.broken("fault", "must be threw or unloaded")
         }
         self.fault = fault
-        let text = try fields.string("message")
-        message = String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.prefix(Self.longestMessage).map {
-                    $0.properties.generalCategory == .control ? " " : $0
-                }
-            )
-        )
+        message = Self.shortened(try fields.string("message"))
         line = try fields.integer("line", in: 0...(1 << 31 - 1))
         column = try fields.integer("column", in: 0...(1 << 31 - 1))
     }

@@ -68,7 +68,8 @@ package struct SyncPlan: Sendable {
                 column: entry.kind == .bundle ? role.targets[ExactString(path.text)]?.sha256 : nil
             )
         }
-        wanted = decisions.compactMap { decision in
+        let turns = Dictionary(list.list.entries.enumerated().map { ($1.patchID, $0) }) { first, _ in first }
+        wanted = decisions.compactMap { (decision) -> Wanted? in
             switch decision.choice {
             case .take(_, let current) where isTrial:
                 return current.map { Wanted(patch: $0, current: $0) }
@@ -83,6 +84,8 @@ package struct SyncPlan: Sendable {
             case .withdraw(_, for: let before?): return Wanted(patch: before, current: before)
             case .withdraw(_, for: nil), .none: return nil
             }
+        }.map { wanted in
+            Wanted(patch: wanted.patch.taking(turn: turns[wanted.patch.patchID]), current: wanted.current)
         }
         if !isTrial, let staged = Self.stagedThatStays(list, decisions, base: base, after: machine, under: context) {
             wanted = staged.patches.map { Wanted(patch: $0, current: base?[$0.patchID]) }

@@ -19,7 +19,7 @@ package struct TrialBlocks: Equatable, Sendable {
     package enum Reason: String, Sendable {
         case timer = "not confirmed before the startup timer ended"
         case launches = "not confirmed in any of its launches"
-        case script = "a script of it failed in a page"
+        case script = "a script of it failed"
         case person = "rolled back by hand"
     }
 

@@ -13,6 +13,8 @@ package struct InstalledPatch: Hashable, Sendable {
     package let column: SHA256Digest?
     /// Where it runs, if it is a script.
     package let place: ScriptPlace
+    /// Its turn among the scripts of its selection: its place in the list that it was last chosen from, from 0.
+    package private(set) var turn = 0
     /// The channel whose list it came from, where that is another than the one it is installed in now.
     ///
     /// Its entry's signature names that channel.
@@ -54,6 +56,13 @@ package struct InstalledPatch: Hashable, Sendable {
         self.channel = channel
     }
 
+    /// The same version, whose turn among the scripts is another.
+    package func taking(turn: Int?) -> InstalledPatch {
+        var patch = self
+        if kind == .script, let turn { patch.turn = turn }
+        return patch
+    }
+
     /// The same version in the state of `channel`, where it stood in that of `other` so far.
     package func told(in channel: ChannelName, from other: ChannelName) -> InstalledPatch {
         var patch = self
@@ -70,7 +79,7 @@ package struct InstalledPatch: Hashable, Sendable {
         let members: [(String, JSON?)] = [
             ("patchId", .text(patchID.text)), ("kind", .text(kind.rawValue)), ("version", .text(version.text)),
             ("url", .text(url)), ("signature", signature.json), ("column", column.map { .text($0.hex) }),
-            ("channel", channel.map { .text($0.text) }),
+            ("channel", channel.map { .text($0.text) }), ("turn", turn == 0 ? nil : .integer(turn)),
         ]
         return .fields(members + fingerprint.members + place.members)
     }
@@ -90,6 +99,7 @@ package struct InstalledPatch: Hashable, Sendable {
             place: try ScriptPlace(fields, kind: kind),
             channel: fields.has("channel") ? try fields.name("channel") : nil
         )
+        if fields.has("turn") { turn = try fields.integer("turn", in: 0...Limits.patchesInList) }
     }
 }
 
@@ -156,6 +166,11 @@ package struct Selection: Equatable, Sendable {
 
     /// By id, in ascending order.
     package var patches: [InstalledPatch] { content.rows.patches }
+    /// Its scripts in the order in which they run: that of the list, and by id where it says nothing.
+    package var scripts: [InstalledPatch] {
+        patches.filter { $0.kind == .script }.enumerated()
+            .sorted { ($0.element.turn, $0.offset) < ($1.element.turn, $1.offset) }.map(\.element)
+    }
     /// The keys that its entries were verified with.
     package var entryKeys: EntryKeys { content.rows.entryKeys }
 

@@ -36,8 +36,9 @@ package struct VerifiedEmbedded: Sendable {
         Selection(
             number: number,
             roleVersion: document.roleVersion,
-            patches: document.patches.map { patch in
-                InstalledPatch(patch.entry, column: patch.column).told(in: channel, from: document.channel)
+            patches: document.patches.enumerated().map { turn, patch in
+                InstalledPatch(patch.entry, column: patch.column).taking(turn: turn)
+                    .told(in: channel, from: document.channel)
             },
             entryKeys: document.entryKeys
         )

@@ -28,6 +28,10 @@ extension PatchlineApp {
         public var startupTimer = StartupTimer.firstPage
         /// Which bundle is served, where there are several; nil: the first by id.
         public var bundle: String?
+        /// Whether this program runs script patches: what is new in scripts alone then starts at once.
+        public var runsScripts = false
+        /// Whether there are pages; without them ``PatchlineApp/start()`` listens nowhere and returns an empty text.
+        public var servesPages = true
         /// The build of this app, where it ships a bundle.
         public var appBuild: String?
         /// Which requests of the pages go on to other servers: `/api/.*=https://api.example.com` (see <doc:Proxy>); none if
@@ -54,6 +58,8 @@ extension PatchlineApp {
             if let bundle { own.app.bundle = try PatchlineStore.parsed(bundle, "bundle") }
             own.deadlines = limits.deadlines
             own.app.startupTimer = startupTimer == .launch ? .launch : .firstPage
+            own.app.runsScripts = runsScripts
+            own.serves = servesPages
             own.updates.interval = syncInterval
             own.updates.isAllowed = syncs
             own.parametersEvery = parametersEvery

@@ -23,6 +23,7 @@ public actor PatchlineApp {
     private let device: Device
     private let app: LocalServer
     private let proxying: APIProxy.Settings?
+    private let hasPages: Bool
     private let report: @Sendable (Event) -> Void
     private var proxy: RunningProxy?
 
@@ -76,6 +77,7 @@ public actor PatchlineApp {
         report: @escaping @Sendable (Event) -> Void
     ) throws(PatchlineError) {
         proxying = try settings.proxying
+        hasPages = settings.servesPages
         let report: @Sendable (Event) -> Void = { [logger = settings.logger] event in
             logger?.log(level: event.level, "\(event)")
             report(event)
@@ -116,7 +118,10 @@ public actor PatchlineApp {
     /// - Returns: the URL that the web view opens. It holds the access token: show it to nobody else.
     public func start() async throws(PatchlineError) -> String {
         if let proxying, proxy == nil { proxy = await RunningProxy(proxying, before: app, report: report) }
-        do throws(LocalServerError) { return try await app.start().url } catch { throw PatchlineError(error) }
+        do throws(LocalServerError) {
+            let address = try await app.start()
+            return hasPages ? address.url : ""
+        } catch { throw PatchlineError(error) }
     }
 
     /// Returns once no answer is on its way; ``start()`` goes on with the same port, token and trial.
@@ -163,8 +168,40 @@ public actor PatchlineApp {
     }
 
     /// The script patches that run, for hosts that evaluate them; no network.
+    ///
+    /// A program that runs them by itself begins with ``beginScripts()``.
     public var scripts: [PatchlineStore.Script] {
         get throws(PatchlineError) { try store.scripts() }
+    }
+
+    /// What a program runs of script patches now, in order: those for the program itself.
+    ///
+    /// Where a version is on trial its launch counts from now on, as with its first page: a script that ends the process is
+    /// blamed at the next start. Call it before the first script runs.
+    public func beginScripts() async throws(PatchlineError) -> ScriptLaunch {
+        do throws(SyncError) { return ScriptLaunch(try await app.beginScripts(), store.scriptFiles) } catch {
+            throw PatchlineError(error)
+        }
+    }
+
+    /// A script of this launch did not work; a version on trial is taken back at once.
+    ///
+    /// - Parameters:
+    ///   - line: from 1, in the script's own file; 0 where nobody knows.
+    ///   - column: likewise.
+    public func scriptFailed(
+        _ script: PatchlineStore.Script,
+        _ message: String,
+        line: Int = 0,
+        column: Int = 0,
+        in launch: ScriptLaunch
+    ) async -> ScriptLaunch.Verdict {
+        let failure = script.failure(message, line: line, column: column, launch: launch.token)
+        return switch await app.scriptFailed(failure, script.digest) {
+        case .told: .told
+        case .rolledBack: .rolledBack
+        case .unknown, .failed: .otherLaunch
+        }
     }
 
     /// The running and pending bundle versions.

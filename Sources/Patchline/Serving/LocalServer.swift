@@ -4,7 +4,7 @@ package import AssetServer
 package import HTTPFiles
 import Logging
 import NIOCore
-import PatchFormat
+package import PatchFormat
 import PatchStore
 package import PatchSync
 import ServiceLifecycle
@@ -225,6 +225,13 @@ package actor LocalServer {
     }
 
     package func status() async -> PageStatus { await app.status() }
+
+    package func beginScripts() async throws(SyncError) -> RunningApp.ScriptLaunch { try await app.beginScripts() }
+
+    /// As a page's call does.
+    package func scriptFailed(_ failure: ScriptFailure, _ sha256: SHA256Digest) async -> ScriptFailureOutcome {
+        await app.scriptFailed(failure, sha256)
+    }
 
     // MARK: Starting
 

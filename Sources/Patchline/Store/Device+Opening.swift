@@ -26,7 +26,7 @@ extension Device {
         whenDamaged: @escaping @Sendable (String) -> Void,
         whenLeftOut: @escaping @Sendable (String, PagePlan.Reason) -> Void
     ) -> ServedScripts {
-        let patches = selection.patches.filter { $0.kind == .script }
+        let patches = selection.scripts
         guard !patches.isEmpty else { return .none }
         let keeping = store.keepingServed(selection)
         let check = IntegrityCheck(store: store, records: store.records())

@@ -1,3 +1,4 @@
+import AssetServer
 import PatchChoice
 import PatchFormat
 import PatchStore
@@ -162,15 +163,29 @@ extension PatchlineStore {
         /// Its file; nil when that is missing or altered, until the next sync.
         public let file: String?
 
-        private let digest: SHA256Digest
+        let digest: SHA256Digest
+        private let label: Label
         private let size: Int
 
         init(_ script: InstalledScript, files: any FileOperations) {
             version = Version(script.patch.label)
+            label = script.patch.label
             digest = script.patch.fingerprint.sha256
             size = script.patch.fingerprint.size
             sha256 = digest.hex
             file = script.file?.string
+        }
+
+        func failure(_ message: String, line: Int, column: Int, launch: LaunchToken?) -> ScriptFailure {
+            ScriptFailure(
+                launch: launch?.text,
+                patchID: label.patchID,
+                version: label.version,
+                fault: .threw,
+                message: message,
+                line: line,
+                column: column
+            )
         }
 
         /// The program, compared with the signed digest after it was read.

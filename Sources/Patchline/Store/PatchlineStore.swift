@@ -76,6 +76,8 @@ public struct PatchlineStore: Sendable {
     /// The folder.
     public var path: String { device.store.root.string }
 
+    var scriptFiles: any FileOperations { device.store.files }
+
     /// The device, read anew from its files.
     var present: Device {
         get throws(PatchlineError) { try rethrown { () throws(SyncError) in try device.reopened() } }
@@ -93,7 +95,8 @@ public struct PatchlineStore: Sendable {
     public func scripts() throws(PatchlineError) -> [Script] {
         let device = try present
         return try rethrown { () throws(SyncError) in
-            try device.scripts().filter { !$0.isPending }.map { Script($0, files: device.store.files) }
+            try device.scripts().filter { !$0.isPending }.sorted { $0.patch.turn < $1.patch.turn }
+                .map { Script($0, files: device.store.files) }
         }
     }
 
