@@ -12,7 +12,7 @@ SWIFT_RELEASE := for product in patchsign patchsrv patchsync; do $(RELEASE) --pr
 
 .PHONY: demo test transcripts sweep fuzz answers recorded real bench bench-sync bench-trust bench-serve bench-service bench-page bench-flood bench-updates bench-documents format lint docs docs-check man man-check example release packages packages-check units clean
 
-demo: ; @.ci/setup && $(SWIFT_PROGRAMS) && Patches/demo.sh "$$($(SWIFT_BUILD) --show-bin-path)"
+demo: ; @.ci/setup && $(SWIFT_PROGRAMS) && $(SWIFT_BUILD) --product ShopService && Patches/demo.sh "$$($(SWIFT_BUILD) --show-bin-path)"
 test: ; @.ci/setup --with-judges && .ci/test
 # What people see of the programs, written anew beside its tests, and what changed of it.
 transcripts: ; @.ci/setup --with-judges && .ci/test --transcripts

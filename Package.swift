@@ -40,7 +40,7 @@ let package = Package(
         .executable(name: "patchsync", targets: ["PatchSyncCommand"]),
         .library(name: "Patchline", targets: ["Patchline"]),
         // Apart, for it links an engine: what runs script patches.
-        .library(name: "PatchRuntime", targets: ["PatchRuntime"]),
+        .library(name: "PatchRuntime", targets: ["PatchRuntime", "PatchlineScripts"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -192,6 +192,14 @@ let package = Package(
                 "AssetServer",
                 "APIProxy", lifecycle, logging, nioConcurrency, nioCore, systemPackage,
             ]
+        ),
+        // An app in Swift whose script patches run: the only target that knows both the store and the engine.
+        .target(name: "PatchlineScripts", dependencies: ["PatchRuntime", "Patchline"]),
+        // The sample's service, which a script patch mends while it runs.
+        .executableTarget(
+            name: "ShopService",
+            dependencies: ["PatchRuntime", "Patchline", "PatchlineScripts", hummingbird, nioCore, systemPackage],
+            path: "Patches/service/Sources"
         ),
         // What the device's programs say, as values: for people it is printed by PatchSyncCommand.
         .target(
@@ -403,6 +411,13 @@ let package = Package(
             ]
         ),
         .testTarget(
+            name: "PatchlineScriptsTests",
+            dependencies: [
+                "DeviceTesting", "PatchFormat", "PatchRuntime", "PatchStore", "PatchSync", "PatchTesting", "Patchline",
+                "PatchlineScripts", nioConcurrency, systemPackage,
+            ]
+        ),
+        .testTarget(
             name: "PatchDaemonTests",
             dependencies: [
                 "AssetServer", "DeviceOutput", "DeviceTesting", "HTTPFiles", "PageTesting", "PatchChoice",
@@ -461,7 +476,7 @@ let package = Package(
             name: "PipelineTests",
             // The three commands, so that their binaries are built: the tests run them as anybody would.
             dependencies: [
-                "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "PatchTesting", subprocess, systemPackage,
+                "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "ShopService", "PatchTesting", subprocess, systemPackage,
             ],
             exclude: ["Judges", "Transcripts"]
         ),

@@ -17,6 +17,7 @@ tree=$data/tree/$app
 log=$work/access.log
 server_pid=
 serve_pid=
+service_pid=
 step=0
 began=$SECONDS
 
@@ -30,6 +31,7 @@ fail() { printf '   %s✗ %s%s\n' "$red" "$1" "$plain" >&2; exit 1; }
 cleanup() {
     local code=$?
     if [ "$code" = 0 ] && [ "${KEEP:-}" = 1 ]; then return; fi
+    [ -z "$service_pid" ] || kill "$service_pid" 2>/dev/null || true
     [ -z "$serve_pid" ] || kill "$serve_pid" 2>/dev/null || true
     [ -z "$server_pid" ] || kill "$server_pid" 2>/dev/null || true
     wait 2>/dev/null || true
@@ -229,7 +231,37 @@ expect_status 'web +bundle +2\.0\.0 +Success' 'fix-cart-total +script +2 +Succes
 run patchsync verify --store "$store" --entries
 after_step
 
-printf '\n%sDone in %d s.%s Nine steps: signed, published, synced, served, healed, updated, refused, rolled back, withdrawn.\n' "$bold" $((SECONDS - began)) "$plain"
+title "A Swift service with a wrong total is patched while it runs, and gets its own code back"
+expect_total() { # cents for three tumblers
+    local found
+    found=$(curl -fsS "$service/total?product=field-tumbler&quantity=3") || fail "the service does not answer"
+    [ "$found" = "$1" ] || fail "three tumblers cost $found, not $1"
+    ok "$service/total?product=field-tumbler&quantity=3: $found cents"
+}
+run patchsign release "$patches/service" --output "$work/service1" --keys "$keys" --passphrase-file "$work/passphrase"
+run patchsrv publish "$work/service1" --data "$data" --passphrase-file "$work/passphrase"
+run patchsync init --store "$work/machine" --root "$keys/root.json" --server "$server" --channel beta
+ShopService "$work/machine" >"$work/service.log" 2>&1 &
+service_pid=$!
+wait_for "$work/service.log" 'listening on port'
+service=http://127.0.0.1:$(sed -n 's/.*listening on port \([0-9]*\)$/\1/p' "$work/service.log")
+expect_total 5975
+run patchsync sync --store "$work/machine"
+wait_for "$work/service.log" 'patches: fix-service-total 1 Success'
+wait_for "$work/service.log" 'confirmed: fix-service-total 1'
+expect_total 5976
+run patchsign withdraw fix-service-total --previous "$work/service1" --output "$work/service2" --keys "$keys" --passphrase-file "$work/passphrase"
+run patchsrv publish "$work/service2" --data "$data" --passphrase-file "$work/passphrase"
+run patchsync sync --store "$work/machine"
+wait_for "$work/service.log" 'patches: $'
+expect_total 5975
+sed 's/^/     /' "$work/service.log"
+kill "$service_pid"
+wait "$service_pid" || fail "the service did not stop in good order"
+service_pid=
+after_step
+
+printf '\n%sDone in %d s.%s Ten steps: signed, published, synced, served, healed, updated, refused, rolled back, withdrawn, patched in a program.\n' "$bold" $((SECONDS - began)) "$plain"
 if [ "${KEEP:-}" = 1 ]; then
     echo "   the release server:  $server/  (process $server_pid)"
     echo "   the device's pages:  $first_url  (process $serve_pid)"

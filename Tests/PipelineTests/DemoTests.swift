@@ -16,7 +16,7 @@ struct DemoTests {
         #expect(demo.code == 0, "\(demo)")
         #expect(
             demo.output.contains(
-                "Nine steps: signed, published, synced, served, healed, updated, refused, rolled back, withdrawn."
+                "Ten steps: signed, published, synced, served, healed, updated, refused, rolled back, withdrawn, patched in a program."
             )
         )
         let judgements = demo.output.split(separator: "\n").filter { $0.contains("judge of step") }

@@ -171,6 +171,12 @@ package struct Selection: Equatable, Sendable {
         patches.filter { $0.kind == .script }.enumerated()
             .sorted { ($0.element.turn, $0.offset) < ($1.element.turn, $1.offset) }.map(\.element)
     }
+    /// Whether it has nothing that `other` has not, and lacks scripts of it alone.
+    package func leavesOutScriptsAlone(of other: Selection) -> Bool {
+        contents.isSubset(of: other.contents)
+            && other.patches.allSatisfy { $0.kind == .script || contents.contains($0.content) }
+    }
+
     /// The keys that its entries were verified with.
     package var entryKeys: EntryKeys { content.rows.entryKeys }
 
