@@ -34,7 +34,7 @@ struct LaunchTranscripts {
         let bundle = Selection(number: 3, roleVersion: 7, patches: [Self.web], entryKeys: .none)
         let digits = try #require(LaunchToken(String(repeating: "5e", count: 16)))
         let events: [LocalServer.Event] =
-            [
+            PagePlan.Reason.allCases.map { .app(.scriptsLeftOut(page: "/cart", $0)) } + [
                 .app(.nothingInstalled), .app(.serving(bundle, trial: nil)), .app(.serving(bundle, trial: digits)),
                 .app(.following(Sample.beta)), .app(.withdrawn([Sample.patch])), .app(.damaged(["web 1.4.2 app.js"])),
                 .app(.confirmed(bundle)), .app(.rolledBack(to: nil, from: bundle)),
@@ -44,7 +44,7 @@ struct LaunchTranscripts {
                 .app(.parametersChanged(OnlineParameters(app: Sample.app, channel: Sample.channel))),
                 .app(.trouble(.file(.noSpace(.write, Sample.path)))), .portTaken(8_081, next: 8_082),
                 .synced(.failure(.fetch(.stalled("metadata/timestamp.json")))), .parametersTrouble(.fetch(.newerList)),
-            ] + PagePlan.Reason.allCases.map { .app(.scriptsLeftOut(page: "/cart", $0)) }
+            ]
         transcript.list(
             "serving",
             try Written.lines { console in
