@@ -71,6 +71,13 @@ expect_script() {
     grep -qi "^etag: \"$sha\"" "$work/head" || fail "$1 has another tag than its digest"
     ok "/__patchline/scripts/$1.js: the signed bytes, for the page to run; ETag ${sha:0:12}…"
 }
+# expect_put VERSION: the cart's page comes with this version of its fix, before its own scripts; without VERSION, as it is.
+expect_put() {
+    local found
+    found=$(curl -fsS -b "$cookie" "$page/cart" | sed -n 's/.*<head><script[^>]*language.js[^>]*><.script><script[^>]*data-patch="fix-cart-total" data-version="\([^"]*\)".*/\1/p')
+    [ "$found" = "${1:-}" ] || fail "$page/cart comes with '$found' of fix-cart-total, not '${1:-}'"
+    if [ -n "$found" ]; then ok "$page/cart comes with fix-cart-total $1 before its own scripts"; else ok "$page/cart comes as it is: its script is damaged"; fi
+}
 release() { # release N [options]
     local n=$1; shift
     run patchsign release "$patches/storefront/v$n" --output "$work/release$n" --keys "$keys" --passphrase-file "$work/passphrase" "$@"
@@ -126,6 +133,7 @@ expect_status 'fix-cart-total +script +1 +UnInstall' 'fix-search +script +1 +UnI
 start_serve 60000
 expect_page / 1.0.0
 expect_page /cart 1.0.0
+expect_put 1
 expect_script fix-cart-total "$patches/storefront/v1/scripts/fix-cart-total.js"
 launch_token
 run patchsync confirm --store "$store" --launch-file "$work/launch"
@@ -140,9 +148,11 @@ chmod u+w "$store/objects/${altered:0:2}/$altered"
 echo '// altered' >>"$store/objects/${altered:0:2}/$altered"
 expect_status 'fix-search +script +1 +FileNotExist' 'fix-cart-total +script +1 +FileNotMatch'
 expect_script fix-cart-total
+expect_put
 run patchsync sync --store "$store"
 expect_status 'fix-search +script +1 +Success' 'fix-cart-total +script +1 +Success'
 expect_script fix-cart-total "$patches/storefront/v1/scripts/fix-cart-total.js"
+expect_put 1
 ok "both are whole again"
 after_step
 
@@ -171,6 +181,7 @@ expect_page / 2.0.0
 launch_token
 run patchsync confirm --store "$store" --launch-file "$work/launch"
 expect_status 'web +bundle +2\.0\.0 +Success' 'fix-cart-total +script +2 +Success' settled
+expect_put 2
 after_step
 
 title "Version 3 is published, and one of its objects is flipped on the server"

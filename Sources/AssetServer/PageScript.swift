@@ -69,6 +69,8 @@ enum PageScript {
             }),
             // This version works: it stays. Without it, it is rolled back after the startup timeout.
             async startupDidComplete() {
+              const failed = languageOf()?.failed() ?? [];
+              if (failed.length > 0) throw new Error("a script patch failed in this page: " + failed.join(", "));
               if (this.launch === null) return "alreadyConfirmed";
               return (await call("confirm?launch=" + this.launch, "POST")).result;
             },

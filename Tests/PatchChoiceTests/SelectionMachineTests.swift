@@ -33,6 +33,65 @@ struct SelectionMachineTests {
         return [patch.content: .init(version: patch.version, failures: 1, until: now.adding(.hours(1)), reason: .timer)]
     }
 
+    // MARK: A script that fails in a page
+
+    @Test func `fails a trial at once when a script of it fails in one of its pages, and blocks what is new`() {
+        var machine = SelectionMachine(state: trying(a, b))
+        #expect(
+            machine.scriptFailed(installed("fix 2").content, in: token(1), at: now)
+                == .ends(.rolledBack(to: a, from: b))
+        )
+        #expect(machine.state == .settled(a))
+        #expect(
+            machine.blocks.blocks.map { "\($0.key.patchID) \($0.value.version) \($0.value.failures)" } == ["fix 2 1"]
+        )
+        #expect(machine.blocks.blocks.values.map(\.reason) == [.script])
+        // The second time it is blocked.
+        machine.state = trying(a, b, token: 2)
+        _ = machine.scriptFailed(installed("fix 2").content, in: token(2), at: now)
+        #expect(
+            machine.blocks.status(of: installed("fix 2").content, at: now) == .blocked(until: now.adding(.days(14)))
+        )
+    }
+
+    @Test func `is told of a script that fails in what is confirmed, and stays as it is`() {
+        let states: [SelectionState] = [.settled(a), .pending(good: a, next: b), trying(a, b)]
+        for state in states {
+            var machine = SelectionMachine(state: state)
+            #expect(machine.scriptFailed(installed("fix 1").content, in: nil, at: now) == .told)
+            #expect(machine == SelectionMachine(state: state))
+        }
+        var confirmed = SelectionMachine(state: trying(nil, a))
+        #expect(confirmed.confirm(token(1)) == .confirmed(a))
+        #expect(confirmed.scriptFailed(installed("fix 1").content, in: token(1), at: now) == .told)
+        // A trial that there is nothing to go back from stays too.
+        var unproven = SelectionMachine(state: trying(nil, a))
+        #expect(unproven.scriptFailed(installed("fix 1").content, in: token(1), at: now) == .told)
+        #expect(unproven == SelectionMachine(state: trying(nil, a)))
+    }
+
+    @Test func `takes no failure of another launch, or of a script that this launch does not run`() {
+        let strange: [(SelectionState, String, LaunchToken?)] = [
+            (.empty, "fix 1", nil), (.settled(a), "fix 2", nil), (.settled(a), "fix 1", token(1)),
+            (.pending(good: a, next: b), "fix 2", nil), (trying(a, b), "fix 2", nil), (trying(a, b), "fix 2", token(2)),
+            (trying(a, b), "fix 3", token(1)), (trying(a, b), "fix 1", token(1)),
+        ]
+        for (state, script, token) in strange {
+            var machine = SelectionMachine(state: state)
+            #expect(
+                machine.scriptFailed(installed(script).content, in: token, at: now) == .otherLaunch,
+                "\(script) \(state)"
+            )
+            #expect(machine == SelectionMachine(state: state))
+        }
+    }
+
+    @Test func `says nothing against a script that a page could not load`() {
+        let machine = SelectionMachine(state: trying(a, b))
+        #expect(machine.verdict(onUnloaded: installed("fix 2").content, in: token(1)) == .told)
+        #expect(machine.verdict(onUnloaded: installed("fix 2").content, in: token(2)) == .otherLaunch)
+    }
+
     // MARK: The arrows of the diagram
 
     @Test func `goes from empty to pending when the first selection is staged`() {

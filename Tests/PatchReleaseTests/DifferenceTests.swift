@@ -94,8 +94,8 @@ struct DifferenceTests {
         #expect(try ReleaseDraft(promoting: two, over: one).rows.first?.place == two.list.entries.first?.place)
         // Another channel has the same content in another place.
         let other = ReleaseContents(try await bench.release("v2", to: "apart").verified)
-        try bench.describe("host", script: "b()", scriptVersion: "2")
-        let host = ReleaseContents(try await bench.release("host", to: "host").verified)
+        try bench.describe("in-host", script: "b()", scriptVersion: "2")
+        let host = ReleaseContents(try await bench.release("in-host", to: "hosted").verified)
         #expect(
             throws: SigningError.republished(
                 label("fix-a", "2"),

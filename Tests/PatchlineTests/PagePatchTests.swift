@@ -304,7 +304,10 @@ struct PagePatchTests {
             ("no launch at all", [], "fix", "1", "409"), ("no token", [("launch", .text("x"))], "fix", "1", "409"),
             ("an unknown id", [], "other", "1", "409"), ("another version", [], "fix", "2", "409"),
             ("a bundle", [], "web", "1", "409"), ("a script of the program", [], "host", "1", "409"),
-            ("an unknown fault", [("fault", .text("sulks"))], "fix", "1", "400"),
+            (
+                "an unknown fault", [("fault", .text("sulks"))], "fix", "1",
+                "400 {\"error\":\"report: fault must be threw or unloaded\"}"
+            ),
             ("a line below zero", [("line", .integer(-1))], "fix", "1", "400"),
             ("a message that is none", [("message", nil)], "fix", "1", "400"),
             ("too long", [("message", .text(String(repeating: "a", count: 5_000)))], "fix", "1", "400"),

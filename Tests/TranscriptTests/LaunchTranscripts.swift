@@ -1,3 +1,4 @@
+import AssetServer
 import DeviceOutput
 import PatchFetch
 import Foundation
@@ -17,20 +18,33 @@ import Testing
 
 @Suite("What patchsync tells while it works")
 struct LaunchTranscripts {
+    private static func failure(_ fault: String) throws -> ScriptFailure {
+        try ScriptFailure(
+            JSON.fields([
+                ("patchId", .text("fix-cart-total")), ("version", .text("3")), ("fault", .text(fault)),
+                ("message", .text("Uncaught TypeError: lines is undefined")),
+                ("line", .integer(fault == "threw" ? 12 : 0)),
+                ("column", .integer(9)),
+            ]).fileBytes
+        )
+    }
+
     @Test func `stands in its transcript, of serving and of syncing`() throws {
         var transcript = Transcript("patchsync-events", about: "Lines of patchsync serve, and of a sync while it runs.")
         let bundle = Selection(number: 3, roleVersion: 7, patches: [Self.web], entryKeys: .none)
         let digits = try #require(LaunchToken(String(repeating: "5e", count: 16)))
-        let events: [LocalServer.Event] = [
-            .app(.nothingInstalled), .app(.serving(bundle, trial: nil)), .app(.serving(bundle, trial: digits)),
-            .app(.following(Sample.beta)), .app(.withdrawn([Sample.patch])), .app(.damaged(["web 1.4.2 app.js"])),
-            .app(.confirmed(bundle)), .app(.rolledBack(to: nil, from: bundle)),
-            .app(.rolledBack(to: bundle, from: bundle)), .app(.unproven(bundle)),
-            .app(.bundleMissing(Sample.patch, there: [Sample.script])),
-            .app(.parametersChanged(OnlineParameters(app: Sample.app, channel: Sample.channel))),
-            .app(.trouble(.file(.noSpace(.write, Sample.path)))), .portTaken(8_081, next: 8_082),
-            .synced(.failure(.fetch(.stalled("metadata/timestamp.json")))), .parametersTrouble(.fetch(.newerList)),
-        ]
+        let events: [LocalServer.Event] =
+            PagePlan.Reason.allCases.map { .app(.scriptsLeftOut(page: "/cart", $0)) } + [
+                .app(.nothingInstalled), .app(.serving(bundle, trial: nil)), .app(.serving(bundle, trial: digits)),
+                .app(.following(Sample.beta)), .app(.withdrawn([Sample.patch])), .app(.damaged(["web 1.4.2 app.js"])),
+                .app(.confirmed(bundle)), .app(.rolledBack(to: nil, from: bundle)),
+                .app(.rolledBack(to: bundle, from: bundle)), .app(.unproven(bundle)),
+                .app(.bundleMissing(Sample.patch, there: [Sample.script])),
+                .app(.scriptFailed(try Self.failure("threw"))), .app(.scriptFailed(try Self.failure("unloaded"))),
+                .app(.parametersChanged(OnlineParameters(app: Sample.app, channel: Sample.channel))),
+                .app(.trouble(.file(.noSpace(.write, Sample.path)))), .portTaken(8_081, next: 8_082),
+                .synced(.failure(.fetch(.stalled("metadata/timestamp.json")))), .parametersTrouble(.fetch(.newerList)),
+            ]
         transcript.list(
             "serving",
             try Written.lines { console in

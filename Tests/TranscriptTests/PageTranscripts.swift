@@ -24,6 +24,7 @@ struct PageTranscripts {
             "assets and calls",
             [
                 .gone("main.js"), .damaged("main.js"), .otherVersionStarts, .tooManyPages, .stillStarting,
+                PageAPI.answer(.unknown),
             ].map(said)
         )
         try pages.check()

@@ -28,15 +28,28 @@ extension PageLanguage {
           return patch;
         };
 
+        /// Those that threw in this page.
+        const thrown = new Set();
         // A page that fails again and again is heard often enough.
         let left = 20;
         const tell = (script, fault, message, line, column) => {
-          if (script === undefined || left-- <= 0) return;
+          if (script === undefined) return;
+          if (fault === "threw") thrown.add(script.patchId);
+          if (left-- <= 0) return;
           const body = write({
             ...(launch === undefined ? {} : { launch }), ...script, fault,
             message: text(message ?? "").slice(0, 500), line: line > 0 ? line | 0 : 0, column: column > 0 ? column | 0 : 0,
           });
-          ask(origin + "/__patchline/script-failed", { method: "POST", keepalive: true, body }).catch(() => {});
+          ask(origin + "/__patchline/script-failed", { method: "POST", keepalive: true, body })
+            .then((answer) => answer.json()).then(({ result }) => { if (result === "rolledBack") whenParsed(again); })
+            .catch(() => {});
+        };
+        const whenParsed = (work) => {
+          if (tagOf.readyState === "loading") tagOf.addEventListener("DOMContentLoaded", work, { once: true }); else work();
+        };
+        /// The version before runs again; this page may have missed the event that says so.
+        const again = () => {
+          if (tagOf.querySelector('script[src="/__patchline/launch.js"][data-reload="never"]') === null) location.reload();
         };
         const words = (error) => { try { return text(error); } catch { return "it throws"; } };
         /// Where a stack begins.
@@ -75,7 +88,7 @@ extension PageLanguage {
         const { expose, require, defineClass } = language;
         /// What the rest of the device's script takes, whatever a page makes of the names that it sees.
         Object.defineProperty(page, Symbol.for("patchline.language"), {
-          value: Object.freeze({ expose, launch, has: (id) => [...put.values()].some(({ patchId }) => patchId === id) }),
+          value: Object.freeze({ expose, failed: () => [...thrown], has: (id) => [...put.values()].some(({ patchId }) => patchId === id) }),
         });
         if (page.patchline === undefined) page.patchline = { expose };
         page.addEventListener("load", () => {

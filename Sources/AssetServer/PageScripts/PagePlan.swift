@@ -9,7 +9,7 @@ package enum PagePlan: Equatable, Sendable {
     case untouched(Reason)
 
     /// In words that follow `it`.
-    package enum Reason: String, Equatable, Sendable {
+    package enum Reason: String, CaseIterable, Sendable {
         case tooLarge = "is larger than 4 MB"
         case notHTML = "is not sent as text/html"
         case wideEncoding = "is in UTF-16"

@@ -17,7 +17,7 @@ extension BrowserTests {
                 let site = world.path("site")
                 let (bare, fixed) = (world.path("bare"), world.path("fixed"))
                 try await Self.shop(to: bare, with: nil)
-                try await Self.shop(to: fixed, with: "1")
+                try await Self.shop(to: fixed, with: "1", place: ", runsIn: page")
                 try await world.makeSite(site, keys: world.shop.keys)
                 try await world.release(bare, to: "release1").done()
                 try await world.release(fixed, to: "release2", previous: world.path("release1")).done()
@@ -45,7 +45,7 @@ extension BrowserTests {
                             let status = try await device("status", "--json").done().output
                             let file = try #require(DeviceCommandTests.file(of: "fix-cart-total", "1", in: status))
                             try await run(.system("chmod"), ["u+w", file.string]).done()
-                            try write("app.cart.total = () => ({ total: 1 });\n", to: file)
+                            try write("defineClass('Cart', { total: () => ({ total: 1 }) });\n", to: file)
                             try await tab.expect(total: Self.wrong, at: page.url)
                             let faults = try await browser.faults()
                             #expect(
@@ -89,10 +89,10 @@ extension BrowserTests {
         }
 
         /// The first release of the shop for the tests' app, with this version of the fix or without it.
-        private static func shop(to folder: FilePath, with fix: String?) async throws {
+        private static func shop(to folder: FilePath, with fix: String?, place: String = "") async throws {
             try await copy(Tool.repository.appending("Patches/storefront/v1"), to: folder)
             let script = fix.map {
-                "  - {id: fix-cart-total, kind: script, version: \"\($0)\", file: scripts/fix-cart-total.js}\n"
+                "  - {id: fix-cart-total, kind: script, version: \"\($0)\", file: scripts/fix-cart-total.js\(place)}\n"
             }
             try write(
                 """

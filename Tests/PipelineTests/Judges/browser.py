@@ -124,7 +124,7 @@ class Session:
 
 steps = dict(
     open=Session.open, run=Session.run, wait=Session.wait, click=Session.click, type=Session.type,
-    reload=Session.reload, keep=Session.keep, faults=Session.all_faults, wire=Session.wire, end=Session.end)
+    reload=Session.reload, alter=Session.alter, keep=Session.keep, faults=Session.all_faults, wire=Session.wire, end=Session.end)
 sessions = {}
 
 

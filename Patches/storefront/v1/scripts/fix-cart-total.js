@@ -3,10 +3,10 @@
 // Three tumblers with the multi-buy discount came out a cent wrong: the discount was rounded for
 // each piece. It is now rounded once for each line. Amounts are whole cents.
 
-(function (app) {
-  "use strict";
+"use strict";
 
-  app.cart.total = function (lines, offers) {
+defineClass("Cart", {
+  total: function (lines, offers) {
     var goods = 0;
     var discount = 0;
     lines.forEach(function (line) {
@@ -18,5 +18,5 @@
     });
     var shipping = goods === 0 || goods >= offers.shipping.freeFrom ? 0 : offers.shipping.price;
     return { goods: goods, discount: discount, shipping: shipping, total: goods - discount + shipping };
-  };
-})(app);
+  },
+});

@@ -5,10 +5,10 @@
 //
 // New in version 2: free shipping looks at what is paid, after the discount.
 
-(function (app) {
-  "use strict";
+"use strict";
 
-  app.cart.total = function (lines, offers) {
+defineClass("Cart", {
+  total: function (lines, offers) {
     var goods = 0;
     var discount = 0;
     lines.forEach(function (line) {
@@ -21,5 +21,5 @@
     var paid = goods - discount;
     var shipping = goods === 0 || paid >= offers.shipping.freeFrom ? 0 : offers.shipping.price;
     return { goods: goods, discount: discount, shipping: shipping, total: paid + shipping };
-  };
-})(app);
+  },
+});

@@ -8,6 +8,7 @@ import { restore } from "./wishlist.js";
 
 // What script patches may replace; see ../../scripts. Everything else calls it through `app`.
 globalThis.app = { cart: { total }, search };
+window.patchline?.expose("Cart", globalThis.app.cart);
 
 // Those that this device has run here. One that does not load, or throws, is none of the shop's: it opens all the same,
 // and this version stays unconfirmed.
