@@ -220,10 +220,10 @@ let package = Package(
             ]
         ),
         // One JavaScript text, for hosts and for pages.
-        .target(name: "PatchLanguage"),
+        .target(name: "PatchLanguage", dependencies: ["PatchFormat"]),
         .target(
             name: "PatchRuntime",
-            dependencies: ["CJavaScriptCore"]
+            dependencies: ["CJavaScriptCore", "PatchFormat", "PatchLanguage"]
         ),
         .target(name: "Terminal", dependencies: ["PatchFormat"]),
         .target(
@@ -430,7 +430,7 @@ let package = Package(
             ],
             exclude: ["openapi.py"]
         ),
-        .testTarget(name: "PatchRuntimeTests", dependencies: ["PatchLanguage", "PatchRuntime"]),
+        .testTarget(name: "PatchRuntimeTests", dependencies: ["PatchFormat", "PatchLanguage", "PatchRuntime"]),
         .testTarget(
             name: "APIProxyTests",
             dependencies: [

@@ -73,7 +73,8 @@ extension PatchLanguage {
             });
           }
           if (!isDone) throw new NewTypeError(nameOf(slot) + " cannot be replaced: its object is frozen");
-          if (type.isExposed) environment.changed(type.name, isStatic, name, top === null ? undefined : top.call);
+          if (type.isExposed) environment.changed(
+              type.name, isStatic, name, top === null ? undefined : top.call, top === null ? undefined : top.patch.id);
         }
 
         /// What `ORIGname` is for the patch that runs.
