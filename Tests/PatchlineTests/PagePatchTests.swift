@@ -210,6 +210,19 @@ struct PagePatchTests {
         #expect(try await world.server.get("/").file?.entityTag == SHA256Digest(of: Array(Self.page.utf8)).hex)
     }
 
+    @Test func `runs where its list says, also on a device whose program did not know of places when it came`()
+        async throws
+    {
+        let (world, _) = try await running([.script("fix", "1", Self.fix), Self.web])
+        #expect(try await world.server.get("/").file != nil)
+        world.repository.publish([Self.patches("1"), Self.web])
+        try await world.device.sync()
+        let app = world.app(start: .firstPage)
+        try await app.launch()
+        #expect(try await world.server.get("/").bytes != nil)
+        #expect(try world.device.device.state().machine.state.phase == .settled)
+    }
+
     @Test func `is listed with its place`() async throws {
         let (world, _) = try await running([Self.patches("1", pages: "/cart"), .script("host", "1", "host;"), Self.web])
         let list = String(

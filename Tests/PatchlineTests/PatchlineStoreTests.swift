@@ -354,7 +354,7 @@ struct PatchlineStoreTests {
         try await scene { scene in
             try await scene.install("1")
             let script = try #require(try scene.store.scripts().first)
-            #expect(try script.version.description == "fix 1" && script.source() == "fix 1;")
+            #expect(try script.version.description == "fix 1" && script.source() == "fix 1;" && script.runsIn == .host)
             #expect(try scene.store.scripts().count == 1)
             let file = try #require(script.file)
             #expect(file.hasSuffix(script.sha256))

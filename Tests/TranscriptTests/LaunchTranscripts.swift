@@ -33,18 +33,17 @@ struct LaunchTranscripts {
         var transcript = Transcript("patchsync-events", about: "Lines of patchsync serve, and of a sync while it runs.")
         let bundle = Selection(number: 3, roleVersion: 7, patches: [Self.web], entryKeys: .none)
         let digits = try #require(LaunchToken(String(repeating: "5e", count: 16)))
-        let events: [LocalServer.Event] =
-            PagePlan.Reason.allCases.map { .app(.scriptsLeftOut(page: "/cart", $0)) } + [
-                .app(.nothingInstalled), .app(.serving(bundle, trial: nil)), .app(.serving(bundle, trial: digits)),
-                .app(.following(Sample.beta)), .app(.withdrawn([Sample.patch])), .app(.damaged(["web 1.4.2 app.js"])),
-                .app(.confirmed(bundle)), .app(.rolledBack(to: nil, from: bundle)),
-                .app(.rolledBack(to: bundle, from: bundle)), .app(.unproven(bundle)),
-                .app(.bundleMissing(Sample.patch, there: [Sample.script])),
-                .app(.scriptFailed(try Self.failure("threw"))), .app(.scriptFailed(try Self.failure("unloaded"))),
-                .app(.parametersChanged(OnlineParameters(app: Sample.app, channel: Sample.channel))),
-                .app(.trouble(.file(.noSpace(.write, Sample.path)))), .portTaken(8_081, next: 8_082),
-                .synced(.failure(.fetch(.stalled("metadata/timestamp.json")))), .parametersTrouble(.fetch(.newerList)),
-            ]
+        let events: [LocalServer.Event] = [
+            .app(.nothingInstalled), .app(.serving(bundle, trial: nil)), .app(.serving(bundle, trial: digits)),
+            .app(.following(Sample.beta)), .app(.withdrawn([Sample.patch])), .app(.damaged(["web 1.4.2 app.js"])),
+            .app(.confirmed(bundle)), .app(.rolledBack(to: nil, from: bundle)),
+            .app(.rolledBack(to: bundle, from: bundle)), .app(.unproven(bundle)),
+            .app(.bundleMissing(Sample.patch, there: [Sample.script])),
+            .app(.scriptFailed(try Self.failure("threw"))), .app(.scriptsLeftOut(page: "/cart", .damagedScript)),
+            .app(.parametersChanged(OnlineParameters(app: Sample.app, channel: Sample.channel))),
+            .app(.trouble(.file(.noSpace(.write, Sample.path)))), .portTaken(8_081, next: 8_082),
+            .synced(.failure(.fetch(.stalled("metadata/timestamp.json")))), .parametersTrouble(.fetch(.newerList)),
+        ]
         transcript.list(
             "serving",
             try Written.lines { console in
@@ -53,6 +52,8 @@ struct LaunchTranscripts {
                 launch.isOpen()
             }
         )
+        transcript.list("a page without its scripts", PagePlan.Reason.allCases.map { $0.words("/cart") })
+        transcript.list("a script that a page could not load", [try Self.failure("unloaded").description])
         let failure = PatchFailure(patchID: Sample.patch, version: Sample.version, error: .fetch(.cancelled))
         let steps: [SyncEvent] = [
             .verified(roleVersion: 7, entries: 3), .downloading(files: 0, bytes: 0),
@@ -94,7 +95,7 @@ struct LaunchTranscripts {
         )
         let lines = try log.map { try #require(LogLine($0.logged(at: Sample.time, by: "serve"))) }
         transcript.list("log", lines.map(\.words))
-        let digest = LogDigest(Array(lines.prefix(14)))
+        let digest = LogDigest(Array(lines.prefix(16)))
         transcript.list("status --debug", try Written.lines { digest.print(nil, to: $0) })
         transcript.list("status --debug, of a new store", try Written.lines { LogDigest([]).print(nil, to: $0) })
         try transcript.check()

@@ -77,8 +77,10 @@ package struct SyncPlan: Sendable {
             case .keep(let current):
                 // A version of another channel that is listed here with the same bytes belongs to this channel from now
                 // on.
-                let own = current.channel == nil ? nil : list.entries.first { $0.content == current.content }
-                return Wanted(patch: own.map(installed) ?? current, current: current)
+                let listed = list.entries.first { $0.content == current.content }
+                // A program that did not know of places may have installed it.
+                let isSame = current.channel == nil && listed?.place == current.place
+                return Wanted(patch: isSame ? current : listed.map(installed) ?? current, current: current)
             case .withdraw(let current, for: _) where isTrial: return Wanted(patch: current, current: current)
             // It was there before, and stays.
             case .withdraw(_, for: let before?): return Wanted(patch: before, current: before)

@@ -321,11 +321,11 @@ package struct SelectionMachine: Equatable, Sendable {
     }
 
     /// Moves the running selection into this channel, which now lists it too, though another channel's entries
-    /// installed it.
+    /// installed it, or a program that did not know where scripts run.
     package mutating func settleInChannel(_ next: Selection) {
-        guard case .settled(let present) = state, !present.isOfThisChannel, present.contents == next.contents else {
-            return
-        }
+        guard case .settled(let present) = state, present.contents == next.contents,
+            !present.isOfThisChannel || present.patches.map(\.place) != next.patches.map(\.place)
+        else { return }
         state = .settled(
             Selection(
                 number: present.number,

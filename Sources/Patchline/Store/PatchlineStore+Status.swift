@@ -157,7 +157,11 @@ extension PatchlineStore {
 
     /// A script patch that runs.
     public struct Script: Equatable, Sendable {
+        public enum Side: String, Sendable { case host, page, both }
+
         public let version: Version
+        /// Whether the program that holds the pages runs it, or its pages, into which the device puts it, or both.
+        public let runsIn: Side
         /// 64 lowercase hex digits.
         public let sha256: String
         /// Its file; nil when that is missing or altered, until the next sync.
@@ -170,6 +174,7 @@ extension PatchlineStore {
         init(_ script: InstalledScript, files: any FileOperations) {
             version = Version(script.patch.label)
             label = script.patch.label
+            runsIn = Side(rawValue: script.patch.place.side.rawValue) ?? .host
             digest = script.patch.fingerprint.sha256
             size = script.patch.fingerprint.size
             sha256 = digest.hex
