@@ -413,7 +413,7 @@ let package = Package(
         .testTarget(
             name: "PatchlineScriptsTests",
             dependencies: [
-                "DeviceTesting", "PatchFormat", "PatchRuntime", "PatchStore", "PatchSync", "PatchTesting", "Patchline",
+                "DeviceTesting", "PatchChoice", "PatchFormat", "PatchRuntime", "PatchStore", "PatchSync", "PatchTesting", "Patchline",
                 "PatchlineScripts", nioConcurrency, systemPackage,
             ]
         ),

@@ -1,5 +1,6 @@
 import DeviceTesting
 import NIOConcurrencyHelpers
+import PatchChoice
 import PatchFormat
 import PatchRuntime
 import PatchStore
@@ -71,7 +72,7 @@ struct ScriptedAppTests {
         /// A new start of the program.
         func app(
             exposing more: @escaping @Sendable (PatchHost) throws -> Void = { _ in },
-            _ change: (inout ScriptedApp.Settings) -> Void = { _ in }
+            changing change: (inout ScriptedApp.Settings) -> Void = { _ in }
         ) async throws -> ScriptedApp {
             var settings = ScriptedApp.Settings()
             settings.app.servesPages = false
@@ -107,7 +108,7 @@ struct ScriptedAppTests {
     @Test func `leaves it to whoever waits for more to confirm a version, where it is told so`() async throws {
         let world = try World()
         try await world.publish(Self.fix("1", total: "5976"))
-        let app = try await world.app { $0.confirmsByItself = false }
+        let app = try await world.app(changing: { $0.confirmsByItself = false })
         try await app.start()
         #expect(try app.app.store.status().phase == .trying)
         await app.stop()
@@ -152,7 +153,7 @@ struct ScriptedAppTests {
     ) async throws {
         let world = try World()
         try await world.publish(Self.fix("1", total: "1"))
-        let app = try await world.app { $0.host.timeLimit = .milliseconds(50) }
+        let app = try await world.app(changing: { $0.host.timeLimit = .milliseconds(50) })
         try await app.start()
         try await world.publish(.script("fix", "2", script))
         await world.told.wait(for: "failed: fix, \(kind), taken back")
@@ -170,11 +171,11 @@ struct ScriptedAppTests {
         let app = try await world.app()
         try await app.start()
         await app.stop()
-        let next = try await world.app { $0.confirmsByItself = false }
+        let next = try await world.app(changing: { $0.confirmsByItself = false })
         try await next.start()
         try await world.publish(Self.fix("2", total: "this.nothing.there"))
         await world.told.wait(for: "ran fix 2 Success")
-        #expect(throws: PatchFailure.self) { try Cart().total() }
+        #expect(throws: PatchRuntime.PatchFailure.self) { try Cart().total() }
         await world.told.wait(for: "failed: fix, thrown, taken back")
         await world.told.wait(for: "ran fix 1 Success")
         #expect(try Cart().total() == 1)
@@ -186,7 +187,7 @@ struct ScriptedAppTests {
         try await world.publish(Self.fix("1", total: "this.nothing.there"))
         let app = try await world.app()
         try await app.start()
-        #expect(throws: PatchFailure.self) { try Cart().total() }
+        #expect(throws: PatchRuntime.PatchFailure.self) { try Cart().total() }
         await world.told.wait(for: "failed: fix, thrown")
         #expect(try app.app.store.status().phase == .settled)
         await app.stop()
@@ -204,15 +205,21 @@ struct ScriptedAppTests {
         let store = world.root.string
         let seen = NIOLockedValueBox<[String]>([])
         for _ in 1...2 {
-            let app = try await world.app(exposing: { host in
-                try host.expose("Witness", Witness.self) {
-                    PatchStaticMethod("look") {
-                        let device = try Device(DeviceStore(root: FilePath(store), files: DiskFiles()))
-                        guard case .trying(_, _, let launch) = try device.state().machine.state else { return }
-                        seen.withLockedValue { $0.append("launch \(launch.launches), \(launch.isCounted)") }
+            let app = try await world.app(
+                exposing: { host in
+                    try host.expose("Witness", Witness.self) {
+                        PatchStaticMethod("look") {
+                            let device = try Device(
+                                DeviceStore(root: FilePath(store), files: DiskFiles()),
+                                now: ManualClock().now
+                            )
+                            guard case .trying(_, _, let launch) = try device.state().machine.state else { return }
+                            seen.withLockedValue { $0.append("launch \(launch.launches), \(launch.isCounted)") }
+                        }
                     }
-                }
-            }) { $0.confirmsByItself = false }
+                },
+                changing: { $0.confirmsByItself = false }
+            )
             try await app.start()
             // It is not stopped: a process that was killed says nothing.
         }
