@@ -192,6 +192,8 @@ let package = Package(
                 "ReleaseFolder", "Terminal", nioConcurrency, systemPackage,
             ]
         ),
+        // How a process that is there for days does nothing while nothing happens.
+        .target(name: "IdleProcess", dependencies: ["CLinux", nioConcurrency, nioCore, nioPosix]),
         // One process a device, for any number of stores, and the socket that others ask it by.
         .target(
             name: "PatchDaemon",
@@ -240,7 +242,7 @@ let package = Package(
                 "FileFacts", "PatchFetch",
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "APIProxy",
                 "AssetServer",
-                "HTTPFiles", "PatchDaemon", "Patchline", "CommandSupport", "DeviceOutput", "Terminal",
+                "HTTPFiles", "IdleProcess", "PatchDaemon", "Patchline", "CommandSupport", "DeviceOutput", "Terminal",
                 argumentParser, unixSignals, nioConcurrency, systemPackage,
             ]
         ),
@@ -387,6 +389,7 @@ let package = Package(
                 nioPosix, systemPackage,
             ]
         ),
+        .testTarget(name: "IdleProcessTests", dependencies: ["IdleProcess"]),
         .testTarget(
             name: "PatchDaemonTests",
             dependencies: [
