@@ -209,6 +209,8 @@ let package = Package(
                 "Patchline", "ReleaseFolder", "Terminal", nioConcurrency, systemPackage,
             ]
         ),
+        // How a process that is there for days does nothing while nothing happens.
+        .target(name: "IdleProcess", dependencies: ["CLinux", nioConcurrency, nioCore, nioPosix]),
         // One process a device, for any number of stores, and the socket that others ask it by.
         .target(
             name: "PatchDaemon",
@@ -263,7 +265,7 @@ let package = Package(
                 "FileFacts", "PatchFetch",
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "APIProxy",
                 "AssetServer",
-                "HTTPFiles", "PatchDaemon", "Patchline", "CommandSupport", "DeviceOutput", "Terminal",
+                "HTTPFiles", "IdleProcess", "PatchDaemon", "Patchline", "CommandSupport", "DeviceOutput", "Terminal",
                 argumentParser, unixSignals, nioConcurrency, systemPackage,
             ]
         ),
@@ -410,6 +412,7 @@ let package = Package(
                 nioPosix, systemPackage,
             ]
         ),
+        .testTarget(name: "IdleProcessTests", dependencies: ["IdleProcess"]),
         .testTarget(
             name: "PatchlineScriptsTests",
             dependencies: [

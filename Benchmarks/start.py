@@ -1,13 +1,17 @@
 """Starts a program that serves and prints the milliseconds from its start to the first byte of an answer, and its peak
 memory in kB by then.
 
-usage: start.py PORT PATH COMMAND…     the command must listen on PORT of this machine
+usage: start.py PORT PATH COMMAND…     the command must listen on PORT of this machine; PATH may be a whole URL with its host
 """
 
 import os, signal, socket, subprocess, sys, time
 
 port, path, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
-request = f"GET {path} HTTP/1.1\r\nHost: localhost:{port}\r\nConnection: close\r\n\r\n".encode()
+host = f"localhost:{port}"
+if path.startswith("http://"):
+    host, _, path = path[7:].partition("/")
+    path = f"/{path}"
+request = f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode()
 
 
 def first_byte(began):

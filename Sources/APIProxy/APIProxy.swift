@@ -56,8 +56,8 @@ package struct APIProxy: RequestDelegate {
         )
         let result: Swift.Result<Result, any Error>
         do { result = .success(try await body(proxy)) } catch { result = .failure(error) }
-        try? await client.shutdown()
-        try? await events.shutdown()
+        await client.close()
+        await events.close()
         return try result.get()
     }
 

@@ -28,7 +28,7 @@ enum UpstreamFault: Error, Equatable, Sendable {
         let fault = TransportFault(error)
         switch fault {
         case .connectTimedOut, .handshakeTimedOut, .noConnection(_, _, inTime: false): self = .connectTimedOut
-        case .noConnection: self = .unreachable
+        case .noConnection, .noAddress: self = .unreachable
         case .socket: self = fault.isBeforeRequest ? .unreachable : .closed
         case .tls: self = .notTrusted
         case .deadline, .silent: self = .timedOut

@@ -4,22 +4,30 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <link.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/timerfd.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PATCHLINE_MFD_CLOEXEC 1u
 
 extern int memfd_create(const char *name, unsigned int flags);
+struct dl_phdr_info;
+extern int dl_iterate_phdr(int (*body)(struct dl_phdr_info *file, size_t size, void *context), void *context);
 extern int syncfs(int descriptor);
 extern int pipe2(int ends[2], int flags);
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
@@ -145,6 +153,40 @@ static inline int patchline_hold_loopback_port(unsigned short port) {
         return -1;
     }
     return descriptor;
+}
+
+// A timer that goes on while the machine sleeps (timerfd_create(2), CLOCK_BOOTTIME), or that stops meanwhile (CLOCK_MONOTONIC);
+// -1 with errno.
+static inline int patchline_open_timer(int goes_on) {
+    return timerfd_create(goes_on ? CLOCK_BOOTTIME : CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+}
+
+// Lets the timer's descriptor be readable in so much time from now, which is not 0, instead of when it would have been.
+static inline int patchline_set_timer(int descriptor, long long seconds, long long nanoseconds) {
+    struct itimerspec time = {.it_value = {.tv_sec = seconds, .tv_nsec = nanoseconds}};
+    return timerfd_settime(descriptor, 0, &time, NULL);
+}
+
+// Lets go of what is mapped from a loaded file and cannot be written.
+static inline int patchline_let_go_of_file(struct dl_phdr_info *info, size_t size, void *page) {
+    // How the structure begins (dl_iterate_phdr(3)).
+    const struct { ElfW(Addr) address; const char *name; const ElfW(Phdr) *parts; ElfW(Half) count; } *file = (const void *)info;
+    for (int number = 0; number < file->count; number++) {
+        const ElfW(Phdr) *part = &file->parts[number];
+        if (part->p_type != PT_LOAD || (part->p_flags & PF_W)) continue;
+        uintptr_t mask = ~(*(uintptr_t *)page - 1), start = (file->address + part->p_vaddr) & mask;
+        uintptr_t end = (file->address + part->p_vaddr + part->p_filesz + ~mask) & mask;
+        madvise((void *)start, end - start, MADV_DONTNEED);
+    }
+    return 0;
+}
+
+// Gives back to the system what this process holds and can do without: free memory, and the pages of programs and libraries,
+// which come again from their files where they are used (madvise(2)).
+static inline void patchline_give_memory_back(void) {
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    malloc_trim(0);
+    dl_iterate_phdr(patchline_let_go_of_file, &page);
 }
 
 #endif

@@ -14,11 +14,14 @@ package enum CommandLineReading {
 
 extension AsyncParsableCommand {
     /// Runs one of the three programs, whose root command this is: help, version and mistakes look alike in all.
-    package static func runProgram(_ arguments: [String]) async {
+    ///
+    /// - Parameter prepare: called before the command runs, and before any task of the program does.
+    package static func runProgram(_ arguments: [String], _ prepare: (any ParsableCommand) -> Void = { _ in }) async {
         let mistakes = UsageMistake(arguments)
         let console = Console.standardOutput
         switch reading(arguments, columns: min(console.width, HelpText.widest)) {
         case .runs(var command):
+            prepare(command)
             do {
                 if var command = command as? any AsyncParsableCommand {
                     try await command.run()

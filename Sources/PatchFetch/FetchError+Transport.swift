@@ -10,6 +10,7 @@ extension FetchError {
         case .connectTimedOut: self = .connection(path, reason: "no connection to \(host) in time")
         case .handshakeTimedOut: self = .connection(path, reason: "no TLS handshake with \(host) in time")
         case .noConnection(let host, let port, _): self = .connection(path, reason: "cannot connect to \(host):\(port)")
+        case .noAddress(let host): self = .noAddress(host: host)
         case .socket(let error): self = .connection(path, reason: "no connection to the server: \(error)")
         case .endedEarly(.closed), .endedEarly(.cut): self = .short(path)
         case .endedEarly(.channel): self = .connection(path, reason: "the connection to \(host) ended early")

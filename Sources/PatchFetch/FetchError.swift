@@ -20,6 +20,8 @@ package enum FetchError: Error, Equatable, Sendable {
     case stalled(String)
     /// No connection, or one that broke.
     case connection(String, reason: String)
+    /// Nobody tells an address of the server's name.
+    case noAddress(host: String)
     case tls(TLSFault)
     /// An answer that no server may give.
     case answer(String, AnswerFault)
@@ -55,6 +57,7 @@ extension FetchError: CustomStringConvertible {
         case .timedOut(let path): "\(path): not complete within the deadline"
         case .stalled(let path): "\(path): the server fell silent"
         case .connection(let path, let reason): "\(path): \(reason)"
+        case .noAddress(let host): "the name service tells no address of \(host)"
         case .tls(let fault): fault.description
         case .answer(let path, let fault): "\(path): the server's answer \(fault)"
         case .wrongRange(let path, let field): "\(path): the server sent another part than asked for (\(field))"
@@ -72,7 +75,7 @@ extension FetchError: CustomStringConvertible {
     /// Whether the way to the server failed, not the server's content: then trying again helps (J11).
     package var isNetwork: Bool {
         switch self {
-        case .short, .timedOut, .stalled, .connection, .busy, .webPage, .syncDeadline: true
+        case .short, .timedOut, .stalled, .connection, .noAddress, .busy, .webPage, .syncDeadline: true
         case .status(_, let code): code >= 500 || code == 408 || code == 429
         case .notFound, .redirected, .tooLarge, .tls, .answer, .wrongRange, .encoded, .badForm, .contradictingTag,
             .notTaken, .newerList, .cancelled:
@@ -86,7 +89,8 @@ extension FetchError: CustomStringConvertible {
         // Some compress whatever they send, also what grows by it: no byte of it is wrong.
         case .badForm(_, .notSmaller): false
         case .tooLarge, .answer, .wrongRange, .encoded, .badForm, .contradictingTag: true
-        case .notFound, .status, .busy, .redirected, .short, .timedOut, .stalled, .connection, .tls, .webPage,
+        case .notFound, .status, .busy, .redirected, .short, .timedOut, .stalled, .connection, .noAddress, .tls,
+            .webPage,
             .notTaken,
             .syncDeadline, .newerList, .cancelled:
             false

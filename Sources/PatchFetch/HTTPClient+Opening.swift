@@ -1,4 +1,5 @@
 package import AsyncHTTPClient
+import Dispatch
 import NIOCore
 
 extension HTTPClient.Configuration {
@@ -26,7 +27,16 @@ extension HTTPClient {
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         let result: Result<Value, Failure>
         do throws(Failure) { result = .success(try await body(client)) } catch { result = .failure(error) }
-        try? await client.shutdown()
+        await client.close()
         return try result.get()
+    }
+
+    /// Returns once all connections are gone.
+    ///
+    /// By a queue of its own: libdispatch's global ones, once used, have it look at their threads once a second.
+    package func close() async {
+        await withCheckedContinuation { over in
+            shutdown(queue: DispatchQueue(label: "patchline.client")) { _ in over.resume() }
+        }
     }
 }

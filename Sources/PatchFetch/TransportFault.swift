@@ -21,6 +21,8 @@ package enum TransportFault: Error, Equatable, Sendable {
     case handshakeTimedOut
     /// No address of the host took the connection.
     case noConnection(host: String, port: Int, inTime: Bool)
+    /// The name service knows no address of the host, or does not answer; nothing was sent to anybody.
+    case noAddress(host: String)
     /// The socket's error.
     case socket(Errno)
     /// The server is not the expected one, or does not speak TLS; nothing of the request was sent.
@@ -85,6 +87,7 @@ package enum TransportFault: Error, Equatable, Sendable {
         case let error as HTTPParserError: self = .malformed("\(error)")
         case let error as IOError: self = .socket(Errno(rawValue: error.errnoCode))
         case let error as ChannelError: self = error.isConnectTimeout ? .connectTimedOut : .endedEarly(.channel)
+        case let error as NIOConnectionError where error.connectionErrors.isEmpty: self = .noAddress(host: error.host)
         case let error as NIOConnectionError:
             self = .noConnection(host: error.host, port: error.port, inTime: !error.hasTimedOut)
         case is ServerNameError: self = .tls(.otherName)
@@ -100,7 +103,7 @@ package enum TransportFault: Error, Equatable, Sendable {
     /// Whether nothing of the request was sent, so that another server may be asked the same.
     package var isBeforeRequest: Bool {
         switch self {
-        case .connectTimedOut, .handshakeTimedOut, .noConnection, .tls: true
+        case .connectTimedOut, .handshakeTimedOut, .noConnection, .noAddress, .tls: true
         case .socket(let error): error != .connectionReset && error != .brokenPipe
         case .deadline, .silent, .endedEarly, .malformed, .answer, .client, .other: false
         }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import IdleProcess
 import Terminal
 
 /// The program on every device.
@@ -41,6 +42,11 @@ struct PatchSyncProgram: AsyncParsableCommand {
     )
 
     static func main() async {
-        await runProgram(Array(CommandLine.arguments.dropFirst()))
+        await runProgram(Array(CommandLine.arguments.dropFirst())) { command in
+            if command is any LastingCommand { IdleExecutor.install() }
+        }
     }
 }
+
+/// A command that is there for days, and most of that time has nothing to do.
+protocol LastingCommand: AsyncParsableCommand {}

@@ -14,6 +14,7 @@ extension ServiceError {
         case .connectTimedOut: self = .connection("no connection to \(host) in time")
         case .handshakeTimedOut: self = .connection("no TLS handshake with \(host) in time")
         case .noConnection: self = .connection("cannot connect to \(host):\(server.port)")
+        case .noAddress: self = .connection("the name service tells no address of \(host)")
         case .socket(let error): self = .connection("no connection to \(host): \(error)")
         case .answer(let fault): self = .answer(fault)
         case .tls(let refusal): self = .tls(host: host, reason: refusal.words)

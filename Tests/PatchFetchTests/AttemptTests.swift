@@ -42,7 +42,8 @@ struct AttemptTests {
     }
 
     @Test(arguments: [
-        FetchError.short("x"), .stalled("x"), .connection("x", reason: ""), .status("x", code: 500),
+        FetchError.short("x"), .stalled("x"), .connection("x", reason: ""), .noAddress(host: "h"),
+        .status("x", code: 500),
         .status("x", code: 503), .status("x", code: 429), .status("x", code: 408), .webPage("x"),
     ])
     func `is made again where the network or a server's trouble is at fault`(error: FetchError) {

@@ -53,6 +53,8 @@ struct TransportFaultTests {
             TransportFault.noConnection(host: "updates.example.com", port: 443, inTime: true)
         )
         #expect(unreachable == "role.json: cannot connect to updates.example.com:443")
+        let nameless = await words(TransportFault.noAddress(host: "updates.example.com"))
+        #expect(nameless == "the name service tells no address of updates.example.com")
         let handshake = await words(NIOSSLError.uncleanShutdown)
         #expect(handshake == "role.json: the connection ended in the TLS handshake")
     }

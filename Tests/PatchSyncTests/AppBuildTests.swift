@@ -215,6 +215,8 @@ struct MachineTests {
 
     @Test func `keeps its id when the store is older than the record of the machine`() async throws {
         let world = try World(SampleApp.first)
+        let older = #"{"deviceId":"\#(Hex.text(SimulatedDevice.id))","format":"patchline-device-v1"}"#
+        try world.disk.overwrite(world.store.root.appending("device.json"), with: Array(older.utf8))
         _ = try await world.device.opened(machine: MachineIdentity("home"))
         #expect(try world.store.deviceID() == SimulatedDevice.id)
         #expect(try world.store.identity().machine == MachineIdentity("home"))

@@ -56,7 +56,7 @@ extension FetchError: Sampled {
             .notFound("metadata/timestamp.json"), .notFound(file), .status(file, code: 500), .status(file, code: 403),
             .busy(file, code: 503, retryAfter: 30), .redirected(file, to: "https://example.com/"),
             .tooLarge(file, limit: 1_000), .short(file), .timedOut(file), .stalled(file),
-            .connection(file, reason: "the network is unreachable"),
+            .connection(file, reason: "the network is unreachable"), .noAddress(host: "updates.example.com"),
             .wrongRange(file, field: "bytes 0-9/10"), .encoded(file, as: "gzip"),
             .contradictingTag(file, tag: "\"5e5e\""), .webPage(file), .notTaken(file, reason: "is not JSON"),
             .syncDeadline(seconds: 60), .newerList, .cancelled,
@@ -66,7 +66,9 @@ extension FetchError: Sampled {
 
     var isSampled: Bool {
         switch self {
-        case .notFound, .status, .busy, .redirected, .tooLarge, .short, .timedOut, .stalled, .connection, .tls, .answer,
+        case .notFound, .status, .busy, .redirected, .tooLarge, .short, .timedOut, .stalled, .connection, .noAddress,
+            .tls,
+            .answer,
             .wrongRange, .encoded, .badForm, .contradictingTag, .webPage, .notTaken, .syncDeadline, .newerList,
             .cancelled:
             true

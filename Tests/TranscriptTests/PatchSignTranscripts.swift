@@ -51,7 +51,10 @@ struct PatchSignTranscripts {
         ]
         let faults: [TransportFault] =
             refusals.map { .tls($0) }
-            + [.noConnection(host: "updates.example.com", port: 443, inTime: true), .connectTimedOut]
+            + [
+                .noConnection(host: "updates.example.com", port: 443, inTime: true), .connectTimedOut,
+                .noAddress(host: "updates.example.com"),
+            ]
         var found: [ServiceError] = rules.map { .malformed(FormatError("answer", field: $0.0, rule: $0.1)) }
         found.append(.connection(AnswerRule.took(5, of: 6, "list.json")))
         for fault in faults { found.append(ServiceError(fault, at: "/api/v1/apps", of: Sample.server)) }

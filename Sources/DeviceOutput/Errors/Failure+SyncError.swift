@@ -38,6 +38,11 @@ extension SyncError {
         switch self {
         case .fetch(.connection), .fetch(.timedOut), .fetch(.stalled), .fetch(.busy):
             "is the server running, and is --server right? What is installed keeps running."
+        case .fetch(.noAddress):
+            "is there a network, with a name server in /etc/resolv.conf, and is --server right? What is installed keeps running."
+        case .fetch(.encoded):
+            "a proxy on the way packs answers that it was not asked to pack; https:// keeps it out. What is installed keeps "
+                + "running."
         case .fetch(.webPage): "a network that wants a login first answers so. What is installed keeps running."
         case .fetch(.answer):
             "whoever answers there, or on the way there, speaks no HTTP; a --mirror is asked too. What is installed keeps "

@@ -19,6 +19,8 @@ package actor StoreRunner: StoreHost {
         package var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
         package var networkChanges = NetworkChanges.system
         package var deadlines = Deadlines()
+        /// Called after each sync: there may be nothing to do until the next.
+        package var lullBegan: @Sendable () -> Void = {}
         /// Hears every event, from many threads.
         package var report: @Sendable (_ store: StoreSettings, StoreEvent) -> Void
 
@@ -275,6 +277,7 @@ package actor StoreRunner: StoreHost {
                 lastTry = .now
                 plan(next(after: outcome))
                 await switchIfNobodyLooks()
+                around.lullBegan()
             case .holdEnded: await switchIfNobodyLooks()
             case .network:
                 guard let look = schedule.networkCame(age: lastTry?.duration(to: .now) ?? Schedule.networkPause)

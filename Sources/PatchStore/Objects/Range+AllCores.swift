@@ -7,12 +7,24 @@ extension Range<Int> {
     private static let batch = 512
 
     /// Hands over the whole range in consecutive parts, which run at the same time.
+    ///
+    /// Each part but the first has a serial queue: the global ones, once used, have libdispatch look at their threads once a second.
     func forEachPartOnAllCores(_ body: @Sendable (_ part: Range<Int>) -> Void) {
         let parts = Swift.min(4, count / 1_000 + 1)
         let size = (count + parts - 1) / parts
-        DispatchQueue.concurrentPerform(iterations: parts) { number in
+        func part(_ number: Int) -> Range<Int> {
             let start = Swift.min(lowerBound + number * size, upperBound)
-            body(start..<Swift.min(start + size, upperBound))
+            return start..<Swift.min(start + size, upperBound)
+        }
+        // No other thread has it any more when this returns.
+        withoutActuallyEscaping(body) { body in
+            let others = DispatchGroup()
+            for number in 1..<parts {
+                let rows = part(number)
+                DispatchQueue(label: "patchline.rows").async(group: others) { body(rows) }
+            }
+            body(part(0))
+            others.wait()
         }
     }
 

@@ -35,10 +35,13 @@ package struct DeviceIdentity: Equatable, Sendable {
     package let deviceID: [UInt8]
     /// Nil where the machine has no identity, or the store is older than this member.
     package let machine: MachineIdentity?
+    /// Whether it was drawn where no machine had an identity, as in the making of an image: nobody knows how many copies there are.
+    let isOfNoMachine: Bool
 
     package init(deviceID: [UInt8], machine: MachineIdentity?) {
         self.deviceID = deviceID
         self.machine = machine
+        isOfNoMachine = machine == nil
     }
 
     /// Who the device is on `machine`: itself on the same one or an unknown one, another on a machine that the store was
@@ -47,13 +50,15 @@ package struct DeviceIdentity: Equatable, Sendable {
     /// Pure.
     package func on(_ machine: MachineIdentity?, random: () -> [UInt8]) -> DeviceIdentity {
         guard let machine, machine != self.machine else { return self }
-        return DeviceIdentity(deviceID: self.machine == nil ? deviceID : random(), machine: machine)
+        // A store that is older than the record of machines was made on the one that it is on.
+        let isOlder = self.machine == nil && !isOfNoMachine
+        return DeviceIdentity(deviceID: isOlder ? deviceID : random(), machine: machine)
     }
 
     var json: JSON {
         .fields([
             ("format", .text(Self.format)), ("deviceId", .text(Hex.text(deviceID))),
-            ("machine", machine.map { .text($0.digest.hex) }),
+            ("machine", machine.map { .text($0.digest.hex) }), ("ofNoMachine", isOfNoMachine ? .bool(true) : nil),
         ])
     }
 
@@ -64,5 +69,6 @@ package struct DeviceIdentity: Equatable, Sendable {
         }
         deviceID = id
         machine = fields.has("machine") ? MachineIdentity(digest: try fields.digest("machine")) : nil
+        isOfNoMachine = try fields.bool("ofNoMachine", default: false)
     }
 }

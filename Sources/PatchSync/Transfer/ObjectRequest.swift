@@ -28,7 +28,9 @@ extension SyncError {
     /// Whether nothing else can come either: the disk, the lock or the way to the server is at fault.
     var endsSync: Bool {
         switch self {
-        case .file, .lock, .fetch(.cancelled), .fetch(.connection), .fetch(.tls), .fetch(.syncDeadline): true
+        case .file, .lock, .fetch(.cancelled), .fetch(.connection), .fetch(.noAddress), .fetch(.tls),
+            .fetch(.syncDeadline):
+            true
         case .fetch, .trust, .format, .object, .pack, .noStore, .storeExists, .rootNamesNoApp,
             .nothingPending, .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .heldBack, .blacklisted,
             .incompatible,

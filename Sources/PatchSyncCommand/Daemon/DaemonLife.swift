@@ -1,5 +1,6 @@
 import CommandSupport
 import FileFacts
+import IdleProcess
 import PatchDaemon
 import PatchStore
 import SystemPackage
@@ -70,6 +71,14 @@ struct DaemonLife: Sendable {
             seen = current
             try? watch.watch(file.folders)
             wish.yield(false)
+        }
+    }
+
+    /// Until its task is cancelled: gives memory back once what a sync began is over, the deadlines of its requests too.
+    static func rest(after lulls: AsyncStream<Void>) async {
+        for await _ in lulls {
+            if (try? await Task.sleep(for: .seconds(65))) == nil { return }
+            IdleMemory.giveBack()
         }
     }
 

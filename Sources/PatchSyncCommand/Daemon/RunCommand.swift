@@ -12,7 +12,7 @@ import SystemPackage
 import Terminal
 import UnixSignals
 
-struct RunCommand: AsyncParsableCommand {
+struct RunCommand: LastingCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
         abstract: "Keep all stores of this device: sync, serve, confirm or roll back, in one process.",
@@ -74,7 +74,9 @@ struct RunCommand: AsyncParsableCommand {
         let manager = ServiceManager(environment: ProcessEnvironment.environment)
         let hosts = NIOLockedValueBox<[any StoreHost]>([])
         let log = EventLog()
-        let daemon = Daemon(in: surroundings(printed, log)) { all in hosts.withLockedValue { $0 = all } }
+        let (lulls, lull) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let daemon = Daemon(in: surroundings(printed, log) { lull.yield() }) { all in hosts.withLockedValue { $0 = all }
+        }
         do throws(SyncError) { try await daemon.start(settings) } catch .lock(.held(let path, let process)) {
             throw .servedAlready(
                 store: path.removingLastComponent(),
@@ -92,6 +94,7 @@ struct RunCommand: AsyncParsableCommand {
             group.addTask { await life.watchFile(from: settings) }
             group.addTask { await life.reload() }
             group.addTask { await life.showSigns() }
+            group.addTask { await DaemonLife.rest(after: lulls) }
             for await signal in signals {
                 guard signal == .sighup else { break }
                 life.reloadIsAsked()
@@ -103,7 +106,11 @@ struct RunCommand: AsyncParsableCommand {
         await daemon.stop()
     }
 
-    private func surroundings(_ printed: DaemonEvents, _ log: EventLog) -> StoreRunner.Surroundings {
+    private func surroundings(
+        _ printed: DaemonEvents,
+        _ log: EventLog,
+        _ lullBegan: @escaping @Sendable () -> Void
+    ) -> StoreRunner.Surroundings {
         let opening: @Sendable (FilePath) throws(SyncError) -> DeviceStore = { path throws(SyncError) in
             StoreOptions.deviceStore(at: path)
         }
@@ -112,6 +119,7 @@ struct RunCommand: AsyncParsableCommand {
             printed.take(event, of: store)
         }
         around.machine = StoreOptions.machine
+        around.lullBegan = lullBegan
         around.atCommitPoint = CommitPoint.pullingThePlug
         return around
     }

@@ -106,7 +106,7 @@ extension SyncError {
     /// Whether no connection came about.
     fileprivate var isOfTheWay: Bool {
         switch self {
-        case .fetch(.connection), .fetch(.timedOut), .fetch(.syncDeadline): true
+        case .fetch(.connection), .fetch(.noAddress), .fetch(.timedOut), .fetch(.syncDeadline): true
         default: false
         }
     }
@@ -127,6 +127,7 @@ extension FetchError {
     fileprivate var code: DoctorCode {
         switch self {
         case .connection: .noConnection
+        case .noAddress: .nameUnknown
         case .timedOut, .stalled, .short, .syncDeadline: .noAnswer
         case .busy: .busy
         case .notFound: .notFound

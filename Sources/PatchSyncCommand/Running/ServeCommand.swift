@@ -14,7 +14,7 @@ import SystemPackage
 import Terminal
 import UnixSignals
 
-struct ServeCommand: AsyncParsableCommand {
+struct ServeCommand: LastingCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
         abstract:

@@ -7,7 +7,7 @@ the way of MODE, which may have numbers: `hold:4096:1`. It serves packs, as they
 Anything else in it, or no such file, and it is an honest server. What a device asks beside is answered with the bytes of the
 file CONTROL.answer, while there is one. Prints `listening on URL`, then each path asked for.
 """
-import glob, http.server, json, os, sys, threading
+import glob, gzip, http.server, json, os, sys, threading
 
 tree, control = sys.argv[1:]
 counting = threading.Lock()
@@ -38,11 +38,11 @@ class Hostile(http.server.BaseHTTPRequestHandler):
         self.pack = None
         if mode != 'honest' and not any(one in self.path for one in part.split('|')):
             mode = 'honest'
-        if '/packs/' in self.path and mode not in ('000', '404', '500', 'redirect'):
+        if '/packs/' in self.path and mode not in ('000', '404', '500', 'redirect', 'portal'):
             app, _, digest, _ = self.path[1:].split('/')
             path, = glob.glob(f'{tree}/{app}/targets/*/*/*/{digest}.manifest.json')
             self.pack = f'{tree}/{app}/objects'
-        if not os.path.isfile(path) and mode not in ('000', '500', 'redirect'):
+        if not os.path.isfile(path) and mode not in ('000', '500', 'redirect', 'portal'):
             mode = '404'
         mode, *arguments = mode.split(':')
         try:
@@ -90,6 +90,38 @@ class Hostile(http.server.BaseHTTPRequestHandler):
         self.send_header('Location', 'http://127.0.0.1:9/')
         self.send_header('Content-Length', '0')
         self.end_headers()
+
+    def answer_portal(self, path):
+        """A captive portal: a page to sign in, whatever was asked for."""
+        data = b'<!doctype html><title>Welcome to our Wi-Fi</title><form action="http://portal.example/login"></form>'
+        self.send_response(200)
+        self.send_header('Content-Type', 'text/html')
+        self.send_header('Content-Length', str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def proxied(self, data, *fields):
+        """As a proxy on the way hands an answer on: in pieces, without a tag, with fields of its own."""
+        self.send_response(200)
+        for name, value in (('Via', '1.1 gateway'), ('Age', '12'), ('Transfer-Encoding', 'chunked'), *fields):
+            self.send_header(name, value)
+        self.end_headers()
+        for start in range(0, len(data), 1000):
+            piece = data[start:start + 1000]
+            self.wfile.write(b'%x\r\n%s\r\n' % (len(piece), piece))
+        self.wfile.write(b'0\r\n\r\n')
+
+    def answer_proxied(self, path):
+        self.proxied(self.body(path))
+
+    def answer_injected(self, path):
+        """A transparent proxy that puts a script of its own into every page."""
+        data = self.body(path)
+        self.proxied(data.replace(b'<title>', b'<script src="//ads.example/x.js"></script><title>'))
+
+    def answer_zipped(self, path):
+        """A transparent proxy that compresses what nobody asked it to."""
+        self.proxied(gzip.compress(self.body(path)), ('Content-Encoding', 'gzip'))
 
     def answer_truncated(self, path):
         """Says that half of it is all."""
