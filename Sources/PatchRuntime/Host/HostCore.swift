@@ -2,8 +2,6 @@
 final class HostCore {
     /// A script may leave this much for later at once.
     static let mostScheduled = 10_000
-    /// Bytes of one script.
-    static let largestScript = 16_000_000
 
     let settings: PatchHost.Settings
     let engine: JavaScriptEngine
