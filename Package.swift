@@ -38,6 +38,8 @@ let package = Package(
         .executable(name: "patchsign", targets: ["PatchSignCommand"]),
         .executable(name: "patchsrv", targets: ["PatchServerCommand"]),
         .executable(name: "patchsync", targets: ["PatchSyncCommand"]),
+        // The one program that links an engine.
+        .executable(name: "patchscript", targets: ["PatchScriptCommand"]),
         .library(name: "Patchline", targets: ["Patchline"]),
         // Apart, for it links an engine: what runs script patches.
         .library(name: "PatchRuntime", targets: ["PatchRuntime", "PatchlineScripts"]),
@@ -270,6 +272,14 @@ let package = Package(
             ]
         ),
 
+        .executableTarget(
+            name: "PatchScriptCommand",
+            dependencies: [
+                "PatchFormat", "PatchTrust", "PatchStore", "PatchLanguage", "PatchRuntime", "Patchline",
+                "CommandSupport", "Terminal", argumentParser, systemPackage,
+            ]
+        ),
+
         .target(
             name: "PatchTesting",
             dependencies: ["FileFacts", "PatchFormat", "PatchTrust", "PatchStore", nioConcurrency, systemPackage],
@@ -462,6 +472,7 @@ let package = Package(
             // The three commands as modules: what they say is made here without running them.
             dependencies: [
                 "FileFacts", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy", "AssetServer",
+                "PatchLanguage", "PatchRuntime", "PatchScriptCommand",
                 "CommandSupport", "DeviceOutput", "HTTPFiles",
                 "HTTPPeers", "PatchChoice", "PatchCompression", "PatchDaemon", "PatchDelta", "PatchFetch",
                 "PatchFormat",
@@ -479,7 +490,8 @@ let package = Package(
             name: "PipelineTests",
             // The three commands, so that their binaries are built: the tests run them as anybody would.
             dependencies: [
-                "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "ShopService", "PatchTesting", subprocess, systemPackage,
+                "PatchScriptCommand", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "ShopService",
+                "PatchTesting", subprocess, systemPackage,
             ],
             exclude: ["Judges", "Transcripts"]
         ),

@@ -91,6 +91,12 @@ struct CrossingTests {
         #expect(try shop.total(cart) == 20)
         let add = PatchFunction { values in .number(Double(values.count)) }
         #expect(try shop.echo(cart, .function(add)) == .number(3))
+        shop.run("defineClass('Cart', { echo(f) { return f(Symbol('s')) } })")
+        let failure = try #require(throws: PatchFailure.self) { try shop.echo(cart, .function(add)) }
+        #expect(
+            failure.message
+                == "TypeError: a function of the host's: argument 1 is a symbol and should be a value that Swift has"
+        )
     }
 
     @Test

@@ -26,6 +26,7 @@ struct HostInterfaceTests {
                 )
         )
         #expect(cart.methods[6] == .init(name: "load", arguments: ["a string"], returns: "a string", waits: true))
+        #expect(cart.methods[4].arguments == ["any value"])
         #expect(cart.statics.map(\.name) == ["greeting"])
         #expect(cart.constructor == ["a whole number"])
         #expect(cart.parent == nil)

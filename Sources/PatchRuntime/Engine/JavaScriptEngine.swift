@@ -85,27 +85,3 @@ import Glibc
         return unsafe JavaScriptValue(raw: object)
     }
 }
-
-/// A value of a context, for as long as it stands on the stack.
-@safe struct JavaScriptValue {
-    let raw: OpaquePointer
-}
-
-/// What finds an object of the engine until it is collected.
-@safe struct WeakProxy {
-    let raw: OpaquePointer
-}
-
-/// A value that the collector leaves alone until this is gone.
-@safe final class HeldValue: @unchecked Sendable {
-    // Sendable: it is a name, and used by whoever has the engine's lock alone.
-    let value: JavaScriptValue
-    private let released: ReleasedValues
-
-    fileprivate init(_ value: JavaScriptValue, released: ReleasedValues) {
-        self.value = value
-        self.released = released
-    }
-
-    deinit { released.add(value) }
-}

@@ -42,8 +42,10 @@ extension HostCore {
             throw PatchMisuse(description: "patches have left \(Self.mostScheduled) things for later already")
         }
         scheduled += 1
-        let (held, owner, host) = (engine.hold(work), language.text(\.owner), reference)
-        settings.executor.run(on: queue, after: .seconds(seconds)) { host.host?.runScheduled(held, owner: owner) }
+        let (held, owner, reference) = (engine.hold(work), language.text(\.owner), reference)
+        settings.executor.run(on: queue, after: .seconds(seconds)) {
+            (reference.host as? PatchHost)?.runScheduled(held, owner: owner)
+        }
         return engine.undefined
     }
 

@@ -37,7 +37,7 @@ extension HostCore {
         patches[place].isActive = true
         let patch = patches[place]
         do throws(PatchFailure) {
-            let text = try text(of: patch.script)
+            let text = try patch.script.text()
             patches[place].map = SourceMap(ofScript: text)
             try evaluate(text, patch: patch.id, place: place)
             // What includes others may have been withdrawn by a limit meanwhile.
@@ -52,34 +52,6 @@ extension HostCore {
                 case .notUTF8, .tooLarge, .syntax, .thrown, .timeLimit, .memoryLimit, .wrongResult: .unusable
                 }
             settings.failed(error)
-        }
-    }
-
-    /// The text of a script, by the rule of P4.
-    private func text(of script: PatchScript) throws(PatchFailure) -> String {
-        func refusal(_ kind: PatchFailure.Kind, _ message: String) -> PatchFailure {
-            PatchFailure(
-                kind: kind,
-                patch: script.id,
-                version: script.version,
-                message: message,
-                file: nil,
-                line: nil,
-                column: nil,
-                stack: nil
-            )
-        }
-        switch script.content {
-        case .missing: throw refusal(.missing, "its file is missing")
-        case .altered: throw refusal(.altered, "its file is not the one that was signed")
-        case .bytes(let bytes):
-            guard bytes.count <= Self.largestScript else {
-                throw refusal(.tooLarge, "it has \(bytes.count) bytes, and \(Self.largestScript) are the most")
-            }
-            guard let text = String(validating: bytes, as: UTF8.self) else {
-                throw refusal(.notUTF8, "it is not UTF-8")
-            }
-            return text
         }
     }
 

@@ -65,14 +65,14 @@ extension HostCore {
     /// The promise of what an async method of the host's comes to.
     func promise(_ work: @escaping @Sendable () async throws -> PatchValue) -> JavaScriptValue {
         let (promise, take, refuse) = engine.makePromise()
-        let (held, heldRefusal, host) = (engine.hold(take), engine.hold(refuse), reference)
+        let (held, heldRefusal, reference) = (engine.hold(take), engine.hold(refuse), reference)
         let owner = language.text(\.owner)
         // It ends by itself, and finds no host when that is gone.
         Task {
             do {
                 let value = try await work()
-                host.host?.keep(held, .success(value), for: owner)
-            } catch { host.host?.keep(heldRefusal, .failure(error), for: owner) }
+                (reference.host as? PatchHost)?.keep(held, .success(value), for: owner)
+            } catch { (reference.host as? PatchHost)?.keep(heldRefusal, .failure(error), for: owner) }
         }
         return promise
     }

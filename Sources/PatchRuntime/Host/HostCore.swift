@@ -2,12 +2,10 @@
 final class HostCore {
     /// A script may leave this much for later at once.
     static let mostScheduled = 10_000
-    /// Bytes of one script.
-    static let largestScript = 16_000_000
 
     let settings: PatchHost.Settings
     let engine: JavaScriptEngine
-    let reference: HostReference
+    let reference: MethodHostReference
     var types: [String: ExposedType] = [:]
     /// By the Swift type's identity.
     var typeNames: [ObjectIdentifier: String] = [:]
@@ -26,7 +24,7 @@ final class HostCore {
         let stop: EngineLimits.Stop
     }
 
-    init(_ settings: PatchHost.Settings, reference: HostReference) {
+    init(_ settings: PatchHost.Settings, reference: MethodHostReference) {
         self.settings = settings
         self.reference = reference
         engine = JavaScriptEngine(limits: EngineLimits(time: settings.timeLimit, bytes: settings.memoryLimit))

@@ -31,7 +31,7 @@ public final class PatchHost: Sendable {
 
     private let lock: RecursiveLock
     private let guarded: Guarded
-    let reference = HostReference()
+    private let reference = MethodHostReference()
 
     private final class Guarded: @unchecked Sendable {
         // Sendable: it is used under the lock alone.
@@ -97,8 +97,7 @@ extension PatchHost {
     }
 }
 
-extension PatchHost {
-    /// Calls the patch that holds a method; nil when none does any more.
+extension PatchHost: MethodHost {
     func call<Result: PatchConvertible>(
         _ slot: MethodSlot,
         on object: (any AnyObject & Sendable)?,
@@ -109,11 +108,6 @@ extension PatchHost {
             guard let (value, patch) = try core.call(slot, on: object, values) else { return nil }
             return try core.read(value, as: Result.self, method: slot.name, patch: patch)
         }
-    }
-
-    /// Calls a function that a patch handed over.
-    func call(_ function: HeldValue, owner: String?, arguments: [PatchValue]) throws -> PatchValue {
-        try withCore { core in try core.call(function, owner: owner, arguments) }
     }
 
     func callAsync<Result: PatchConvertible>(

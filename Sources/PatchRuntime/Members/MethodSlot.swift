@@ -6,7 +6,7 @@ final class MethodSlot: @unchecked Sendable {
     private let isPatched = Atomic(false)
     let name: String
     private let binding = RecursiveLock()
-    private var bound: HostReference?
+    private var bound: MethodHostReference?
     /// The outermost patch's method, and the patch.
     private(set) var patched: (method: HeldValue, patch: String)?
     /// What a static method is called on.
@@ -15,13 +15,13 @@ final class MethodSlot: @unchecked Sendable {
     init(name: String) { self.name = name }
 
     /// The host that a call has to go to; nil while the method is the host's own.
-    var host: PatchHost? {
+    var host: (any MethodHost)? {
         guard isPatched.load(ordering: .acquiring) else { return nil }
         return binding.withLock { bound?.host }
     }
 
     /// A method belongs to one host, for as long as that is there.
-    func bind(to host: HostReference, target: HeldValue?) throws(PatchCallError) {
+    func bind(to host: MethodHostReference, target: HeldValue?) throws(PatchCallError) {
         try binding.withLock { () throws(PatchCallError) in
             if let bound, bound !== host, bound.host != nil { throw .exposedElsewhere(name) }
             bound = host
@@ -39,26 +39,29 @@ final class MethodSlot: @unchecked Sendable {
     var staticTarget: JavaScriptValue? { target?.value }
 }
 
-/// A host, for as long as somebody else keeps it.
-final class HostReference: Sendable {
-    private let reference = WeakHost()
+/// Who calls patches for Swift.
+protocol MethodHost: AnyObject, Sendable {
+    /// Calls the patch that holds a method; nil when none does any more.
+    func call<Result: PatchConvertible>(
+        _ slot: MethodSlot,
+        on object: (any AnyObject & Sendable)?,
+        _ values: [PatchValue],
+        as _: Result.Type
+    ) throws -> Result?
 
-    init() {}
-
-    func refer(to host: PatchHost) { reference.set(host) }
-
-    var host: PatchHost? { reference.get() }
-
-    func found() throws(PatchCallError) -> PatchHost {
-        guard let host else { throw .noHost }
-        return host
-    }
+    /// The same for a method that waits.
+    func callAsync<Result: PatchConvertible>(
+        _ slot: MethodSlot,
+        on object: (any AnyObject & Sendable)?,
+        _ values: [PatchValue],
+        as _: Result.Type
+    ) async throws -> Result?
 }
 
-private final class WeakHost: @unchecked Sendable {
+/// A host, for as long as somebody else keeps it.
+final class MethodHostReference: @unchecked Sendable {
     // Sendable: the reference is set once, before anybody else has this.
-    private weak var host: PatchHost?
+    private(set) weak var host: (any MethodHost)?
 
-    func set(_ host: PatchHost) { self.host = host }
-    func get() -> PatchHost? { host }
+    func refer(to host: any MethodHost) { self.host = host }
 }

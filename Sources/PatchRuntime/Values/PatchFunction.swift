@@ -5,7 +5,7 @@
 public final class PatchFunction: Sendable {
     enum Body: Sendable {
         case swift(@Sendable ([PatchValue]) throws -> PatchValue)
-        case script(HeldValue, owner: String?, host: HostReference)
+        case script(any ScriptFunction)
     }
 
     let body: Body
@@ -15,8 +15,8 @@ public final class PatchFunction: Sendable {
         self.body = .swift(body)
     }
 
-    init(_ function: HeldValue, owner: String?, host: HostReference) {
-        body = .script(function, owner: owner, host: host)
+    init(_ function: any ScriptFunction) {
+        body = .script(function)
     }
 
     /// Calls it, with the limits of every call into a patch.
@@ -28,8 +28,7 @@ public final class PatchFunction: Sendable {
     public func call(_ arguments: [PatchValue]) throws -> PatchValue {
         switch body {
         case .swift(let body): try body(arguments)
-        case .script(let function, let owner, let host):
-            try host.found().call(function, owner: owner, arguments: arguments)
+        case .script(let function): try function.call(arguments)
         }
     }
 }
@@ -43,4 +42,9 @@ extension PatchFunction: PatchConvertible {
     }
 
     public var patchValue: PatchValue { .function(self) }
+}
+
+/// A script's function, as its host calls it.
+protocol ScriptFunction: Sendable {
+    func call(_ arguments: [PatchValue]) throws -> PatchValue
 }
