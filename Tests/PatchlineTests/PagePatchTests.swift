@@ -299,18 +299,23 @@ struct PagePatchTests {
         try await world.device.sync()
         let app = world.app(start: .firstPage)
         try await app.launch()
+        guard case .trying(_, _, let launch) = try world.device.device.state().machine.state else {
+            Issue.record("no trial")
+            return
+        }
+        let own: (String, JSON?) = ("launch", .text(launch.token.text))
         let reports: [(what: String, members: [(String, JSON?)], id: String, version: String, expected: String)] = [
             ("another launch", [("launch", .text(String(repeating: "0", count: 32)))], "fix", "1", "409"),
             ("no launch at all", [], "fix", "1", "409"), ("no token", [("launch", .text("x"))], "fix", "1", "409"),
-            ("an unknown id", [], "other", "1", "409"), ("another version", [], "fix", "2", "409"),
-            ("a bundle", [], "web", "1", "409"), ("a script of the program", [], "host", "1", "409"),
+            ("an unknown id", [own], "other", "1", "409"), ("another version", [own], "fix", "2", "409"),
+            ("a bundle", [own], "web", "1", "409"), ("a script of the program", [own], "host", "1", "409"),
             (
-                "an unknown fault", [("fault", .text("sulks"))], "fix", "1",
+                "an unknown fault", [own, ("fault", .text("sulks"))], "fix", "1",
                 "400 {\"error\":\"report: fault must be threw or unloaded\"}"
             ),
-            ("a line below zero", [("line", .integer(-1))], "fix", "1", "400"),
-            ("a message that is none", [("message", nil)], "fix", "1", "400"),
-            ("too long", [("message", .text(String(repeating: "a", count: 5_000)))], "fix", "1", "400"),
+            ("a line below zero", [own, ("line", .integer(-1))], "fix", "1", "400"),
+            ("a message that is none", [own, ("message", nil)], "fix", "1", "400"),
+            ("too long", [own, ("message", .text(String(repeating: "a", count: 5_000)))], "fix", "1", "400"),
         ]
         for (what, members, id, version, expected) in reports {
             let answer = try await tell(Self.report(members, of: id, version: version), world)
