@@ -38,6 +38,8 @@ let package = Package(
         .executable(name: "patchsign", targets: ["PatchSignCommand"]),
         .executable(name: "patchsrv", targets: ["PatchServerCommand"]),
         .executable(name: "patchsync", targets: ["PatchSyncCommand"]),
+        // The one program that links an engine.
+        .executable(name: "patchscript", targets: ["PatchScriptCommand"]),
         .library(name: "Patchline", targets: ["Patchline"]),
         // Apart, for it links an engine: what runs script patches.
         .library(name: "PatchRuntime", targets: ["PatchRuntime"]),
@@ -211,10 +213,10 @@ let package = Package(
             ]
         ),
         // One JavaScript text, for hosts and for pages.
-        .target(name: "PatchLanguage"),
+        .target(name: "PatchLanguage", dependencies: ["PatchFormat"]),
         .target(
             name: "PatchRuntime",
-            dependencies: ["CJavaScriptCore"]
+            dependencies: ["CJavaScriptCore", "PatchFormat", "PatchLanguage"]
         ),
         .target(name: "Terminal", dependencies: ["PatchFormat"]),
         .target(
@@ -256,6 +258,14 @@ let package = Package(
                 "AssetServer",
                 "HTTPFiles", "PatchDaemon", "Patchline", "CommandSupport", "DeviceOutput", "Terminal",
                 argumentParser, unixSignals, nioConcurrency, systemPackage,
+            ]
+        ),
+
+        .executableTarget(
+            name: "PatchScriptCommand",
+            dependencies: [
+                "PatchFormat", "PatchTrust", "PatchStore", "PatchLanguage", "PatchRuntime", "Patchline",
+                "CommandSupport", "Terminal", argumentParser, systemPackage,
             ]
         ),
 
@@ -414,7 +424,7 @@ let package = Package(
             ],
             exclude: ["openapi.py"]
         ),
-        .testTarget(name: "PatchRuntimeTests", dependencies: ["PatchLanguage", "PatchRuntime"]),
+        .testTarget(name: "PatchRuntimeTests", dependencies: ["PatchFormat", "PatchLanguage", "PatchRuntime"]),
         .testTarget(
             name: "APIProxyTests",
             dependencies: [
@@ -443,6 +453,7 @@ let package = Package(
             // The three commands as modules: what they say is made here without running them.
             dependencies: [
                 "FileFacts", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy", "AssetServer",
+                "PatchLanguage", "PatchRuntime", "PatchScriptCommand",
                 "CommandSupport", "DeviceOutput", "HTTPFiles",
                 "HTTPPeers", "PatchChoice", "PatchCompression", "PatchDaemon", "PatchDelta", "PatchFetch",
                 "PatchFormat",
@@ -460,7 +471,8 @@ let package = Package(
             name: "PipelineTests",
             // The three commands, so that their binaries are built: the tests run them as anybody would.
             dependencies: [
-                "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "PatchTesting", subprocess, systemPackage,
+                "PatchScriptCommand", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "PatchTesting",
+                subprocess, systemPackage,
             ],
             exclude: ["Judges", "Transcripts"]
         ),

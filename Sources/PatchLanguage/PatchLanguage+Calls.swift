@@ -56,7 +56,8 @@ extension PatchLanguage {
         /// `work` as a patch left it for later: with the same `self`, and never once the patch is withdrawn.
         function later(work, what) {
           if (!isFunction(work)) throw new NewTypeError(what + " wants a function");
-          const call = running === null ? { __proto__: null, patch: runningPatch(what), slot: null } : running, self = me;
+          // Behind an await no patch is known, so none takes it back.
+          const call = running === null ? outside : running, self = me;
           return function (...list) {
             if (call.patch !== null && !call.patch.isActive) return undefined;
             return enter(call, self, self, work, list);
@@ -93,12 +94,17 @@ extension PatchLanguage {
           patch.before = null;
         }
 
+        /// Moves a script in the order; who does keeps the scripts' order among one another.
+        function place(id, order) {
+          const patch = mapGet(patches, id);
+          if (patch !== undefined) patch.order = order;
+        }
+
         /// The id of the patch that runs; undefined outside of all.
         const owner = () => (running === null || running.patch === null ? undefined : running.patch.id);
 
-        /// The id of the patch that `error` came out of, once; without an error that of the patch that was stopped.
-        function blame(error, wasStopped) {
-          if (wasStopped) return owner();
+        /// The id of the patch that `error` came out of; told once.
+        function blame(error) {
           const id = thrower !== null && is(thrown, error) ? thrower.id : undefined;
           thrown = undefined;
           thrower = null;

@@ -73,12 +73,17 @@ extension PatchLanguage {
             });
           }
           if (!isDone) throw new NewTypeError(nameOf(slot) + " cannot be replaced: its object is frozen");
-          if (type.isExposed) environment.changed(type.name, isStatic, name, top === null ? undefined : top.call);
+          if (type.isExposed) environment.changed(
+              type.name, isStatic, name, top === null ? undefined : top.call, top === null ? undefined : top.patch.id);
         }
 
         /// What `ORIGname` is for the patch that runs.
-        function originalOf(slot, object) {
+        function originalOf(found, object) {
           const patch = running === null ? null : running.patch;
+          // A method that was called as super has its own original, not that of the class below it.
+          const called = running === null ? null : running.slot;
+          const isSame = called !== null && called.name === found.name && isAbove(called.site.target, object);
+          const slot = isSame ? called : found;
           let at = patch === null ? null : slot.top;
           while (at !== null && at.patch !== patch) at = at.below;
           const below = at === null ? null : at.below;
@@ -86,6 +91,11 @@ extension PatchLanguage {
             if (below !== null) return enter(below, object, object, below.body, list);
             return enter(outside, undefined, object, ownBody(slot, object), list);
           };
+        }
+
+        function isAbove(target, object) {
+          for (let at = object; at !== null; at = getPrototypeOf(at)) if (at === target) return true;
+          return false;
         }
 
         /// A method without any patch: its own, or the one that it had inherited.

@@ -7,7 +7,8 @@ extension PatchLanguage {
         const { apply, construct, defineProperty, deleteProperty, get, getOwnPropertyDescriptor, getPrototypeOf, ownKeys,
           setPrototypeOf } = Reflect;
         const unbound = Function.prototype.bind.bind(Function.prototype.call);
-        const { create, freeze, is } = Object;
+        const { create, freeze, is, keys, values } = Object;
+        const NewPromise = Promise, promiseOf = Promise.resolve, then = Promise.prototype.then;
         const NewMap = Map, NewSet = Set, NewWeakMap = WeakMap, NewProxy = Proxy;
         const NewError = Error, NewTypeError = TypeError, NewReferenceError = ReferenceError;
         const textOf = String, jsonOf = JSON.stringify;

@@ -66,8 +66,18 @@ extension PatchLanguage {
           keep("console", console);
         }
 
+        /// An object's own members: [names, values].
+        const members = (object) => [keys(object), values(object)];
+
+        /// Calls a method and has one of two functions told how its value, or the promise of one, ends.
+        const awaited = (method, object, take, refuse, ...list) => {
+          apply(then, apply(promiseOf, NewPromise, [apply(method, object, list)]), [take, refuse]);
+        };
+
         putWords();
         if (environment.log !== undefined) putConsole();
-        return freeze({ __proto__: null, ...words, expose, hostType, begin, end, withdraw, blame, owner, reset });
+        return freeze({ __proto__: null, ...words, expose, hostType, begin, end, place, withdraw, blame, owner, reset,
+          members, awaited, describe: lineOf,
+        });
         """#
 }

@@ -134,8 +134,7 @@ extension PatchLanguage {
         function superOf(object) {
           let from = isFunction(object) ? object : getPrototypeOf(object);
           const slot = running === null ? null : running.slot;
-          for (let at = slot === null ? null : object; at !== null; at = getPrototypeOf(at))
-            if (at === slot.site.target) { from = at; break; }
+          if (slot !== null && isAbove(slot.site.target, object)) from = slot.site.target;
           const above = getPrototypeOf(from);
           return new NewProxy(create(null), {
             __proto__: null,

@@ -10,14 +10,14 @@
 /// | `fixed` | whether scripts are kept from replacing those |
 /// | `waits` | whether a class that is not exposed yet may come later |
 /// | `current()` | the id of the script that is being evaluated where ``begin`` did not say it; may be missing |
-/// | `changed(type, isStatic, name, method)` | told of each exposed method that has another body now; no `method`: the original |
+/// | `changed(type, isStatic, name, method, id)` | told of each exposed method that has another body now, and whose; no `method`: the original |
 /// | `schedule(queue, seconds, work)` | runs `work` later, on queue `main` or `global`; it may throw |
 /// | `include(name)` | evaluates a sibling of the running script |
 /// | `failed(id, error)` | told of a patch that cannot be laid over what is exposed later; missing: `expose` throws that |
 /// | `log(level, text, id)` | takes what `console` is given; missing: the console stays as it is |
 ///
-/// It returns `expose`, `hostType`, `begin`, `end`, `withdraw`, `blame`, `owner`, `reset` and what scripts see: `require`,
-/// `defineClass` and so on.
+/// It returns `expose`, `hostType`, `begin`, `end`, `place`, `withdraw`, `blame`, `owner`, `reset`, what a host reads values
+/// with (`members`, `awaited`, `describe`), and what scripts see: `require`, `defineClass` and so on.
 package enum PatchLanguage {
     /// An expression that is the function `makePatchLanguage`.
     package static let text = """

@@ -6,7 +6,7 @@ import SystemPackage
 ///
 /// One that is missing fails its test.
 enum Tool: Sendable {
-    case patchsign, patchsrv, patchsync
+    case patchsign, patchsrv, patchsync, patchscript
     /// `Examples/Shop`, which `.ci/example` links.
     case sample
     /// A Python that has `tuf` and `securesystemslib[crypto]`.
@@ -20,6 +20,7 @@ enum Tool: Sendable {
             case .patchsign: .path(try Self.ours("patchsign"))
             case .patchsrv: .path(try Self.ours("patchsrv"))
             case .patchsync: .path(try Self.ours("patchsync"))
+            case .patchscript: .path(try Self.ours("patchscript"))
             case .sample: .path(try Self.ours("Shop"))
             case .python: .path(try Self.judgesPython)
             case .system(let name): .path(try Self.find(name))

@@ -3,6 +3,8 @@ import CJavaScriptCore
 extension JavaScriptEngine {
     /// The most arguments of one call from Swift: they stand on the stack, where the collector sees them.
     static let mostArguments = 64
+    /// How deep calls of Swift into scripts may lie within one another: there is stack for them, and for what the host does.
+    static let deepestCall = 100
 
     /// Evaluates a text as a program of its own.
     func evaluate(_ text: String, source: String) throws(JavaScriptException) -> JavaScriptValue {
@@ -11,23 +13,31 @@ extension JavaScriptEngine {
             let name = EngineString(source)
             var thrown: OpaquePointer?
             let result = unsafe JSEvaluateScript(context, script.raw, nil, name.raw, 1, &thrown)
-            guard let result = unsafe result else { throw unsafe exception(thrown) }
-            return unsafe JavaScriptValue(raw: result)
+            return try unsafe ended(result, thrown)
         }
     }
 
-    /// Makes a function without parameters of a text; its variables are its own.
-    func function(body: String, source: String) throws(JavaScriptException) -> JavaScriptValue {
+    private static let wrapping = "(function () {"
+
+    /// Makes a function without parameters of a program: its variables are its own, and its lines count as in the program.
+    func function(ofProgram text: String, source: String) throws(JavaScriptException) -> JavaScriptValue {
+        try checkSyntax(text, source: source)
+        return try evaluate(Self.wrapping + text + "\n})", source: source)
+    }
+
+    func checkSyntax(_ text: String, source: String) throws(JavaScriptException) {
         try entered { () throws(JavaScriptException) in
-            let text = EngineString(body)
-            let url = EngineString(source)
-            let name = EngineString("patch")
+            let script = EngineString(text)
+            let name = EngineString(source)
             var thrown: OpaquePointer?
-            let result = unsafe JSObjectMakeFunction(context, name.raw, 0, nil, text.raw, url.raw, 1, &thrown)
-            guard let result = unsafe result else { throw unsafe exception(thrown) }
-            return unsafe JavaScriptValue(raw: result)
+            guard unsafe !JSCheckScriptSyntax(context, script.raw, name.raw, 1, &thrown), let thrown = unsafe thrown
+            else { return }
+            throw exception(thrown: unsafe JavaScriptValue(raw: thrown))
         }
     }
+
+    /// A column of a function's program as it is in the program.
+    func column(_ column: Int, line: Int) -> Int { line == 1 ? max(1, column - Self.wrapping.utf16.count) : column }
 
     func call(
         _ function: JavaScriptValue,
@@ -46,6 +56,13 @@ extension JavaScriptEngine {
     ) throws(JavaScriptException) -> JavaScriptValue {
         precondition(count <= Self.mostArguments, "a call from Swift has \(Self.mostArguments) arguments at most")
         return try entered { () throws(JavaScriptException) in
+            guard nesting < Self.deepestCall else {
+                throw JavaScriptException(
+                    message: "RangeError: the host and its patches call one another more than \(Self.deepestCall) deep"
+                )
+            }
+            nesting += 1
+            defer { nesting -= 1 }
             var thrown: OpaquePointer?
             var failure: JavaScriptException?
             let result: OpaquePointer? = unsafe withUnsafeTemporaryAllocation(of: OpaquePointer?.self, capacity: count)
@@ -67,8 +84,7 @@ extension JavaScriptEngine {
                 )
             }
             if let failure { throw failure }
-            guard let result = unsafe result else { throw unsafe exception(thrown) }
-            return unsafe JavaScriptValue(raw: result)
+            return try unsafe ended(result, thrown)
         }
     }
 
@@ -77,8 +93,7 @@ extension JavaScriptEngine {
             let name = EngineString(name)
             var thrown: OpaquePointer?
             let result = unsafe JSObjectGetProperty(context, object.raw, name.raw, &thrown)
-            guard let result = unsafe result, unsafe thrown == nil else { throw unsafe exception(thrown) }
-            return unsafe JavaScriptValue(raw: result)
+            return try unsafe ended(thrown == nil ? result : nil, thrown)
         }
     }
 
@@ -95,21 +110,46 @@ extension JavaScriptEngine {
         )
     }
 
-    /// What was thrown, as a value; reading it runs no more of the script than getters of what it threw.
-    func exception(_ thrown: OpaquePointer?) -> JavaScriptException {
-        if let stop = limits.stop { return JavaScriptException(kind: .stopped(stop), message: stop.sentence) }
-        guard let thrown = unsafe thrown else { return JavaScriptException(message: "it throws nothing") }
-        var failure = unsafe JavaScriptException(
-            message: text(of: JavaScriptValue(raw: thrown)) ?? "it throws an object without a text"
+    /// How a call of the engine ended: by a value, by what was thrown, or by a limit.
+    func ended(_ result: OpaquePointer?, _ thrown: OpaquePointer?) throws(JavaScriptException) -> JavaScriptValue {
+        if let stop = limits.takeStop() {
+            recover()
+            throw JavaScriptException(kind: .stopped(stop), message: stop.sentence, patch: stopped(stop))
+        }
+        if let result = unsafe result { return unsafe JavaScriptValue(raw: result) }
+        guard let thrown = unsafe thrown else { throw JavaScriptException(message: "undefined") }
+        throw exception(thrown: unsafe JavaScriptValue(raw: thrown))
+    }
+
+    /// What is stopped among promises' jobs leaves an exception with which no function is called; a program clears it.
+    private func recover() {
+        let program = EngineString("0")
+        _ = unsafe JSEvaluateScript(context, program.raw, nil, nil, 1, nil)
+    }
+
+    /// What was thrown, in words; reading it runs no more of the script than getters of what it threw.
+    func exception(thrown: JavaScriptValue) -> JavaScriptException {
+        let patch = blame(thrown)
+        guard unsafe JSValueIsInstanceOfConstructor(context, thrown.raw, errorConstructor.value.raw, nil) else {
+            return JavaScriptException(message: "it throws \(describe(thrown)), which is no error", patch: patch)
+        }
+        var failure = JavaScriptException(
+            message: text(of: thrown) ?? "it throws an error without a text",
+            patch: patch
         )
-        guard unsafe JSValueIsObject(context, thrown) else { return failure }
-        let object = unsafe JavaScriptValue(raw: thrown)
-        failure.source = read("sourceURL", of: object).flatMap(text)
-        failure.line = read("line", of: object).flatMap(integer)
-        failure.column = read("column", of: object).flatMap(integer)
-        failure.stack = read("stack", of: object).flatMap(text).map { String($0.prefix(8_192)) }
-        failure.hostError = NativeClasses.hostError(in: object)
+        failure.source = read("sourceURL", of: thrown).flatMap(text)
+        failure.line = read("line", of: thrown).flatMap(integer)
+        failure.column = read("column", of: thrown).flatMap(integer)
+        failure.stack = read("stack", of: thrown).flatMap(text).map { String($0.prefix(8_192)) }
+        failure.hostError = hostError(in: thrown)
         return failure
+    }
+
+    private func describe(_ value: JavaScriptValue) -> String {
+        var thrown: OpaquePointer?
+        guard unsafe JSValueIsObject(context, value.raw) else { return text(of: value) ?? "a symbol" }
+        guard let json = unsafe JSValueCreateJSONString(context, value.raw, 0, &thrown) else { return "an object" }
+        return unsafe String(EngineString(taking: json).text.prefix(1_000))
     }
 
     private func read(_ name: String, of object: JavaScriptValue) -> JavaScriptValue? {

@@ -9,24 +9,46 @@ import Glibc
     let context: OpaquePointer
     let group: OpaquePointer
     let limits: EngineLimits
-    let native = NativeClasses.shared
+    let native: NativeClasses
     /// Values that nobody holds any more; other threads may add to them.
     let released = ReleasedValues()
     /// By object, what stands for it while scripts know it.
     var proxies: [ObjectIdentifier: WeakProxy] = [:]
+    /// At how many of them those that are gone are looked for.
+    var proxyMark = 1_024
     /// How many calls into it are on the stack.
-    var depth = 0
+    private(set) var depth = 0
+    /// How many calls of functions are on the stack.
+    var nesting = 0
+    /// Says whose code threw a value.
+    var blame: (JavaScriptValue) -> String? = { _ in nil }
+    /// Says whose code was stopped.
+    var stopped: (EngineLimits.Stop) -> String? = { _ in nil }
+    /// Built-ins as they are before any script runs.
+    private(set) lazy var functionPrototype = builtIn("Function.prototype")
+    private(set) lazy var errorConstructor = builtIn("Error")
+    private(set) lazy var typeErrorConstructor = builtIn("TypeError")
 
     init(limits: EngineLimits) {
-        // Without it a loop that the compiler made fast may not be stopped where signals are held back.
-        _ = unsafe setenv("JSC_usePollingTraps", "1", 0)
+        Self.setUp
+        native = NativeClasses.shared
         self.limits = limits
         guard let group = unsafe JSContextGroupCreate(), let context = unsafe JSGlobalContextCreateInGroup(group, nil)
         else { fatalError("there is no memory for a JavaScript context") }
         unsafe self.group = group
         unsafe self.context = context
         unsafe limits.arm(group)
+        _ = (functionPrototype, errorConstructor, typeErrorConstructor)
     }
+
+    private func builtIn(_ name: String) -> HeldValue {
+        do throws(JavaScriptException) {
+            return hold(try evaluate(name, source: "built-in"))
+        } catch { preconditionFailure("\(name) is there: \(error)") }
+    }
+
+    /// Before anything else is asked of the engine: a stop by signals ends the process where they are held back.
+    private static let setUp: Void = { _ = unsafe setenv("JSC_usePollingTraps", "1", 1) }()
 
     deinit {
         for weak in proxies.values { unsafe JSWeakRelease(group, weak.raw) }
@@ -35,11 +57,10 @@ import Glibc
     }
 
     /// Runs what calls into the context; the limits of the outermost call hold for those within it.
-    func entered<Result>(_ body: () throws(JavaScriptException) -> Result) throws(JavaScriptException) -> Result {
-        if depth == 0 {
-            limits.begin()
-            for value in released.taken() { unsafe JSValueUnprotect(context, value.raw) }
-        }
+    func entered<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        guard depth == 0 else { return try body() }
+        limits.begin()
+        for value in released.taken() { unsafe JSValueUnprotect(context, value.raw) }
         depth += 1
         defer { depth -= 1 }
         return try body()
@@ -54,7 +75,7 @@ import Glibc
     /// Lets go of what no script can reach any more.
     func collectGarbage() {
         for value in released.taken() { unsafe JSValueUnprotect(context, value.raw) }
-        unsafe JSGarbageCollect(context)
+        unsafe JSSynchronousGarbageCollectForDebugging(context)
     }
 
     var global: JavaScriptValue {
@@ -63,28 +84,4 @@ import Glibc
         }
         return unsafe JavaScriptValue(raw: object)
     }
-}
-
-/// A value of a context, for as long as it stands on the stack.
-@safe struct JavaScriptValue {
-    let raw: OpaquePointer
-}
-
-/// What finds an object of the engine until it is collected.
-@safe struct WeakProxy {
-    let raw: OpaquePointer
-}
-
-/// A value that the collector leaves alone until this is gone.
-@safe final class HeldValue: @unchecked Sendable {
-    // Sendable: it is a name, and used by whoever has the engine's lock alone.
-    let value: JavaScriptValue
-    private let released: ReleasedValues
-
-    fileprivate init(_ value: JavaScriptValue, released: ReleasedValues) {
-        self.value = value
-        self.released = released
-    }
-
-    deinit { released.add(value) }
 }

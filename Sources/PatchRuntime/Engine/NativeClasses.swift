@@ -1,8 +1,96 @@
 import CJavaScriptCore
 
-/// The classes that Swift's functions and objects have in the engine.
-struct NativeClasses {
+/// The classes that Swift's functions, objects and errors have in the engine.
+@safe final class NativeClasses: @unchecked Sendable {
+    // Sendable: classes are made once and never changed; the engine counts their users atomically.
     static let shared = NativeClasses()
 
-    static func hostError(in object: JavaScriptValue) -> HostErrorBox? { nil }
+    let function: OpaquePointer
+    let object: OpaquePointer
+    let error: OpaquePointer
+
+    private init() {
+        unsafe function = Self.make { definition in
+            unsafe definition.callAsFunction = { context, function, this, count, arguments, thrown in
+                guard let box = unsafe JSObjectGetPrivate(function) else { return nil }
+                let native = unsafe Unmanaged<NativeFunction>.fromOpaque(box).takeUnretainedValue()
+                return unsafe native.called(this: this, count: count, arguments: arguments, thrown: thrown)
+            }
+            unsafe definition.finalize = { object in
+                if let box = unsafe JSObjectGetPrivate(object) {
+                    unsafe Unmanaged<NativeFunction>.fromOpaque(box).release()
+                }
+            }
+        }
+        unsafe object = Self.make { definition in
+            unsafe definition.finalize = { object in
+                if let box = unsafe JSObjectGetPrivate(object) {
+                    unsafe Unmanaged<HostObjectBox>.fromOpaque(box).release()
+                }
+            }
+        }
+        unsafe error = Self.make { definition in
+            unsafe definition.finalize = { object in
+                if let box = unsafe JSObjectGetPrivate(object) {
+                    unsafe Unmanaged<HostErrorBox>.fromOpaque(box).release()
+                }
+            }
+        }
+    }
+
+    private static func make(_ fill: (inout JSClassDefinition) -> Void) -> OpaquePointer {
+        var definition = unsafe JSClassDefinition()
+        // Prototypes are set by hand.
+        unsafe definition.attributes = JSClassAttributes(kJSClassAttributeNoAutomaticPrototype)
+        unsafe fill(&definition)
+        guard let made = unsafe JSClassCreate(&definition) else { fatalError("there is no memory for a class") }
+        return unsafe made
+    }
+}
+
+/// An object of the host's, held for as long as a script knows what stands for it.
+final class HostObjectBox {
+    let object: any AnyObject & Sendable
+
+    init(_ object: any AnyObject & Sendable) { self.object = object }
+}
+
+/// A function of the host's: called while the engine is entered, by its own thread.
+@safe final class NativeFunction {
+    typealias Body = (JavaScriptValue?, NativeArguments) throws -> JavaScriptValue
+
+    private unowned let engine: JavaScriptEngine
+    private let body: Body
+
+    init(engine: JavaScriptEngine, _ body: @escaping Body) {
+        self.engine = engine
+        self.body = body
+    }
+
+    fileprivate func called(
+        this: OpaquePointer?,
+        count: Int,
+        arguments: UnsafePointer<OpaquePointer?>?,
+        thrown: UnsafeMutablePointer<OpaquePointer?>?
+    ) -> OpaquePointer? {
+        do {
+            let this = unsafe this.map { unsafe JavaScriptValue(raw: $0) }
+            return unsafe try body(this, NativeArguments(base: arguments, count: count)).raw
+        } catch {
+            unsafe thrown?.pointee = engine.errorObject(for: error).raw
+            return nil
+        }
+    }
+}
+
+/// What a script hands to a function of the host's, for the length of the call.
+@safe struct NativeArguments {
+    fileprivate let base: UnsafePointer<OpaquePointer?>?
+    let count: Int
+
+    /// Nil where the script gave fewer.
+    subscript(place: Int) -> JavaScriptValue? {
+        guard place < count, let raw = unsafe base?[place] else { return nil }
+        return unsafe JavaScriptValue(raw: raw)
+    }
 }

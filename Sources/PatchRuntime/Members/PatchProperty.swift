@@ -1,0 +1,27 @@
+/// A property: for scripts two methods, `limit()` and `setLimit(value)`, as JSPatch has it; both may be patched.
+public struct PatchProperty<Object: AnyObject & Sendable, Value: PatchConvertible>: PatchMembers {
+    private let getter: PatchMethod<Object, Value>
+    private let setter: PatchMethod<Object, Value, NoValue>?
+
+    /// A property that scripts may read, and set where there is a `set`.
+    public init(
+        _ name: String,
+        get: @escaping @Sendable (Object) throws -> Value,
+        set: (@Sendable (Object, Value) throws -> Void)? = nil
+    ) {
+        getter = PatchMethod(name, get)
+        setter = set.map { set in
+            PatchMethod("set" + name.prefix(1).uppercased() + name.dropFirst()) { (object: Object, value: Value) in
+                try set(object, value)
+                return NoValue()
+            }
+        }
+    }
+
+    public func value(of object: Object) throws -> Value { try getter(object) }
+
+    /// Sets it; a property without `set` stays as it is.
+    public func set(_ value: Value, of object: Object) throws { try setter?(object, value) }
+
+    public var members: [PatchMember] { getter.members + (setter?.members ?? []) }
+}

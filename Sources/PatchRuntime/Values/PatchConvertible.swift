@@ -1,0 +1,116 @@
+/// What crosses between Swift and scripts as a type of its own.
+public protocol PatchConvertible: Sendable {
+    /// What messages call a value of this type, as `a whole number`.
+    static var patchKind: String { get }
+    static func from(_ value: PatchValue) throws(PatchMismatch) -> Self
+    var patchValue: PatchValue { get throws(PatchMismatch) }
+}
+
+/// A value of another type than the one that is wanted.
+public struct PatchMismatch: Error, Equatable, Sendable, CustomStringConvertible {
+    public let wanted: String
+    public let found: String
+
+    public init(wanted: String, found: PatchValue) { self.init(wanted: wanted, found: found.kind) }
+
+    init(wanted: String, found: String) {
+        self.wanted = wanted
+        self.found = found
+    }
+
+    public var description: String { "is \(found) and should be \(wanted)" }
+}
+
+extension PatchValue: PatchConvertible {
+    public static var patchKind: String { "any value" }
+    public static func from(_ value: PatchValue) -> PatchValue { value }
+    public var patchValue: PatchValue { self }
+}
+
+/// What a method returns that returns nothing.
+public struct NoValue: PatchConvertible, Equatable {
+    public init() {}
+    public static var patchKind: String { "anything" }
+    public static func from(_ value: PatchValue) -> NoValue { NoValue() }
+    public var patchValue: PatchValue { .null }
+}
+
+extension Bool: PatchConvertible {
+    public static var patchKind: String { "a boolean" }
+
+    public static func from(_ value: PatchValue) throws(PatchMismatch) -> Bool {
+        guard case .boolean(let value) = value else { throw PatchMismatch(wanted: patchKind, found: value) }
+        return value
+    }
+
+    public var patchValue: PatchValue { .boolean(self) }
+}
+
+extension Double: PatchConvertible {
+    public static var patchKind: String { "a number" }
+
+    public static func from(_ value: PatchValue) throws(PatchMismatch) -> Double {
+        guard case .number(let value) = value else { throw PatchMismatch(wanted: patchKind, found: value) }
+        return value
+    }
+
+    public var patchValue: PatchValue { .number(self) }
+}
+
+extension Int: PatchConvertible {
+    public static var patchKind: String { "a whole number" }
+
+    public static func from(_ value: PatchValue) throws(PatchMismatch) -> Int {
+        guard case .number(let number) = value else { throw PatchMismatch(wanted: patchKind, found: value) }
+        guard let whole = Int(exactly: number) else { throw PatchMismatch(wanted: patchKind, found: "\(number)") }
+        return whole
+    }
+
+    /// JavaScript's numbers hold whole numbers up to 2^53; others are refused, not rounded.
+    public var patchValue: PatchValue {
+        get throws(PatchMismatch) {
+            guard let number = Double(exactly: self) else {
+                throw PatchMismatch(wanted: "a whole number that JavaScript has", found: "\(self)")
+            }
+            return .number(number)
+        }
+    }
+}
+
+extension String: PatchConvertible {
+    public static var patchKind: String { "a string" }
+
+    public static func from(_ value: PatchValue) throws(PatchMismatch) -> String {
+        guard case .string(let value) = value else { throw PatchMismatch(wanted: patchKind, found: value) }
+        return value
+    }
+
+    public var patchValue: PatchValue { .string(self) }
+}
+
+extension PatchDate: PatchConvertible {
+    public static var patchKind: String { "a date" }
+
+    public static func from(_ value: PatchValue) throws(PatchMismatch) -> PatchDate {
+        guard case .date(let value) = value else { throw PatchMismatch(wanted: patchKind, found: value) }
+        return value
+    }
+
+    public var patchValue: PatchValue { .date(self) }
+}
+
+/// Bytes, which cross as a `Uint8Array`.
+public struct PatchData: PatchConvertible, Hashable {
+    public var bytes: [UInt8]
+
+    public init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    public static var patchKind: String { "data" }
+
+    public static func from(_ value: PatchValue) throws(PatchMismatch) -> PatchData {
+        guard case .data(let bytes) = value else { throw PatchMismatch(wanted: patchKind, found: value) }
+        return PatchData(bytes)
+    }
+
+    public var patchValue: PatchValue { .data(bytes) }
+}

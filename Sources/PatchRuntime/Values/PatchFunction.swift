@@ -1,0 +1,50 @@
+/// A closure that crosses: a script's function in Swift, or Swift's in a script.
+///
+/// A script's function belongs to the patch that handed it over. Once that patch is withdrawn, calling it is refused, so whoever
+/// kept it cannot bring a withdrawn patch back.
+public final class PatchFunction: Sendable {
+    enum Body: Sendable {
+        case swift(@Sendable ([PatchValue]) throws -> PatchValue)
+        case script(any ScriptFunction)
+    }
+
+    let body: Body
+
+    /// A closure for scripts to call.
+    public init(_ body: @escaping @Sendable ([PatchValue]) throws -> PatchValue) {
+        self.body = .swift(body)
+    }
+
+    init(_ function: any ScriptFunction) {
+        body = .script(function)
+    }
+
+    /// Calls it, with the limits of every call into a patch.
+    @discardableResult
+    public func callAsFunction(_ arguments: any PatchConvertible...) throws -> PatchValue {
+        try call(arguments.map { try $0.patchValue })
+    }
+
+    public func call(_ arguments: [PatchValue]) throws -> PatchValue {
+        switch body {
+        case .swift(let body): try body(arguments)
+        case .script(let function): try function.call(arguments)
+        }
+    }
+}
+
+extension PatchFunction: PatchConvertible {
+    public static var patchKind: String { "a function" }
+
+    public static func from(_ value: PatchValue) throws(PatchMismatch) -> PatchFunction {
+        guard case .function(let value) = value else { throw PatchMismatch(wanted: patchKind, found: value) }
+        return value
+    }
+
+    public var patchValue: PatchValue { .function(self) }
+}
+
+/// A script's function, as its host calls it.
+protocol ScriptFunction: Sendable {
+    func call(_ arguments: [PatchValue]) throws -> PatchValue
+}

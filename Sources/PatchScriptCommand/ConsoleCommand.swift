@@ -1,0 +1,61 @@
+import ArgumentParser
+import CommandSupport
+import PatchRuntime
+import Terminal
+
+struct ConsoleCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "console",
+        abstract: "Evaluate lines of standard input on a sample host, each in the same context.",
+        discussion: """
+            Scripts may be loaded first. A line that fails is told, and the next one is read. It ends with the input.
+
+            EXAMPLES
+              patchscript console
+              echo 'new (require("CartController"))().total()' | patchscript console fix-cart-total.js
+            """ + exitCodes([.done: "the input is over"], usual: .malformed, .disk)
+    )
+
+    @Argument(help: ArgumentHelp("Scripts to run before.", valueName: "file.js"))
+    var files: [String] = []
+
+    func run() async throws {
+        try await runCommand { () async throws(Failure) in try work() }
+    }
+
+    private func work() throws(Failure) {
+        var scripts: [PatchScript] = []
+        for file in files { scripts.append(try ScriptFile.script(file)) }
+        let sample: SampleHost
+        do throws(PatchCallError) { sample = try SampleHost() } catch { throw Failure("\(error)") }
+        for row in sample.host.run(scripts).rows {
+            if let failure = row.failure { throw Failure("\(failure)", exitCode: .malformed) }
+        }
+        let isPerson = YesOrNo.hasSomebody
+        while true {
+            if isPerson { Console.standardOutput.write("> ") }
+            guard let line = readLine() else { return }
+            guard !line.isEmpty else { continue }
+            do throws(PatchFailure) {
+                Console.standardOutput.line(printable(ConsoleCommand.text(of: try sample.host.evaluate(line))))
+            } catch { Console.standardError.line(printable("error: \(error.message)")) }
+        }
+    }
+
+    /// A value as a person reads it.
+    static func text(of value: PatchValue) -> String {
+        switch value {
+        case .null: "null"
+        case .boolean(let flag): "\(flag)"
+        case .number(let number): Int(exactly: number).map { "\($0)" } ?? "\(number)"
+        case .string(let text): "\"\(text)\""
+        case .array(let values): "[" + values.map { text(of: $0) }.joined(separator: ", ") + "]"
+        case .dictionary(let members):
+            "{" + members.sorted { $0.key < $1.key }.map { "\($0): \(text(of: $1))" }.joined(separator: ", ") + "}"
+        case .data(let bytes): "\(bytes.count) bytes"
+        case .date(let date): "date \(date.millisecondsSince1970)"
+        case .object(let object): "[\(type(of: object))]"
+        case .function: "[function]"
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import ArgumentParser
+import CommandSupport
+import PatchRuntime
+import Terminal
+
+struct EvalCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "eval",
+        abstract: "Run a local script on a sample host, in place of everything that a server would deliver.",
+        discussion: """
+            The sample host exposes CartController: total(), count(), price(line), pieces(line). Its total is a cent wrong. What the
+            script says on its console is printed, then its state, and the total with it and without it.
+
+            EXAMPLES
+              patchscript eval demo.js
+            """
+                + exitCodes([
+                    .done: "Success",
+                    .malformed: "UnKnownError: no text, no program, or it threw",
+                    .disk: "the file could not be read",
+                ])
+    )
+
+    @Argument(help: ArgumentHelp("The script; its name ends with .js.", valueName: "file.js"))
+    var file: String
+
+    func validate() throws {
+        guard file.hasSuffix(".js") else { throw ValidationError("the name of a test script ends with .js") }
+    }
+
+    func run() async throws {
+        let code = try await runCommand(work)
+        if code != .done { throw code.asError }
+    }
+
+    private func work() async throws(Failure) -> Terminal.ExitCode {
+        let script = try ScriptFile.script(file)
+        do {
+            let sample = try SampleHost()
+            let report = sample.host.run([script])
+            let row = report.rows[0]
+            if let failure = row.failure {
+                Failure(CheckCommand.sentence(failure, file: failure.file ?? file), exitCode: .malformed)
+                    .report(to: .standardError)
+            }
+            Console.standardOutput.line(printable("\(file): \(row.state.rawValue)"))
+            guard row.state == .installed else { return .malformed }
+            let patched = try sample.total(sample.cart)
+            sample.host.withdraw(script.id)
+            Console.standardOutput.line("total: \(patched) with it, \(try sample.total(sample.cart)) without it")
+            return .done
+        } catch let failure as Failure { throw failure } catch let failure as PatchFailure {
+            throw Failure(CheckCommand.sentence(failure, file: failure.file ?? file), exitCode: .malformed)
+        } catch { throw Failure("\(error)") }
+    }
+}

@@ -1,0 +1,22 @@
+import ArgumentParser
+import CommandSupport
+import Terminal
+
+/// The program with the engine: it looks at script patches, and runs them on a sample host.
+@main
+struct PatchScriptProgram: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "patchscript",
+        abstract: "Checks script patches, and runs them on a sample host.",
+        discussion: """
+            EXAMPLES
+              patchscript check fix-cart-total.js --host interface.json
+              patchscript eval demo.js
+            """ + exitCodes([:], usual: .done, .failed, .malformed, .disk),
+        subcommands: [CheckCommand.self, EvalCommand.self, ConsoleCommand.self, RunScriptsCommand.self]
+    )
+
+    static func main() async {
+        await runProgram(Array(CommandLine.arguments.dropFirst()))
+    }
+}

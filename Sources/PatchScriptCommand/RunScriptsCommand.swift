@@ -1,0 +1,88 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchRuntime
+import PatchStore
+import PatchTrust
+import Patchline
+import SystemPackage
+import Terminal
+
+struct RunScriptsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Run the active scripts of a store on a sample host, and print their states.",
+        discussion: """
+            The store is read, and not changed. The sample host is that of `patchscript eval`: scripts for other hosts may fail here.
+
+            EXAMPLES
+              patchscript run --store /var/lib/app
+            """
+                + exitCodes(
+                    [.done: "every script runs", .partial: "some do not"],
+                    usual: .failed,
+                    .malformed,
+                    .disk
+                )
+    )
+
+    @Option(help: ArgumentHelp("The store of a device.", valueName: "dir"))
+    var store: String
+
+    @Flag(name: .long, help: "Print JSON instead of text.")
+    var json = false
+
+    func run() async throws {
+        let code = try await runCommand(json: json) { () async throws(Failure) in try await work() }
+        if code != .done { throw code.asError }
+    }
+
+    private func work() async throws(Failure) -> Terminal.ExitCode {
+        let scripts: [PatchScript]
+        do throws(PatchlineError) {
+            let store = try await PatchlineStore(store)
+            let altered = try store.status().patches.filter { $0.state == .fileAltered }.map(\.version)
+            scripts = try store.scripts().map { PatchScript($0, isAltered: altered.contains($0.version)) }
+        } catch { throw Failure("\(error)", exitCode: error.code == .disk ? .disk : .failed) }
+        let sample: SampleHost
+        do throws(PatchCallError) { sample = try SampleHost() } catch { throw Failure("\(error)") }
+        let report = sample.host.run(scripts)
+        if json {
+            Console.standardOutput.line(JSON.fields([("patches", .array(report.rows.map(\.json)))]).line)
+        } else {
+            for line in RunScriptsCommand.table(report).lines(on: .standardOutput) { Console.standardOutput.line(line) }
+        }
+        return report.rows.allSatisfy { $0.state == .installed } ? .done : .partial
+    }
+
+    static func table(_ report: PatchReport) -> Table {
+        var table = Table(["PATCH", "VERSION", "STATE", "WHY"])
+        for row in report.rows {
+            table.add([
+                .init(row.id), .init(row.version), .init(row.state.rawValue), .init(row.failure?.description ?? ""),
+            ])
+        }
+        return table
+    }
+}
+
+extension PatchScript {
+    /// What a store says of a script, and its bytes if they are those that were signed.
+    init(_ script: PatchlineStore.Script, isAltered: Bool) {
+        var content: Content = isAltered ? .altered : .missing
+        if let file = script.file {
+            let bytes = try? DiskFiles().read(FilePath(file), limit: Limits.testScript)
+            content = bytes.map { SHA256Digest(of: $0).hex == script.sha256 ? .bytes($0) : .altered } ?? .missing
+        }
+        self.init(id: script.version.patch, version: script.version.version, content: content)
+    }
+}
+
+extension PatchReport.Row {
+    fileprivate var json: JSON {
+        .fields([
+            ("patchId", .text(id)), ("version", .text(version)), ("state", .text(state.rawValue)),
+            ("failure", failure.map { .text("\($0)") }),
+        ])
+    }
+}

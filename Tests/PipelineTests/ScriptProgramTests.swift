@@ -1,0 +1,82 @@
+import SystemPackage
+import Testing
+
+/// P11 and what a release's author asks before signing: the program that has the engine.
+@Suite("patchscript")
+struct ScriptProgramTests {
+    private static let fix = """
+        defineClass('CartController', {
+          total() {
+            console.log('was', self.ORIGtotal());
+            return self.ORIGtotal() - 1;
+          }
+        });
+        """
+
+    @Test func `says where a script is no program, and which names no host knows`() async throws {
+        try await World.with { world in
+            try write(Self.fix, to: world.path("fix.js"))
+            try write("var a = 1;\nvar b = = 2;\n", to: world.path("bad.js"))
+            let bad = try await run(.patchscript, ["check", "fix.js", "bad.js"], in: world.folder)
+            #expect(bad.code == 4 && bad.errors == "error: bad.js:2:9: SyntaxError: Unexpected token '='\n", "\(bad)")
+            let interface =
+                #"{"format":"patchline-host-v1","types":[{"name":"CartController","methods":[],"statics":[]}]}"#
+            try write(interface, to: world.path("host.json"))
+            let warned = try await run(.patchscript, ["check", "fix.js", "--host", "host.json"], in: world.folder)
+            #expect(warned.code == 0, "\(warned)")
+            #expect(
+                warned.errors.hasPrefix(
+                    "warning: fix.js: line 2: CartController of the host has no 'total': it is a new method\n"
+                )
+            )
+            let none = try await run(.patchscript, ["check", "fix.js", "--host", "fix.js"], in: world.folder)
+            #expect(none.code == 4 && none.errors.contains("hint: a host writes it as PatchHost.interface"), "\(none)")
+            let missing = try await run(.patchscript, ["check", "none.js"], in: world.folder)
+            #expect(missing.code == 6, "\(missing)")
+        }
+    }
+
+    @Test func `runs a local script on a sample host, and gives the original back`() async throws {
+        try await World.with { world in
+            try write(Self.fix, to: world.path("demo.js"))
+            let good = try await run(.patchscript, ["eval", "demo.js"], in: world.folder)
+            #expect(
+                good.code == 0
+                    && good.output == "demo.js: Success\ndemo.js: was 1800\ntotal: 1799 with it, 1800 without it\n",
+                "\(good)"
+            )
+            try write("defineClass('CartController', { total() { return x } })", to: world.path("late.js"))
+            let late = try await run(.patchscript, ["eval", "late.js"], in: world.folder)
+            #expect(late.code == 4 && late.errors.contains("late.js:1:"), "\(late)")
+            try write("throw new Error('no')", to: world.path("bad.js"))
+            let bad = try await run(.patchscript, ["eval", "bad.js"], in: world.folder)
+            #expect(bad.code == 4 && bad.output == "bad.js: UnKnownError\n", "\(bad)")
+        }
+    }
+
+    @Test func `evaluates lines in one context, with scripts loaded before`() async throws {
+        try await World.with { world in
+            try write(Self.fix, to: world.path("demo.js"))
+            let lines =
+                #"printf 'let a = 20\nnew (require("CartController"))().total()\na + 1\nthrow 5\n' | "$0" console demo.js"#
+            let program = Tool.binaries.appending("patchscript").string
+            let said = try await run(.system("bash"), ["-c", lines, program], in: world.folder)
+            #expect(said.code == 0 && said.output == "null\ndemo.js: was 1800\n1799\n21\n", "\(said)")
+            #expect(said.errors == "error: it throws 5, which is no error\n")
+        }
+    }
+
+    @Test func `runs the active scripts of a store and prints their states`() async throws {
+        try await World.with { world in
+            let device = try await world.settledDevice(server: "http://127.0.0.1:9")
+            let table = try await run(.patchscript, ["run", "--store", device.store.string])
+            let rows = "PATCH  VERSION  STATE    WHY\nfix    1        Success\ntip    1        Success\n"
+            #expect(table.code == 0 && table.output == rows, "\(table)")
+            let json = try await run(.patchscript, ["run", "--store", device.store.string, "--json"])
+            let first = #"{"patches":[{"patchId":"fix","version":"1","state":"Success"}"#
+            #expect(json.code == 0 && json.output.hasPrefix(first), "\(json)")
+            let none = try await run(.patchscript, ["run", "--store", world.path("none").string])
+            #expect(none.code == 1, "\(none)")
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import PatchLanguage
+import PatchRuntime
+import Terminal
+import Testing
+
+@testable import PatchScriptCommand
+
+@Suite("What patchscript says")
+struct PatchScriptTranscripts {
+    private let program = CommandTranscript(program: PatchScriptProgram.self, name: "patchscript")
+
+    @Test func `of its commands stands in its transcript, in 80 columns`() throws {
+        var transcript = Transcript(
+            "patchscript-help",
+            about: "The help of every command of patchscript, in 80 columns."
+        )
+        for (command, help) in program.help {
+            transcript.section(command, [help])
+            for line in help.split(separator: "\n") { #expect(line.count <= 80, "\(command): \(line)") }
+            #expect(help.contains("EXIT CODES"))
+        }
+        transcript.section("not understood", program.answers(["eval demo.txt", "check", "run"]))
+        try transcript.check()
+    }
+
+    @Test func `of scripts stands in its transcript`() throws {
+        var transcript = Transcript("patchscript-scripts", about: "What patchscript says of scripts.")
+        let broken = ["var a = = 1", "\n\n  defineClass('Cart', {\n  total( { }\n", "return 5", "'open", "\u{1}"]
+        transcript.list(
+            "no programs",
+            broken.compactMap { PatchScript(id: "bad", version: "local", $0).check() }.map {
+                CheckCommand.sentence($0, file: "bad.js")
+            }
+        )
+        let interface = HostInterface(types: [
+            .init(name: "CartController", parent: nil, constructor: nil, methods: [], statics: [])
+        ])
+        let text =
+            "require('Cart')\ndefineClass('Cart', {})\ndefineClass('CartController', { totl() { self.ORIGtotl() } })\nrequire('Basket')"
+        transcript.list(
+            "names that no host knows",
+            ScriptNames(text).unknown(to: [interface]).map { CheckCommand.warning($0, file: "fix.js") }
+        )
+        let sample = try SampleHost()
+        let report = sample.host.run([
+            PatchScript(
+                id: "fix-cart-total",
+                version: "1",
+                "defineClass('CartController', { total() { let sum = 0; for (let i = 0; i < self.count(); i += 1) { const amount = self.price(i) * self.pieces(i); sum += amount - Math.floor((amount + 5) / 10) } return sum } })"
+            ), PatchScript(id: "gone", version: "2", content: .missing),
+            PatchScript(id: "line", version: "1", "new (require('CartController'))().price(7)"),
+        ])
+        transcript.section(
+            "states",
+            [
+                RunScriptsCommand.table(report).lines(on: Console(descriptor: 1, isTerminal: false)).joined(
+                    separator: "\n"
+                )
+            ]
+        )
+        #expect(try sample.total(sample.cart) == 1_799)
+        sample.host.withdraw("fix-cart-total")
+        #expect(try sample.total(sample.cart) == 1_800)
+        let values = try sample.host.evaluate(
+            "[1, 1.5, 'a', null, true, {b: []}, new Uint8Array(3), new Date(5), () => 1, new (require('CartController'))()]"
+        )
+        transcript.section("values on the console", [ConsoleCommand.text(of: values)])
+        try transcript.check()
+    }
+}
