@@ -410,7 +410,7 @@ let package = Package(
             name: "AssetServerTests",
             dependencies: [
                 "AssetServer", "FileFacts", "HTTPFiles", "PageTesting", "PatchFormat", "PatchStore", "PatchTesting",
-                "PatchTrust", nioCore, nioHTTP1, systemPackage,
+                "PatchTrust", nioConcurrency, nioCore, nioHTTP1, systemPackage,
             ]
         ),
         .testTarget(

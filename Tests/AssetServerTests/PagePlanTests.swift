@@ -1,3 +1,10 @@
+import FileFacts
+import HTTPFiles
+import NIOConcurrencyHelpers
+import PageTesting
+import PatchFormat
+import PatchTrust
+import SystemPackage
 import Testing
 
 @testable import AssetServer
@@ -89,5 +96,76 @@ struct PagePlanTests {
         let large = Array("<head>".utf8) + [UInt8](repeating: 0x20, count: 4 * 1024 * 1024 - 6)
         #expect(PagePlan(large, contentType: "text/html") == .put(at: 6, contentType: "text/html"))
         #expect(PagePlan(large + [0x20], contentType: "text/html") == .untouched(.tooLarge))
+    }
+}
+
+/// A page that nobody holds in memory.
+@Suite("A page of 50 MB that scripts are for")
+struct LargePageTests {
+    private struct Unread: AssetFiles, ScriptFiles {
+        let told = NIOLockedValueBox<[String]>([])
+
+        private func file(_ name: String, size: Int) -> AssetFile {
+            let identity = FileIdentity(device: 1, inode: 1, size: size, modified: 0, changed: 0)
+            return AssetFile(path: SampleBundle.folder.appending(name), root: SampleBundle.folder, identity: identity)
+        }
+
+        func recorded(_ row: BundleIndex.Row) -> AssetFile? { file(row.path, size: row.size) }
+        func examined(_ row: BundleIndex.Row) -> AssetFile? { recorded(row) }
+
+        func contents(_ row: BundleIndex.Row) -> [UInt8]? {
+            Issue.record("it was read")
+            return nil
+        }
+
+        func recorded(_ script: ServedScripts.Script) -> AssetFile? { file("fix.js", size: script.size) }
+        func examined(_ script: ServedScripts.Script) -> AssetFile? { recorded(script) }
+        func leftOut(of page: String, _ reason: PagePlan.Reason) {
+            told.withLockedValue { $0.append(reason.words(page)) }
+        }
+    }
+
+    @Test func `comes as it is, by its file, and that is told`() async throws {
+        let (size, digest) = (50_000_000, SHA256Digest(of: []))
+        let known = Fingerprint(of: [])
+        let fingerprint = Fingerprint(size: size, md5: known.md5, sha1: known.sha1, sha256: digest)
+        let page = try Asset(
+            path: AssetPath("index.html"),
+            url: "/index.html",
+            type: .html,
+            cacheable: false,
+            sourceMap: nil,
+            fingerprint: fingerprint
+        )
+        let manifest = AssetManifest(
+            app: name("app"),
+            patchID: name("web"),
+            version: name("1"),
+            commit: nil,
+            created: nil,
+            compatibility: [:],
+            index: page.path,
+            routes: nil,
+            assets: [page]
+        )
+        let files = Unread()
+        let index = try #require(BundleIndex(manifest, manifest: digest))
+        let script = ServedScripts.Script(
+            patchID: name("fix"),
+            version: name("1"),
+            sha256: digest,
+            size: 4,
+            place: ScriptPlace(.page)
+        )
+        let server = AssetServer.open()
+        server.serve(
+            ServedSelection(
+                table: AssetTable(index, files: files),
+                launch: nil,
+                scripts: ServedScripts([script], files: files)
+            )
+        )
+        #expect(try await server.get("/").file?.size == size)
+        #expect(files.told.withLockedValue(\.self) == ["the page / came without its scripts: it is larger than 4 MB"])
     }
 }

@@ -305,6 +305,19 @@ struct PatchListTests {
         #expect(parsed.list.entries.count == 2)
     }
 
+    @Test(arguments: [
+        ([], ["/"], true), ([], ["/index.html"], false), (["cart"], ["/cart", "/item/*"], true),
+        (["item", "7"], ["/cart", "/item/*"], true), (["item"], ["/item/*"], false),
+        (["item", "7", "8"], ["/item/*"], false),
+        (["item", "7", "8"], ["/item/**"], true), (["item"], ["/item/**"], true), (["Cart"], ["/cart"], false),
+        (["cart", "7"], ["/cart"], false), ([], ["/**"], true),
+    ])
+    func `names the pages of a script by patterns of their paths`(path: [String], pages: [String], expected: Bool) {
+        let place = ScriptPlace(.both, pages: pages.compactMap { RoutePattern($0) })
+        #expect(place.isIn(pageAt: path) == expected)
+        #expect(ScriptPlace(.page).isIn(pageAt: path) && !ScriptPlace.host.isIn(pageAt: path))
+    }
+
     @Test(arguments: [JSON.null, .text("web"), .array([])])
     func `refuses a row that is no object alone`(_ row: JSON) throws {
         let parsed = try Self.parse(try Self.sample().setting("patches.1", to: row))
