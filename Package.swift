@@ -68,6 +68,8 @@ let package = Package(
         .target(name: "PatchCompression", dependencies: ["CLZMA", "CZlib", "CZstd", "PatchFormat"]),
         // Pure: packs from a base are made and applied in memory, and what holds the contents is somebody else's.
         .target(name: "PatchDelta", dependencies: ["PatchCompression", "PatchFormat", "PatchTrust"]),
+        // Pure: what the wires of other systems carry, as bytes.
+        .target(name: "Gateways", dependencies: ["PatchCompression", "PatchFormat", "PatchTrust"]),
         .target(name: "FileFacts"),
         .target(
             name: "PatchStore",
@@ -89,7 +91,8 @@ let package = Package(
         .target(
             name: "PatchRelease",
             dependencies: [
-                "CLinux", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder",
+                "CLinux", "Gateways", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore",
+                "ReleaseFolder",
                 "YAMLReading", systemPackage,
             ]
         ),
@@ -220,7 +223,7 @@ let package = Package(
         .executableTarget(
             name: "PatchSignCommand",
             dependencies: [
-                "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "ReleaseClient",
+                "Gateways", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "ReleaseClient",
                 "PatchRelease", "SimulationSupport", "CommandSupport",
                 "Terminal", argumentParser, nioConcurrency,
                 systemPackage,
@@ -279,6 +282,10 @@ let package = Package(
         ),
         .testTarget(name: "PatchFormatTests", dependencies: ["PatchFormat"]),
         .testTarget(name: "PatchCompressionTests", dependencies: ["PatchCompression", "PatchFormat", subprocess]),
+        .testTarget(
+            name: "GatewaysTests",
+            dependencies: ["Gateways", "PatchCompression", "PatchFormat", "PatchTrust", subprocess]
+        ),
         .testTarget(
             name: "PatchDeltaTests",
             dependencies: ["PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", subprocess],
@@ -429,7 +436,7 @@ let package = Package(
             // The three commands as modules: what they say is made here without running them.
             dependencies: [
                 "FileFacts", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy", "AssetServer",
-                "CommandSupport", "DeviceOutput", "HTTPFiles",
+                "CommandSupport", "DeviceOutput", "Gateways", "HTTPFiles",
                 "HTTPPeers", "PatchChoice", "PatchCompression", "PatchDaemon", "PatchDelta", "PatchFetch",
                 "PatchFormat",
                 "Patchline", "PatchRelease",
