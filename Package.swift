@@ -165,6 +165,11 @@ let package = Package(
                 nioConcurrency, systemPackage,
             ]
         ),
+        // What fetches and keeps what other systems' servers have.
+        .target(
+            name: "GatewayClients",
+            dependencies: ["Gateways", "PatchFetch", "PatchFormat", "PatchStore", "PatchTrust", systemPackage]
+        ),
         .target(
             name: "AssetServer",
             dependencies: [
@@ -182,7 +187,7 @@ let package = Package(
         .target(
             name: "Patchline",
             dependencies: [
-                "FileFacts", "PatchFetch",
+                "FileFacts", "GatewayClients", "Gateways", "PatchFetch",
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "HTTPFiles",
                 "AssetServer",
                 "APIProxy", lifecycle, logging, nioConcurrency, nioCore, systemPackage,
@@ -285,6 +290,13 @@ let package = Package(
         .testTarget(
             name: "GatewaysTests",
             dependencies: ["Gateways", "PatchCompression", "PatchFormat", "PatchTrust", subprocess]
+        ),
+        .testTarget(
+            name: "GatewayClientsTests",
+            dependencies: [
+                "GatewayClients", "Gateways", "HTTPFiles", "PatchFetch", "PatchFormat", "PatchStore", "PatchTesting",
+                "PatchTrust", "Patchline", nioCore, systemPackage,
+            ]
         ),
         .testTarget(
             name: "PatchDeltaTests",
@@ -436,7 +448,7 @@ let package = Package(
             // The three commands as modules: what they say is made here without running them.
             dependencies: [
                 "FileFacts", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy", "AssetServer",
-                "CommandSupport", "DeviceOutput", "Gateways", "HTTPFiles",
+                "CommandSupport", "DeviceOutput", "GatewayClients", "Gateways", "HTTPFiles",
                 "HTTPPeers", "PatchChoice", "PatchCompression", "PatchDaemon", "PatchDelta", "PatchFetch",
                 "PatchFormat",
                 "Patchline", "PatchRelease",
