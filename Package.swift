@@ -476,7 +476,10 @@ let package = Package(
 if Context.environment["PATCHLINE_FUZZ"] != nil {
     package.products = []
     package.dependencies = []
-    let tested = ["CLZMA", "COpenSSL", "CZlib", "CZstd", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust"]
+    let tested = [
+        "CLZMA", "COpenSSL", "CZlib", "CZstd", "Gateways", "PatchCompression", "PatchDelta", "PatchFormat",
+        "PatchTrust",
+    ]
     package.targets = package.targets.filter { tested.contains($0.name) }
     package.targets += [
         .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
@@ -484,11 +487,12 @@ if Context.environment["PATCHLINE_FUZZ"] != nil {
     ]
     for name in [
         "FuzzJSON", "FuzzMetadata", "FuzzList", "FuzzManifest", "FuzzColumn", "FuzzPEM", "FuzzPack", "FuzzExpress",
+        "FuzzArchive",
     ] {
         package.targets.append(
             .executableTarget(
                 name: name,
-                dependencies: ["Fuzzing", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust"],
+                dependencies: ["Fuzzing", "Gateways", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust"],
                 path: "Tests/Fuzz/\(name)"
             )
         )

@@ -191,14 +191,15 @@ struct HostileArchiveTests {
     @Test func `with one bit flipped is refused or says what it said`() throws {
         let good = try ForgedArchive()
         let files = try ZipArchive(reading: good.bytes, within: .tests)
-        var taken = 0
+        var (taken, wrong) = (0, [Int]())
         for bit in 0..<(8 * good.bytes.count) {
             var bytes = good.bytes
             bytes[bit / 8] ^= 1 << (bit % 8)
             guard let read = try? ZipArchive(reading: bytes, within: .tests) else { continue }
-            #expect(read == files, "bit \(bit)")
+            if read != files { wrong.append(bit) }
             taken += 1
         }
+        #expect(wrong == [])
         // Times, versions and permissions, in two records of two entries each.
         #expect(taken < 8 * 64, "\(taken)")
     }
