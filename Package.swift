@@ -77,6 +77,8 @@ let package = Package(
         .target(name: "PatchCompression", dependencies: ["CLZMA", "CZlib", "CZstd", "PatchFormat"]),
         // Pure: packs from a base are made and applied in memory, and what holds the contents is somebody else's.
         .target(name: "PatchDelta", dependencies: ["PatchCompression", "PatchFormat", "PatchTrust"]),
+        // Pure: what the wires of other systems carry, as bytes.
+        .target(name: "Gateways", dependencies: ["PatchCompression", "PatchFormat", "PatchTrust"]),
         .target(name: "FileFacts"),
         .target(
             name: "PatchStore",
@@ -98,7 +100,8 @@ let package = Package(
         .target(
             name: "PatchRelease",
             dependencies: [
-                "CLinux", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder",
+                "CLinux", "Gateways", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore",
+                "ReleaseFolder",
                 "YAMLReading", systemPackage,
             ]
         ),
@@ -171,6 +174,11 @@ let package = Package(
                 nioConcurrency, systemPackage,
             ]
         ),
+        // What fetches and keeps what other systems' servers have.
+        .target(
+            name: "GatewayClients",
+            dependencies: ["Gateways", "PatchFetch", "PatchFormat", "PatchStore", "PatchTrust", systemPackage]
+        ),
         .target(
             name: "AssetServer",
             dependencies: [
@@ -189,7 +197,7 @@ let package = Package(
         .target(
             name: "Patchline",
             dependencies: [
-                "FileFacts", "PatchFetch",
+                "FileFacts", "GatewayClients", "Gateways", "PatchFetch",
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "HTTPFiles",
                 "AssetServer",
                 "APIProxy", lifecycle, logging, nioConcurrency, nioCore, systemPackage,
@@ -246,7 +254,7 @@ let package = Package(
         .executableTarget(
             name: "PatchSignCommand",
             dependencies: [
-                "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "ReleaseClient",
+                "Gateways", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "ReleaseClient",
                 "PatchRelease", "SimulationSupport", "CommandSupport",
                 "Terminal", argumentParser, nioConcurrency,
                 systemPackage,
@@ -313,6 +321,17 @@ let package = Package(
         ),
         .testTarget(name: "PatchFormatTests", dependencies: ["PatchFormat"]),
         .testTarget(name: "PatchCompressionTests", dependencies: ["PatchCompression", "PatchFormat", subprocess]),
+        .testTarget(
+            name: "GatewaysTests",
+            dependencies: ["Gateways", "PatchCompression", "PatchFormat", "PatchTrust", subprocess]
+        ),
+        .testTarget(
+            name: "GatewayClientsTests",
+            dependencies: [
+                "GatewayClients", "Gateways", "HTTPFiles", "PatchFetch", "PatchFormat", "PatchStore", "PatchTesting",
+                "PatchTrust", "Patchline", nioCore, systemPackage,
+            ]
+        ),
         .testTarget(
             name: "PatchDeltaTests",
             dependencies: ["PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", subprocess],
@@ -472,8 +491,8 @@ let package = Package(
             // The three commands as modules: what they say is made here without running them.
             dependencies: [
                 "FileFacts", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy", "AssetServer",
-                "PatchLanguage", "PatchRuntime", "PatchScriptCommand",
-                "CommandSupport", "DeviceOutput", "HTTPFiles",
+                "PatchLanguage", "PatchRuntime", "PatchScriptCommand", "CommandSupport", "DeviceOutput", "GatewayClients",
+                "Gateways", "HTTPFiles",
                 "HTTPPeers", "PatchChoice", "PatchCompression", "PatchDaemon", "PatchDelta", "PatchFetch",
                 "PatchFormat",
                 "Patchline", "PatchRelease",
@@ -502,7 +521,10 @@ let package = Package(
 if Context.environment["PATCHLINE_FUZZ"] != nil {
     package.products = []
     package.dependencies = []
-    let tested = ["CLZMA", "COpenSSL", "CZlib", "CZstd", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust"]
+    let tested = [
+        "CLZMA", "COpenSSL", "CZlib", "CZstd", "Gateways", "PatchCompression", "PatchDelta", "PatchFormat",
+        "PatchTrust",
+    ]
     package.targets = package.targets.filter { tested.contains($0.name) }
     package.targets += [
         .systemLibrary(name: "CFuzzer", path: "Tests/Fuzz/CFuzzer"),
@@ -510,11 +532,12 @@ if Context.environment["PATCHLINE_FUZZ"] != nil {
     ]
     for name in [
         "FuzzJSON", "FuzzMetadata", "FuzzList", "FuzzManifest", "FuzzColumn", "FuzzPEM", "FuzzPack", "FuzzExpress",
+        "FuzzArchive",
     ] {
         package.targets.append(
             .executableTarget(
                 name: name,
-                dependencies: ["Fuzzing", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust"],
+                dependencies: ["Fuzzing", "Gateways", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust"],
                 path: "Tests/Fuzz/\(name)"
             )
         )

@@ -1,7 +1,7 @@
 #include <zlib.h>
 
-// Swift reads no macros that call functions.
-static inline int patchline_inflate_init(z_streamp stream) { return inflateInit2(stream, 15 + 16); }
-static inline int patchline_deflate_init(z_streamp stream, int level) {
-    return deflateInit2(stream, level, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY);
+// Swift reads no macros that call functions. `window` is zlib's windowBits: 31 for gzip, -15 for bare deflate.
+static inline int patchline_inflate_init(z_streamp stream, int window) { return inflateInit2(stream, window); }
+static inline int patchline_deflate_init(z_streamp stream, int level, int window) {
+    return deflateInit2(stream, level, Z_DEFLATED, window, 9, Z_DEFAULT_STRATEGY);
 }

@@ -6,6 +6,7 @@ package enum CompressionError: Error, Equatable, Sendable {
     package enum Codec: String, Equatable, Sendable {
         case zstandard = "zstd"
         case gzip
+        case deflate
         case lzma2 = "LZMA2"
     }
 

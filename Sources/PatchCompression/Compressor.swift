@@ -18,7 +18,7 @@ package struct Compressor: ~Copyable {
         codec =
             switch format {
             case .zstandard: try ZstandardEncoding(level: effort.rawValue, size: size)
-            case .gzip: try GzipEncoding(level: effort == .quick ? 6 : 9)
+            case .gzip: try DeflateEncoding(.gzip, level: effort == .quick ? 6 : 9)
             }
     }
 

@@ -25,7 +25,7 @@ package struct Decompressor: ~Copyable {
         codec =
             switch format {
             case .zstandard: try ZstandardDecoding(takesMore: !isOneFrame)
-            case .gzip: try GzipDecoding()
+            case .gzip: try DeflateDecoding(.gzip)
             }
     }
 

@@ -1,3 +1,4 @@
+import Gateways
 import PatchFormat
 import PatchRelease
 import PatchStore
@@ -43,6 +44,8 @@ extension Failure {
         case .signer(_, .timedOut): .network
         case .signer: .failed
         case .jspatch(_, .notPEM), .jspatch(_, .notRSA): .malformed
+        case .loader(_, .signature): .refused
+        case .loader, .scriptName: .malformed
         case .jspatch: .refused
         case .exists, .notReplaced: .conflict
         case .plan, .keyName: .usage
@@ -63,6 +66,7 @@ extension Failure {
         case .exists: "name another place, or remove it first"
         case .notReplaced: "--force replaces what patchsign itself wrote, and nothing else; name another place"
         case .testingKey: "tests set \(TestingKeys.permission)=1; for anything else make keys with `patchsign init`"
+        case .loader(_, .noMain): "JSPatch's loader runs main.js, which includes the others"
         case .opensNothing: "give the new key's with --new-passphrase-file or --new-passphrase-env"
         case .keyInTwoUses: "make another key; a stolen entry key must not sign a role, nor the other way round"
         case .notASigner: "targets.json names who may sign for a channel"
@@ -101,7 +105,7 @@ extension Failure {
         case .elsewhere, .descriptions, .description, .file, .release, .rootOfTrust, .key, .foreign, .nothingToWithdraw,
             .plan, .keyName,
             .token,
-            .signer, .jspatch:
+            .signer, .jspatch, .loader, .scriptName:
             nil
         }
     }

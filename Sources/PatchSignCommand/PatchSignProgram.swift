@@ -37,7 +37,8 @@ struct PatchSignProgram: AsyncParsableCommand {
             InitCommand.self, KeyCommand.self, ReleaseCommand.self, WithdrawCommand.self, InspectCommand.self,
             VerifyCommand.self, SimulateCommand.self, EmbedCommand.self, RootCommand.self,
             RotateCommand.self,
-            DelegateCommand.self, RevokeCommand.self, StatusCommand.self, JSPatchCommand.self, PushCommand.self,
+            DelegateCommand.self, RevokeCommand.self, StatusCommand.self, JSPatchCommand.self, PackCommand.self,
+            PushCommand.self,
             PullCommand.self, ProposeCommand.self, PromoteCommand.self, RollbackCommand.self,
         ]
     )

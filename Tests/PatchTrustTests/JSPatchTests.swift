@@ -187,6 +187,30 @@ struct JSPatchTests {
         #expect(throws: unfit) { try PrivateKey.generate(.ed25519).signJSPatch(.md5, of: Self.file) }
     }
 
+    @Test func `is made by an old pair of 1,024 bits that is opened for it, and by none below`() throws {
+        let bench = try Self.bench(bits: 1_024)
+        try bench.run("openssl pkey -in key -aes256 -passout pass:secret -out closed")
+        let key = try JSPatchPrivateKey(pem: try bench.read("key"), passphrase: nil)
+        let signature = try key.sign(.md5, of: Self.file)
+        try bench.write(Self.script, to: "script")
+        try bench.run(
+            "printf %s $(md5sum script | cut -d' ' -f1) > text; openssl pkeyutl -sign -inkey key -in text -out sig"
+        )
+        #expect(try bench.read("sig") == signature && signature.count == 128)
+        try key.publicKey.check(signature, digest: .md5, of: Self.file)
+        try Self.publicKey(bench).check(signature, digest: .md5, of: Self.file)
+        #expect("\(key)" == "‹private key›")
+        let closed = try bench.read("closed")
+        #expect(try JSPatchPrivateKey(pem: closed, passphrase: "secret").sign(.md5, of: Self.file) == signature)
+        #expect(throws: KeyError.needsPassphrase) { try JSPatchPrivateKey(pem: closed, passphrase: nil) }
+        #expect(throws: KeyError.wrongPassphrase) { try JSPatchPrivateKey(pem: closed, passphrase: "other") }
+        let small = try Self.bench(bits: 768).read("key")
+        #expect(throws: KeyError.tooSmall(bits: 768)) { try JSPatchPrivateKey(pem: small, passphrase: nil) }
+        let other = try PrivateKey.generate(.p256).unencryptedPEM()
+        #expect(throws: KeyError.unfit(.p256, wanted: "RSA")) { try JSPatchPrivateKey(pem: other, passphrase: nil) }
+        #expect(throws: KeyError.unreadable) { try JSPatchPrivateKey(pem: Self.script, passphrase: nil) }
+    }
+
     @Test func `is not one of its key's over an entry, nor the other way round`() throws {
         let key = try TestingKey.other.key
         let text = JSPatchSignature.message(.md5, of: Self.file)

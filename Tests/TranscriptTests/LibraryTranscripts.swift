@@ -1,8 +1,11 @@
+import GatewayClients
+import Gateways
 import HTTPFiles
 import HTTPPeers
 import NIOHTTP1
 import PatchCompression
 import PatchDelta
+import PatchFetch
 import PatchFormat
 import PatchServer
 import PatchStore
@@ -25,6 +28,7 @@ struct LibraryTranscripts {
         library.list("pages", LocalServerError.samples.map { Self.line(PatchlineError($0)) })
         library.list("devices", SyncError.samples.map { Self.line(PatchlineError($0)) })
         library.list("settings", try Self.settings())
+        library.list("JSPatch's loader", LoaderClientError.samples.map { Self.line(PatchlineLoader.Failure($0)) })
         try library.check()
     }
 
@@ -53,6 +57,10 @@ struct LibraryTranscripts {
     }
 
     private static func line(_ error: PatchlineError) -> String { "\(error.code): \(error)" }
+
+    private static func line(_ failure: PatchlineLoader.Failure) -> String {
+        "\(failure.domain ?? "-") \(failure.code.map { "\($0)" } ?? "-") \(failure.kind): \(failure)"
+    }
 
     @Test func `of each refusal by the API stands in its transcript`() throws {
         var api = Transcript("api-problems", about: "What the release service answers to what it does not do.")
@@ -117,6 +125,22 @@ extension UploadError: Sampled {
         case .operations, .otherApp, .unknown, .malformed, .notWanted, .inUse, .wrongOffset, .tooLong, .badForm,
             .badPack, .noBase, .wrongBytes, .incomplete, .tooLarge, .tooMany, .file, .interrupted:
             true
+        }
+    }
+}
+
+extension LoaderClientError: Sampled {
+    static var samples: [LoaderClientError] {
+        [
+            .fetch(.notFound("2.1/v3.zip")), .fetch(.timedOut("2.1/v3.zip")), .fetch(.cancelled),
+            .file(.noSpace(.write, "/app/JSPatch/2.1/.new/main.js")),
+            .lock(.held("/app/JSPatch/2.1/lock", by: 7)), .record("/app/JSPatch/2.1/version"),
+        ] + LoaderError.samples.map { .package($0) }
+    }
+
+    var isSampled: Bool {
+        switch self {
+        case .fetch, .package, .file, .lock, .record: true
         }
     }
 }

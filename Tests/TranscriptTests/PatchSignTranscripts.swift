@@ -1,4 +1,5 @@
 import ArgumentParser
+import Gateways
 import PatchFetch
 import PatchFormat
 import PatchRelease
@@ -27,7 +28,7 @@ struct PatchSignTranscripts {
                 ReleaseReport.words(["a.map"], leftOutOf: Sample.patch),
                 ReleaseReport.words((1...7).map { "\($0).map" }, leftOutOf: Sample.patch),
                 ReleaseReport.words(SignatureCounts(made: 2, kept: 1_000)), PullReport.late,
-            ]
+            ] + PackCommand.samples
         )
         try transcript.check()
     }
@@ -126,7 +127,18 @@ struct PatchSignTranscripts {
         "init --app com.example.storefront --keys Keys --passphrase-file a --unencrypted-keys",
         "init --app a/b --keys Keys",
         "key new mine.key --kind ed25519 --bits 4096",
+        "pack main.js",
+        "pack --jspatch-key Keys/jspatch.key",
+        "pack main.js --jspatch-key Keys/jspatch.key --app-version 2.x",
+        "pack main.js --jspatch-key Keys/jspatch.key --app-version 2.1 -o fix",
         "status --keys",
         "status --keys Keys --now yesterday",
     ]
+}
+
+extension PackCommand {
+    fileprivate static var samples: [String] {
+        let place = AppVersion("2.1").flatMap { app in LoaderVersion(2).map { LoaderPlace(app, $0) } }
+        return [nil, place].map { words(LoaderPacking.Packed(file: "v2.zip", scripts: 2, size: 1_234, place: $0)) }
+    }
 }

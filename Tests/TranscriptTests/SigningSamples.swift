@@ -1,3 +1,5 @@
+import Gateways
+import PatchCompression
 import PatchFormat
 import PatchRelease
 import PatchStore
@@ -38,12 +40,14 @@ extension SigningError: Sampled {
             .nothingToWithdraw(Sample.patch, nil), .withdrawn(Sample.label, since: gone),
             .withdrawn(Label(patchID: Sample.patch, version: Sample.named("1.4.3")), since: gone),
             .exists("release2"), .keyName("../key"), .opensNothing("Keys/online.key"), .opensNothing(keys),
+            .scriptName("cart.txt"),
         ]
         let nested: [[SigningError]] = [
             ReleaseError.samples.map { .release("release1", $0) }, KeyError.samples.map { .key("Keys/root.key", $0) },
             TokenError.samples.map { .token("Keys/token.yaml", $0) },
             SignerProblem.samples.map { .signer("Keys/signer.yaml", $0) },
-            JSPatchError.samples.map { .jspatch("fix.js.jspatch", $0) }, BundleProblem.samples.map { .bundle($0) },
+            JSPatchError.samples.map { .jspatch("fix.js.jspatch", $0) },
+            LoaderError.samples.map { .loader("v2.zip", $0) }, BundleProblem.samples.map { .bundle($0) },
             EmbeddingProblem.samples.map { .embedding("release2", $0) },
             ReplacementRefusal.samples.map { .notReplaced("release2", $0) },
             RootOfTrustPlan.Problem.samples.map { .plan($0) },
@@ -57,7 +61,66 @@ extension SigningError: Sampled {
         case .file, .description, .noDescription, .descriptions, .bundle, .described, .elsewhere, .release, .incomplete,
             .rootOfTrust, .key, .token, .signer, .jspatch, .testingKey, .keyInTwoUses, .notASigner, .noKey, .foreign,
             .unlisted, .republished, .unmet, .nothingToWithdraw, .withdrawn, .embedding, .exists, .notReplaced, .plan,
-            .keyName, .opensNothing, .ceremony:
+            .keyName, .opensNothing, .ceremony, .loader, .scriptName:
+            true
+        }
+    }
+}
+
+extension LoaderError: Sampled {
+    static var samples: [LoaderError] {
+        guard let old = AppVersion("2.0"), let new = AppVersion("2.1"), let two = LoaderVersion(2),
+            let three = LoaderVersion(3)
+        else { return [] }
+        let place = LoaderPlace(new, three)
+        let plain: [LoaderError] = [
+            .missing("key"), .unknown("readme.txt"), .tooMany(1_001, limit: 1_000), .twice("cart.js"), .noMain,
+            .notUTF8("cart.js"),
+            .record(FormatError("patchline.json", field: "version", rule: LoaderVersion.rule)),
+            .signature(.shortPadding(3)), .moved(place, from: LoaderPlace(old, two)), .unnamed(place),
+            .notNewer(two, installed: three), .archive("script.zip", .noEnd),
+        ]
+        return plain + ZipError.samples.map { .archive(nil, $0) }
+    }
+
+    var isSampled: Bool {
+        switch self {
+        case .archive, .missing, .unknown, .tooMany, .twice, .noMain, .notUTF8, .record, .signature, .moved, .unnamed,
+            .notNewer:
+            true
+        }
+    }
+}
+
+extension ZipError: Sampled {
+    static var samples: [ZipError] {
+        let plain: [ZipError] = [
+            .tooLarge(limit: 16_000_000), .noEnd, .bytesBehind(3), .split, .zip64, .tooMany(5_000, limit: 2_000),
+            .list("does not end where the end record begins"), .list("ends before its comment does"),
+            .list("breaks off at entry 3"), .list("holds more than its entries"), .misplaced(at: 40),
+            .tooLong(limit: 64_000_000),
+        ]
+        return plain + EntryRule.samples.map { .entry("main.js", $0) }
+    }
+
+    var isSampled: Bool {
+        switch self {
+        case .tooLarge, .noEnd, .bytesBehind, .split, .zip64, .tooMany, .list, .misplaced, .tooLong, .entry: true
+        }
+    }
+}
+
+extension ZipError.EntryRule: Sampled {
+    static let samples: [ZipError.EntryRule] = [
+        .name(.absolute), .nameNotUTF8, .doubled, .encrypted, .streamed, .flags(8_192), .method(12), .symbolicLink,
+        .special, .folderWithContent, .contradicts("size"), .extra(1), .length(6, expected: 7), .checksum,
+        .compression(.tooLong(.deflate, limit: 699)),
+    ]
+
+    var isSampled: Bool {
+        switch self {
+        case .name, .nameNotUTF8, .doubled, .encrypted, .streamed, .flags, .method, .symbolicLink, .special,
+            .folderWithContent, .contradicts, .extra, .length, .checksum, .compression:
             true
         }
     }

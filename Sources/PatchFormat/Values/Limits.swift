@@ -61,6 +61,10 @@ package enum Limits {
     package static let object = 4_000_000_000
     /// A script that a developer tries without a server.
     package static let testScript = 16_000_000
+    /// A package of JSPatch's loader, all scripts that come out of it, and how many: real ones have some kilobytes.
+    package static let loaderPackage = 16_000_000
+    package static let loaderScripts = 64_000_000
+    package static let scriptsInLoaderPackage = 1_000
     package static let stateFile = 16_000_000
     /// Which versions a device runs, with their signatures: a list of its largest size, and each bundle's column besides.
     package static let selection = 24_000_000

@@ -1,3 +1,4 @@
+package import Gateways
 package import PatchFormat
 package import PatchStore
 package import PatchTrust
@@ -29,6 +30,10 @@ package enum SigningError: Error, Equatable, Sendable {
     /// An external signer.
     case signer(FilePath, SignerProblem)
     case jspatch(FilePath, JSPatchError)
+    /// A package for JSPatch's loader.
+    case loader(FilePath, LoaderError)
+    /// A file that is to be a script of such a package.
+    case scriptName(FilePath)
     case testingKey(String)
     /// One key pair may have one use.
     case keyInTwoUses(FilePath, also: String)
@@ -78,6 +83,8 @@ extension SigningError: CustomStringConvertible {
         case .token(let path, let error): "\(path) \(error)"
         case .signer(let path, let problem): "\(path): \(problem)"
         case .jspatch(let path, let error): "\(path): \(error)"
+        case .loader(let path, let error): "\(path): \(error)"
+        case .scriptName(let path): "\(path) cannot stand in a package: its name \(ScriptName.rule)"
         case .testingKey(let name): "\(name) is one of the testing keys, whose private halves everybody has"
         case .keyInTwoUses(let path, let other): "\(path) is also a key of \(other); a key has one use"
         case .notASigner(let path, let role): "\(path) may not sign for role \(role)"

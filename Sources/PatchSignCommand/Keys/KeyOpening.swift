@@ -58,24 +58,34 @@ struct KeyOpening: ParsableArguments {
         }
     }
 
-    private func open(file: FilePath) throws(Failure) -> SigningKey {
+    /// Opens what signs packages of JSPatch's loader: also pairs that are too small for anything else.
+    func openJSPatch(_ reference: KeyReference) throws(Failure) -> JSPatchSigner {
+        switch reference {
+        case .file(let file): return try open(file: file)
+        case .signer, .token:
+            let key: SigningKey = try open(reference)
+            return try signing { () throws(SigningError) in try JSPatchSigner(key) }
+        }
+    }
+
+    private func open<Key: OpenedKey>(file: FilePath) throws(Failure) -> Key {
         do throws(SigningError) {
-            return try SigningKey(file, passphrase: nil, policy: .ofThisProcess, files: DiskFiles())
+            return try Key(file, passphrase: nil, policy: .ofThisProcess, files: DiskFiles())
         } catch .key(_, .needsPassphrase) {
             return try open(encrypted: file)
         } catch { throw Failure(error) }
     }
 
     /// With the passphrases given; where none is, with those that were typed before, then with up to three more.
-    private func open(encrypted file: FilePath) throws(Failure) -> SigningKey {
+    private func open<Key: OpenedKey>(encrypted file: FilePath) throws(Failure) -> Key {
         let given = try passphrases()
         for passphrase in given.isEmpty ? PassphraseQuestion.known : given {
-            if let key = try open(file, with: passphrase) { return key }
+            if let key: Key = try open(file, with: passphrase) { return key }
         }
         guard given.isEmpty else { throw Failure(SigningError.key(file, .wrongPassphrase)) }
         var question = PassphraseQuestion(Self.question(for: file))
         while let typed = try Self.next(&question, for: file) {
-            guard let key = try open(file, with: typed) else { continue }
+            guard let key: Key = try open(file, with: typed) else { continue }
             PassphraseQuestion.remember(typed)
             return key
         }
@@ -83,10 +93,10 @@ struct KeyOpening: ParsableArguments {
     }
 
     /// Nil when it does not open with this.
-    private func open(_ file: FilePath, with passphrase: Passphrase) throws(Failure) -> SigningKey? {
+    private func open<Key: OpenedKey>(_ file: FilePath, with passphrase: Passphrase) throws(Failure) -> Key? {
         let text = try passphrase.text()
         do throws(SigningError) {
-            return try SigningKey(file, passphrase: text, policy: .ofThisProcess, files: DiskFiles())
+            return try Key(file, passphrase: text, policy: .ofThisProcess, files: DiskFiles())
         } catch .key(_, .wrongPassphrase) {
             return nil
         } catch { throw Failure(error) }
@@ -141,6 +151,19 @@ struct KeyOpening: ParsableArguments {
         Failure("no passphrase was typed for \(file.name ?? file.string)", exitCode: .refused)
     }
 }
+
+/// What a key file is opened as.
+private protocol OpenedKey {
+    init(
+        _ file: FilePath,
+        passphrase: String?,
+        policy: KeyPolicy,
+        files: any FileOperations
+    ) throws(SigningError)
+}
+
+extension SigningKey: OpenedKey {}
+extension JSPatchSigner: OpenedKey {}
 
 extension KeyReference {
     /// As it stands on a command line: a PKCS#8 file, `NAME.signer`, or a `pkcs11:` URI.

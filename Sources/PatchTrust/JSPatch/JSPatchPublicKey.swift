@@ -3,8 +3,8 @@ package import PatchFormat
 
 /// A public key that JSPatch signatures are checked with, and nothing else.
 ///
-/// Packages in the field are signed with RSA-1024; such a key is read here, and only here: it makes no new signature and
-/// is no ``PublicKey``.
+/// Packages in the field are signed with RSA-1024; such a key is read here and as a ``JSPatchPrivateKey``, and nowhere
+/// else: it is no ``PublicKey``.
 package struct JSPatchPublicKey: Sendable {
     package static let minimumBits = 1_024
 
@@ -21,7 +21,7 @@ package struct JSPatchPublicKey: Sendable {
         try self.init(handle)
     }
 
-    private init(_ handle: KeyHandle) throws(JSPatchError) {
+    init(_ handle: KeyHandle) throws(JSPatchError) {
         guard case .rsa(let bits) = handle.kind else { throw .notRSA }
         guard bits >= Self.minimumBits else { throw .tooSmall(bits: bits) }
         guard bits <= PublicKey.largestRSA, handle.hasShortExponent else { throw .tooCostly }

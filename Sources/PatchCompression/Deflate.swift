@@ -1,18 +1,43 @@
 import CZlib
 import PatchFormat
 
-@safe final class GzipDecoding: Decoding {
+/// What stands around a stream of deflate's.
+enum DeflateWrapping {
+    /// RFC 1952.
+    case gzip
+    /// Nothing: RFC 1951 alone, as archives hold it.
+    case none
+
+    /// zlib's windowBits (zlib.h, inflateInit2).
+    fileprivate var window: Int32 {
+        switch self {
+        case .gzip: 15 + 16
+        case .none: -15
+        }
+    }
+
+    fileprivate var codec: CompressionError.Codec {
+        switch self {
+        case .gzip: .gzip
+        case .none: .deflate
+        }
+    }
+}
+
+@safe final class DeflateDecoding: Decoding {
     private let stream: UnsafeMutablePointer<z_stream>
+    private let codec: CompressionError.Codec
     private(set) var hasEnded = false
     private(set) var holdsOutput = false
     let takesMore = false
 
-    init() throws(CompressionError) {
+    init(_ wrapping: DeflateWrapping) throws(CompressionError) {
+        codec = wrapping.codec
         unsafe stream = .allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
-        guard unsafe patchline_inflate_init(stream) == Z_OK else {
+        guard unsafe patchline_inflate_init(stream, wrapping.window) == Z_OK else {
             unsafe stream.deallocate()
-            throw .noMemory(.gzip)
+            throw .noMemory(wrapping.codec)
         }
     }
 
@@ -44,23 +69,25 @@ import PatchFormat
         switch result {
         case Z_OK, Z_BUF_ERROR: break
         case Z_STREAM_END: hasEnded = true
-        case Z_MEM_ERROR: throw .noMemory(.gzip)
-        default: throw .damaged(.gzip, reason: unsafe stream.pointee.msg.map { unsafe String(cString: $0) } ?? "error")
+        case Z_MEM_ERROR: throw .noMemory(codec)
+        default: throw .damaged(codec, reason: unsafe stream.pointee.msg.map { unsafe String(cString: $0) } ?? "error")
         }
         holdsOutput = !hasEnded && output.count == room
         return (output, taken)
     }
 }
 
-@safe final class GzipEncoding: Encoding {
+@safe final class DeflateEncoding: Encoding {
     private let stream: UnsafeMutablePointer<z_stream>
+    private let codec: CompressionError.Codec
 
-    init(level: Int32) throws(CompressionError) {
+    init(_ wrapping: DeflateWrapping, level: Int32) throws(CompressionError) {
+        codec = wrapping.codec
         unsafe stream = .allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
-        guard unsafe patchline_deflate_init(stream, level) == Z_OK else {
+        guard unsafe patchline_deflate_init(stream, level, wrapping.window) == Z_OK else {
             unsafe stream.deallocate()
-            throw .noMemory(.gzip)
+            throw .noMemory(wrapping.codec)
         }
     }
 
@@ -95,7 +122,7 @@ import PatchFormat
             switch result {
             case Z_STREAM_END: return output
             case Z_OK, Z_BUF_ERROR: if !isLast, offset == input.count, piece.count < room { return output }
-            default: throw .damaged(.gzip, reason: "error \(result)")
+            default: throw .damaged(codec, reason: "error \(result)")
             }
         }
     }

@@ -1,0 +1,65 @@
+package import PatchFormat
+package import PatchTrust
+
+/// `vN.zip` as JSPatch's loader fetches it: an archive of scripts and a signature over its MD5, and nothing else.
+package struct LoaderPackage: Equatable, Sendable {
+    package static let scriptArchiveName = "script.zip"
+    package static let signatureName = "key"
+    /// The most files of it and of the archive in it, which may hold folders and other files besides scripts.
+    static let bounds = ZipArchive.Bounds(
+        archive: Limits.loaderPackage,
+        contents: Limits.loaderScripts,
+        entries: 2 * Limits.scriptsInLoaderPackage
+    )
+
+    package let scriptArchive: [UInt8]
+    /// As long as its key's modulus.
+    package let signature: [UInt8]
+
+    package init(scriptArchive: [UInt8], signature: [UInt8]) {
+        self.scriptArchive = scriptArchive
+        self.signature = signature
+    }
+
+    /// What is signed: ``JSPatchDigest/md5`` of it.
+    package static func fingerprint(of scriptArchive: [UInt8]) -> Fingerprint { Fingerprint(of: scriptArchive) }
+
+    /// The package as a file.
+    package func bytes() throws(LoaderError) -> [UInt8] {
+        do throws(ZipError) {
+            return try ZipArchive([
+                .init(named: Self.scriptArchiveName, scriptArchive), .init(named: Self.signatureName, signature),
+            ]).bytes()
+        } catch { throw .archive(nil, error) }
+    }
+
+    /// Reads a package; of its signature nothing is known yet.
+    package init(_ bytes: [UInt8]) throws(LoaderError) {
+        let archive = try Self.read(nil, bytes)
+        for name in [Self.scriptArchiveName, Self.signatureName] where archive[name] == nil { throw .missing(name) }
+        let names = [Self.scriptArchiveName, Self.signatureName]
+        if let other = archive.files.first(where: { !names.contains($0.path.text) }) { throw .unknown(other.path.text) }
+        scriptArchive = archive[Self.scriptArchiveName] ?? []
+        signature = archive[Self.signatureName] ?? []
+    }
+
+    /// - Parameter name: of an archive in a package; nil for the package itself.
+    static func read(_ name: String?, _ bytes: [UInt8]) throws(LoaderError) -> ZipArchive {
+        do throws(ZipError) { return try ZipArchive(reading: bytes, within: bounds) } catch {
+            throw .archive(name, error)
+        }
+    }
+}
+
+/// The scripts of a package whose signature holds.
+package struct VerifiedScripts: Equatable, Sendable {
+    package let scripts: LoaderScripts
+
+    /// The archive of scripts is not opened before the signature over it holds.
+    package init(_ package: LoaderPackage, by key: JSPatchPublicKey) throws(LoaderError) {
+        do throws(JSPatchError) {
+            try key.check(package.signature, digest: .md5, of: LoaderPackage.fingerprint(of: package.scriptArchive))
+        } catch { throw .signature(error) }
+        scripts = try LoaderScripts(archive: package.scriptArchive)
+    }
+}

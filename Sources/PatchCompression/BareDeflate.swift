@@ -1,0 +1,36 @@
+import CZlib
+
+/// Deflate without a wrapping (RFC 1951), whole and in memory: the files of a zip archive.
+package enum BareDeflate {
+    /// The same bytes give the same stream, as long as zlib is the same.
+    package static func compressed(_ bytes: [UInt8]) throws(CompressionError) -> [UInt8] {
+        try DeflateEncoding(.none, level: 9).encode(bytes, isLast: true)
+    }
+
+    /// All that comes out of the stream.
+    ///
+    /// - Parameter limit: the most bytes that may come out.
+    /// - Throws: also where the stream ends before `bytes` do, or does not end.
+    package static func decompressed(_ bytes: [UInt8], limit: Int) throws(CompressionError) -> [UInt8] {
+        let decoding = try DeflateDecoding(.none)
+        var (output, offset): ([UInt8], Int) = ([], 0)
+        while !decoding.hasEnded {
+            // One more than may come: so that a stream that is too long shows.
+            let room = min(Decompressor.piece, limit - output.count + 1)
+            let (piece, taken) = try decoding.decode(bytes[offset...], upTo: room)
+            offset += taken
+            output += piece
+            guard output.count <= limit else { throw .tooLong(.deflate, limit: limit) }
+            if piece.isEmpty, taken == 0, !decoding.hasEnded { throw .incomplete(.deflate) }
+        }
+        guard offset == bytes.count else { throw .damaged(.deflate, reason: "bytes follow its end") }
+        return output
+    }
+}
+
+/// The checksum of gzip and of zip archives (ISO 3309).
+package enum CRC32 {
+    package static func of(_ bytes: [UInt8]) -> UInt32 {
+        unsafe bytes.withUnsafeBufferPointer { unsafe UInt32(crc32_z(0, $0.baseAddress, $0.count)) }
+    }
+}

@@ -1,0 +1,71 @@
+package import Gateways
+import PatchFormat
+import PatchStore
+import PatchTrust
+package import SystemPackage
+
+/// Scripts from files as a package of JSPatch's loader.
+package struct LoaderPacking: Sendable {
+    /// What was written.
+    package struct Packed: Equatable, Sendable {
+        package let file: FilePath
+        package let scripts: Int
+        /// Of the package, in bytes.
+        package let size: Int
+        package let place: LoaderPlace?
+
+        package init(file: FilePath, scripts: Int, size: Int, place: LoaderPlace?) {
+            self.file = file
+            self.scripts = scripts
+            self.size = size
+            self.place = place
+        }
+    }
+
+    /// `.zip` is added where it is missing.
+    package let output: FilePath
+    private let scripts: LoaderScripts
+
+    /// Reads the scripts, which stand in the package by their files' names.
+    ///
+    /// - Parameter origin: what the package says it is; nil for one that says nothing.
+    package init(_ files: [FilePath], to output: FilePath, for origin: LoaderPlace?) throws(SigningError) {
+        let named = output.name ?? ""
+        let place = named.hasSuffix(Self.suffix) ? output : output.parent.at("\(named)\(Self.suffix)")
+        self.output = place
+        var scripts: [ScriptName: [UInt8]] = [:]
+        var left = Limits.loaderScripts
+        for file in files {
+            guard let name = ScriptName(file.name ?? "") else { throw .scriptName(file) }
+            let bytes = try onDisk { () throws(FileError) in try DiskFiles().read(file, limit: left) }
+            left -= bytes.count
+            guard scripts.updateValue(bytes, forKey: name) == nil else { throw .loader(place, .twice(name.text)) }
+        }
+        self.scripts = try Self.packing(place) { () throws(LoaderError) in try LoaderScripts(scripts, for: origin) }
+    }
+
+    private static let suffix = ".zip"
+
+    /// Signs and writes the package, and reads it as a loader will before that.
+    ///
+    /// Afterwards: the file stands, durably, or it does not.
+    package func pack(signedBy signer: JSPatchSigner) throws(SigningError) -> Packed {
+        let archive = try Self.packing(output) { () throws(LoaderError) in try scripts.archive() }
+        let signature = try signer.sign(.md5, of: LoaderPackage.fingerprint(of: archive))
+        let bytes = try Self.packing(output) { () throws(LoaderError) in
+            let bytes = try LoaderPackage(scriptArchive: archive, signature: signature).bytes()
+            let read = try VerifiedScripts(LoaderPackage(bytes), by: signer.publicKey)
+            precondition(read.scripts == scripts, "a package is not what it was made of")
+            return bytes
+        }
+        try DiskFiles().writeNew(bytes, to: output, permissions: .publicFile)
+        return Packed(file: output, scripts: scripts.scripts.count, size: bytes.count, place: scripts.place)
+    }
+
+    private static func packing<Value>(
+        _ file: FilePath,
+        _ work: () throws(LoaderError) -> Value
+    ) throws(SigningError) -> Value {
+        do throws(LoaderError) { return try work() } catch { throw .loader(file, error) }
+    }
+}
