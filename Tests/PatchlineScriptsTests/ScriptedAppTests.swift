@@ -11,10 +11,14 @@ import PatchlineScripts
 import SystemPackage
 import Testing
 
-private final class Cart: PatchExposed {
-    static let patchableTotal = PatchMethod("total") { (_: Cart) in 5_975 }
+private final class Cart: PatchExposed {}
 
-    func total() throws -> Int { try Self.patchableTotal(self) }
+/// A start of the program, and its cart: a method belongs to one host.
+private struct Started: Sendable {
+    let app: ScriptedApp
+    let patchableTotal: PatchMethod<Cart, Int>
+
+    func total() throws -> Int { try patchableTotal(Cart()) }
 }
 
 /// What an app told, in words.
@@ -73,20 +77,22 @@ struct ScriptedAppTests {
         func app(
             exposing more: @escaping @Sendable (PatchHost) throws -> Void = { _ in },
             changing change: (inout ScriptedApp.Settings) -> Void = { _ in }
-        ) async throws -> ScriptedApp {
+        ) async throws -> Started {
+            let total = PatchMethod("total") { (_: Cart) in 5_975 }
             var settings = ScriptedApp.Settings()
             settings.app.servesPages = false
             settings.app.syncs = false
             change(&settings)
-            return try await ScriptedApp(
+            let app = try await ScriptedApp(
                 store: root.string,
                 settings: settings,
                 exposing: { host in
-                    try host.expose("Cart", Cart.self) { Cart.patchableTotal }
+                    try host.expose("Cart", Cart.self) { total }
                     try more(host)
                 },
                 report: told.take
             )
+            return Started(app: app, patchableTotal: total)
         }
     }
 
@@ -97,21 +103,21 @@ struct ScriptedAppTests {
     @Test func `has them in place once it has started, and confirms a version that has no page`() async throws {
         let world = try World()
         try await world.publish(Self.fix("1", total: "5976"))
-        let app = try await world.app()
-        #expect(try Cart().total() == 5_975)
-        #expect(try await app.start() == "")
-        #expect(try Cart().total() == 5_976)
-        #expect(try app.app.store.status().phase == .settled)
-        await app.stop()
+        let started = try await world.app()
+        #expect(try started.total() == 5_975)
+        #expect(try await started.app.start() == "")
+        #expect(try started.total() == 5_976)
+        #expect(try started.app.app.store.status().phase == .settled)
+        await started.app.stop()
     }
 
     @Test func `leaves it to whoever waits for more to confirm a version, where it is told so`() async throws {
         let world = try World()
         try await world.publish(Self.fix("1", total: "5976"))
-        let app = try await world.app(changing: { $0.confirmsByItself = false })
-        try await app.start()
-        #expect(try app.app.store.status().phase == .trying)
-        await app.stop()
+        let started = try await world.app(changing: { $0.confirmsByItself = false })
+        try await started.app.start()
+        #expect(try started.app.app.store.status().phase == .trying)
+        await started.app.stop()
     }
 
     @Test func `runs them in the order of the list, and not by their names`() async throws {
@@ -121,10 +127,10 @@ struct ScriptedAppTests {
             .script("z-first", "1", "defineClass('Cart', {total() { return 100; }});"),
             .script("a-second", "1", second)
         )
-        let app = try await world.app()
-        try await app.start()
-        #expect(try Cart().total() == 101)
-        await app.stop()
+        let started = try await world.app()
+        try await started.app.start()
+        #expect(try started.total() == 101)
+        await started.app.stop()
     }
 
     @Test func `takes a new version up while it runs, and gives its own code back when that is withdrawn`()
@@ -132,16 +138,16 @@ struct ScriptedAppTests {
     {
         let world = try World()
         try await world.publish(Self.fix("1", total: "1"))
-        let app = try await world.app()
-        try await app.start()
+        let started = try await world.app()
+        try await started.app.start()
         try await world.publish(Self.fix("2", total: "2"))
         await world.told.wait(for: "ran fix 2 Success")
-        #expect(try Cart().total() == 2)
+        #expect(try started.total() == 2)
         await world.told.wait(for: "confirmed: fix 2")
         try await world.withdraw("fix")
         await world.told.wait(for: "ran ")
-        #expect(try Cart().total() == 5_975)
-        await app.stop()
+        #expect(try started.total() == 5_975)
+        await started.app.stop()
     }
 
     @Test(arguments: [
@@ -153,44 +159,44 @@ struct ScriptedAppTests {
     ) async throws {
         let world = try World()
         try await world.publish(Self.fix("1", total: "1"))
-        let app = try await world.app(changing: { $0.host.timeLimit = .milliseconds(50) })
-        try await app.start()
+        let started = try await world.app(changing: { $0.host.timeLimit = .milliseconds(50) })
+        try await started.app.start()
         try await world.publish(.script("fix", "2", script))
         await world.told.wait(for: "failed: fix, \(kind), taken back")
         await world.told.wait(for: "ran fix 1 Success")
-        #expect(try Cart().total() == 1)
-        let status = try app.app.store.status()
+        #expect(try started.total() == 1)
+        let status = try started.app.app.store.status()
         #expect(status.phase == .settled)
         #expect(status.blocks.map { "\($0.version): \($0.reason)" } == ["fix 2: a script of it failed"])
-        await app.stop()
+        await started.app.stop()
     }
 
     @Test func `takes a version back whose patched method fails while it is on trial`() async throws {
         let world = try World()
         try await world.publish(Self.fix("1", total: "1"))
-        let app = try await world.app()
-        try await app.start()
-        await app.stop()
+        let started = try await world.app()
+        try await started.app.start()
+        await started.app.stop()
         let next = try await world.app(changing: { $0.confirmsByItself = false })
-        try await next.start()
+        try await next.app.start()
         try await world.publish(Self.fix("2", total: "this.nothing.there"))
         await world.told.wait(for: "ran fix 2 Success")
-        #expect(throws: PatchRuntime.PatchFailure.self) { try Cart().total() }
+        #expect(throws: PatchRuntime.PatchFailure.self) { try next.total() }
         await world.told.wait(for: "failed: fix, thrown, taken back")
         await world.told.wait(for: "ran fix 1 Success")
-        #expect(try Cart().total() == 1)
-        await next.stop()
+        #expect(try next.total() == 1)
+        await next.app.stop()
     }
 
     @Test func `keeps a confirmed version whose patched method fails, and tells it`() async throws {
         let world = try World()
         try await world.publish(Self.fix("1", total: "this.nothing.there"))
-        let app = try await world.app()
-        try await app.start()
-        #expect(throws: PatchRuntime.PatchFailure.self) { try Cart().total() }
+        let started = try await world.app()
+        try await started.app.start()
+        #expect(throws: PatchRuntime.PatchFailure.self) { try started.total() }
         await world.told.wait(for: "failed: fix, thrown")
-        #expect(try app.app.store.status().phase == .settled)
-        await app.stop()
+        #expect(try started.app.app.store.status().phase == .settled)
+        await started.app.stop()
     }
 
     @Test func `has a launch counted before the first script runs, so that one that ends the process is blamed`()
@@ -199,13 +205,13 @@ struct ScriptedAppTests {
         let world = try World()
         try await world.publish(Self.fix("1", total: "1"))
         let first = try await world.app()
-        try await first.start()
-        await first.stop()
+        try await first.app.start()
+        await first.app.stop()
         try await world.publish(.script("fix", "2", "require('Witness'); Witness.look();"))
         let store = world.root.string
         let seen = NIOLockedValueBox<[String]>([])
         for _ in 1...2 {
-            let app = try await world.app(
+            let started = try await world.app(
                 exposing: { host in
                     try host.expose("Witness", Witness.self) {
                         PatchStaticMethod("look") {
@@ -220,32 +226,32 @@ struct ScriptedAppTests {
                 },
                 changing: { $0.confirmsByItself = false }
             )
-            try await app.start()
+            try await started.app.start()
             // It is not stopped: a process that was killed says nothing.
         }
         #expect(seen.withLockedValue { $0 } == ["launch 1, true", "launch 2, true"])
         let last = try await world.app()
-        try await last.start()
-        #expect(try Cart().total() == 1)
-        #expect(try last.app.store.status().blocks.map(\.reason) == ["not confirmed in any of its launches"])
-        await last.stop()
+        try await last.app.start()
+        #expect(try last.total() == 1)
+        #expect(try last.app.app.store.status().blocks.map(\.reason) == ["not confirmed in any of its launches"])
+        await last.app.stop()
     }
 
     @Test func `passes over a script whose file is damaged, and blames nobody`() async throws {
         let world = try World()
         try await world.publish(Self.fix("1", total: "1"))
-        let app = try await world.app()
-        try await app.start()
-        await app.stop()
-        let file = FilePath(try #require(try app.app.store.scripts().first?.file))
+        let started = try await world.app()
+        try await started.app.start()
+        await started.app.stop()
+        let file = FilePath(try #require(try started.app.app.store.scripts().first?.file))
         try DiskFiles().remove(file)
         let next = try await world.app()
-        try await next.start()
+        try await next.app.start()
         await world.told.wait(for: "ran fix 1 FileNotExist")
-        #expect(try Cart().total() == 5_975)
-        #expect(try next.app.store.status().phase == .settled)
-        #expect(try next.app.store.status().blocks.isEmpty)
-        await next.stop()
+        #expect(try next.total() == 5_975)
+        #expect(try next.app.app.store.status().phase == .settled)
+        #expect(try next.app.app.store.status().blocks.isEmpty)
+        await next.app.stop()
     }
 }
 
