@@ -8,6 +8,9 @@ import Glibc
 ///
 /// Promises' jobs run when a call ends, and the engine gives each of them 20 ms anew. A chain of short ones is found by its
 /// garbage: after each collection the thread's time is looked at, too. What makes no garbage, as `for (;;) await 0`, is not found.
+///
+/// That stop has two timers of the engine at once, and JavaScriptCore 2.50 may meet an assertion of its own (`VMTraps`) when both end
+/// within microseconds: the process then ends, as one does whose script takes all memory at once.
 @safe final class EngineLimits {
     enum Stop: Equatable {
         case time, memory
