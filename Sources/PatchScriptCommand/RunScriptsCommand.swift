@@ -42,7 +42,10 @@ struct RunScriptsCommand: AsyncParsableCommand {
         do throws(PatchlineError) {
             let store = try await PatchlineStore(store)
             let altered = try store.status().patches.filter { $0.state == .fileAltered }.map(\.version)
-            scripts = try store.scripts().map { PatchScript($0, isAltered: altered.contains($0.version)) }
+            // Those of pages are none of a host's.
+            scripts = try store.scripts().filter { $0.runsIn != .page }.map {
+                PatchScript($0, isAltered: altered.contains($0.version))
+            }
         } catch { throw Failure("\(error)", exitCode: error.code == .disk ? .disk : .failed) }
         let sample: SampleHost
         do throws(PatchCallError) { sample = try SampleHost() } catch { throw Failure("\(error)") }
