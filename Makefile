@@ -35,9 +35,9 @@ bench-flood: ; @.ci/setup && $(SWIFT_RELEASE) && Benchmarks/flood.sh "$$($(RELEA
 bench-updates: ; @.ci/setup && $(SWIFT_RELEASE) && for case in "" --many; do Benchmarks/updates.sh "$$($(RELEASE) --show-bin-path)" "$(PATCHLINE_BUILD)/updates" $$case || exit 1; done
 bench-device: ; @.ci/setup && $(SWIFT_RELEASE) && Benchmarks/device.sh "$$($(RELEASE) --show-bin-path)"
 bench-documents: ; @Benchmarks/documents.sh
-format: ; swift format --in-place --recursive Sources Tests Examples Package.swift
+format: ; swift format --in-place --recursive Sources Tests Examples Patches/service/Sources Package.swift
 # No module by luck, no message without a transcript; the largest cycle of files that is there: no module gets a larger one.
-lint: ; swift format lint --strict --recursive Sources Tests Examples Package.swift && .ci/imports && .ci/file-graph --limit 5 >/dev/null && .ci/messages
+lint: ; swift format lint --strict --recursive Sources Tests Examples Patches/service/Sources Package.swift && .ci/imports && .ci/file-graph --limit 5 >/dev/null && .ci/messages
 # The same links, judged in seconds beside what was built; CI runs it.
 docs-check: ; @.ci/docs
 # The sample as the package of its own that it is.

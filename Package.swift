@@ -208,7 +208,7 @@ let package = Package(
         // The sample's service, which a script patch mends while it runs.
         .executableTarget(
             name: "ShopService",
-            dependencies: ["PatchRuntime", "Patchline", "PatchlineScripts", hummingbird, nioCore, systemPackage],
+            dependencies: ["PatchRuntime", "Patchline", "PatchlineScripts", hummingbird, systemPackage],
             path: "Patches/service/Sources"
         ),
         // What the device's programs say, as values: for people it is printed by PatchSyncCommand.
@@ -445,7 +445,8 @@ let package = Package(
         .testTarget(
             name: "PatchlineScriptsTests",
             dependencies: [
-                "DeviceTesting", "PatchChoice", "PatchFormat", "PatchRuntime", "PatchStore", "PatchSync", "PatchTesting", "Patchline",
+                "DeviceTesting", "PatchChoice", "PatchFormat", "PatchRuntime", "PatchStore", "PatchSync",
+                "PatchTesting", "Patchline",
                 "PatchlineScripts", nioConcurrency, systemPackage,
             ]
         ),
@@ -491,7 +492,8 @@ let package = Package(
             // The three commands as modules: what they say is made here without running them.
             dependencies: [
                 "FileFacts", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy", "AssetServer",
-                "PatchLanguage", "PatchRuntime", "PatchScriptCommand", "CommandSupport", "DeviceOutput", "GatewayClients",
+                "PatchLanguage", "PatchRuntime", "PatchScriptCommand", "CommandSupport", "DeviceOutput",
+                "GatewayClients",
                 "Gateways", "HTTPFiles",
                 "HTTPPeers", "PatchChoice", "PatchCompression", "PatchDaemon", "PatchDelta", "PatchFetch",
                 "PatchFormat",

@@ -81,7 +81,7 @@ enum PageScript {
             parameters: async () => (await call("parameters", "GET")).parameters,
             // [{ patchId, version, sha256, size, url, runsIn, pages }]: the script patches of the version that this page is of
             scripts: async () => (await call("scripts.json", "GET")).scripts,
-            // Runs those that are not in this page yet, one after the other, in the order of their ids; fails with the first
+            // Runs those that are not in this page yet, one after the other, in the order of the list; fails with the first
             // that does not load or throws.
             async loadScripts() {
               for (const { patchId, version, url, runsIn, pages } of await patchline.scripts()) {

@@ -101,7 +101,9 @@ public actor ScriptedApp {
         return url
     }
 
-    /// Returns once no answer is on its way and no change is followed any more. What is patched stays so.
+    /// Returns once no answer is on its way and no change is followed any more.
+    ///
+    /// What is patched stays so.
     public func stop() async {
         await app.stop()
         following?.cancel()

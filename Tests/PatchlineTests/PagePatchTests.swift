@@ -59,7 +59,7 @@ struct PagePatchTests {
         async throws
     {
         let (world, _) = try await running([
-            Self.patches("1"), .script("host", "1", "host;"), .script("also", "1", "also;").inPages(side: .both),
+            .script("also", "1", "also;").inPages(side: .both), Self.patches("1"), .script("host", "1", "host;"),
             Self.web,
         ])
         let answer = try #require(try await world.server.get("/").bytes)
@@ -261,7 +261,7 @@ struct PagePatchTests {
         #expect(try await world.server.get("/").file != nil)
         let blocks = try world.device.device.state().machine.blocks.blocks
         #expect(
-            blocks.map { "\($0.key.patchID) \($0.value.reason.rawValue)" } == ["fix a script of it failed in a page"]
+            blocks.map { "\($0.key.patchID) \($0.value.reason.rawValue)" } == ["fix a script of it failed"]
         )
         // The same report again is of another launch.
         #expect(try await tell(body, world).hasPrefix("409"))

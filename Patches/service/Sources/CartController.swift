@@ -1,6 +1,8 @@
 import PatchRuntime
 
-/// What is in a cart, and what it costs. Amounts are whole cents.
+/// What is in a cart, and what it costs.
+///
+/// Amounts are whole cents.
 final class CartController: PatchExposed {
     let lines: [CartLine]
     let offers: Offers
@@ -57,7 +59,8 @@ extension PatchHost {
             }
             PatchMethod("offers") { (cart: CartController) -> [String: PatchValue] in
                 [
-                    "shipping": .number(Double(cart.offers.shipping)), "freeFrom": .number(Double(cart.offers.freeFrom)),
+                    "shipping": .number(Double(cart.offers.shipping)),
+                    "freeFrom": .number(Double(cart.offers.freeFrom)),
                     "kind": .string(cart.offers.discountedKind), "from": .number(Double(cart.offers.discountedFrom)),
                     "percent": .number(Double(cart.offers.percent)),
                 ]

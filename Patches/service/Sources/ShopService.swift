@@ -31,7 +31,8 @@ enum ShopService {
         ) { event in
             switch event {
             case .ran(let report):
-                say("patches: \(report.rows.map { "\($0.id) \($0.version) \($0.state.rawValue)" }.joined(separator: ", "))")
+                let rows = report.rows.map { "\($0.id) \($0.version) \($0.state.rawValue)" }
+                say("patches: \(rows.joined(separator: ", "))")
             case .failed(let failure, let isTakenBack): say("\(failure)\(isTakenBack ? "; taken back" : "")")
             case .app(let event): say("\(event)")
             }

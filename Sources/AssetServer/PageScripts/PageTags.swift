@@ -1,7 +1,7 @@
 import PatchFormat
 import PatchTrust
 
-/// The tags that put scripts into a page: the language first, then each script of the page, in the order of their ids.
+/// The tags that put scripts into a page: the language first, then each script of the page, in the order of the list.
 ///
 /// All are files of the page's own origin, so that they run under a policy that allows no others, and each names the SHA-256 of
 /// its bytes: a browser runs no others. Their URLs name their content too. Nothing in them needs an escape: ids, versions and

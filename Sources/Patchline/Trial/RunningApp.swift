@@ -163,7 +163,8 @@ package actor RunningApp: Service {
         case .anyTime: settings.runsScripts || good == nil && serving == nil
         // Nothing runs that a start could disturb, or scripts are to be taken back alone (J9).
         case .atReload:
-            good == nil && serving == nil || settings.runsScripts && good.map { next.leavesOutScriptsAlone(of: $0) } == true
+            good == nil && serving == nil
+                || settings.runsScripts && good.map { next.leavesOutScriptsAlone(of: $0) } == true
         case .atNextLaunch: false
         }
     }
