@@ -15,6 +15,8 @@ package struct ScriptFailure: Equatable, Sendable {
 
     /// The trial that the page speaks for; nil for a page of what is confirmed.
     package let launch: String?
+    /// Whether the app's own program says so, which ran it.
+    package var isInProgram = false
     package let patchID: PatchID
     package let version: VersionLabel
     package let fault: Fault
@@ -86,7 +88,7 @@ extension ScriptFailure: CustomStringConvertible {
     package var description: String {
         let place = line > 0 ? " (line \(line), column \(column))" : ""
         return switch fault {
-        case .threw: "\(label) failed in a page: \(message)\(place)"
+        case .threw: "\(label) failed\(isInProgram ? "" : " in a page"): \(message)\(place)"
         case .unloaded: "\(label) was not loaded by a page"
         }
     }

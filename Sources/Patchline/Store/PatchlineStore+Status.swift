@@ -182,7 +182,7 @@ extension PatchlineStore {
         }
 
         func failure(_ message: String, line: Int, column: Int, launch: LaunchToken?) -> ScriptFailure {
-            ScriptFailure(
+            var failure = ScriptFailure(
                 launch: launch?.text,
                 patchID: label.patchID,
                 version: label.version,
@@ -191,6 +191,8 @@ extension PatchlineStore {
                 line: line,
                 column: column
             )
+            failure.isInProgram = true
+            return failure
         }
 
         /// The program, compared with the signed digest after it was read.

@@ -75,7 +75,7 @@ extension BrowserTests {
                 _ = try await shop.page.program.line(with: "rolled back to fix 1, web 1 from fix 2, web 1")
                 try await shop.expect("60")
                 let status = try await shop.device("status").done().output
-                #expect(status.contains("fix 2: a script of it failed in a page; next try after 20"), "\(status)")
+                #expect(status.contains("fix 2: a script of it failed; next try after 20"), "\(status)")
             }
         }
 
