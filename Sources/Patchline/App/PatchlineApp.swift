@@ -187,8 +187,11 @@ public actor PatchlineApp {
     /// A script of this launch did not work; a version on trial is taken back at once.
     ///
     /// - Parameters:
+    ///   - script: one of the launch's.
+    ///   - message: why, on one line; the first 500 characters count.
     ///   - line: from 1, in the script's own file; 0 where nobody knows.
     ///   - column: likewise.
+    ///   - launch: the one that it ran in.
     public func scriptFailed(
         _ script: PatchlineStore.Script,
         _ message: String,
