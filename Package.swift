@@ -100,11 +100,14 @@ let package = Package(
         .target(
             name: "PatchRelease",
             dependencies: [
-                "CLinux", "Gateways", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore",
+                "ChildProcess", "PatchLanguage", "Gateways", "PatchCompression", "PatchDelta", "PatchFormat",
+                "PatchTrust", "PatchStore",
                 "ReleaseFolder",
                 "YAMLReading", systemPackage,
             ]
         ),
+        // A command that is run, waited for, and killed where it takes too long.
+        .target(name: "ChildProcess", dependencies: ["CLinux"]),
         .target(
             name: "ReleaseTree",
             dependencies: ["FileFacts", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", systemPackage]
@@ -254,7 +257,8 @@ let package = Package(
         .executableTarget(
             name: "PatchSignCommand",
             dependencies: [
-                "Gateways", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "ReleaseClient",
+                "ChildProcess", "Gateways", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder",
+                "ReleaseClient",
                 "PatchRelease", "SimulationSupport", "CommandSupport",
                 "Terminal", argumentParser, nioConcurrency,
                 systemPackage,
@@ -274,7 +278,7 @@ let package = Package(
             dependencies: [
                 "FileFacts", "PatchFetch",
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "APIProxy",
-                "AssetServer",
+                "AssetServer", "ChildProcess",
                 "HTTPFiles", "IdleProcess", "PatchDaemon", "Patchline", "CommandSupport", "DeviceOutput", "Terminal",
                 argumentParser, unixSignals, nioConcurrency, systemPackage,
             ]
@@ -352,7 +356,8 @@ let package = Package(
         .testTarget(
             name: "PatchReleaseTests",
             dependencies: [
-                "YAMLReading", "PatchDelta", "PatchRelease", "ReleaseFolder", "PatchTesting", "PatchFormat",
+                "ChildProcess", "YAMLReading", "PatchDelta", "PatchRelease", "ReleaseFolder", "PatchTesting",
+                "PatchFormat",
                 "PatchTrust",
                 "PatchStore", subprocess,
                 systemPackage,
@@ -491,7 +496,8 @@ let package = Package(
             name: "TranscriptTests",
             // The three commands as modules: what they say is made here without running them.
             dependencies: [
-                "FileFacts", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy", "AssetServer",
+                "ChildProcess", "FileFacts", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy",
+                "AssetServer",
                 "PatchLanguage", "PatchRuntime", "PatchScriptCommand", "CommandSupport", "DeviceOutput",
                 "GatewayClients",
                 "Gateways", "HTTPFiles",
@@ -573,6 +579,21 @@ if Context.environment["PATCHLINE_BENCH"] != nil {
             path: "Benchmarks/Documents"
         )
     )
+}
+
+// With PATCHLINE_OPTIMIZED set, the modules that compute are optimised in a debug build too, with all of its checks: its tests
+// take half the time. Never by itself, for no package may depend on one with flags of its own.
+if Context.environment["PATCHLINE_OPTIMIZED"] != nil {
+    for target in package.targets {
+        guard
+            [
+                "FileFacts", "FleetSimulation", "PatchChoice", "PatchCompression", "PatchDelta", "PatchFormat",
+                "PatchStore",
+                "PatchTrust", "ReleaseFolder",
+            ].contains(target.name)
+        else { continue }
+        target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+    }
 }
 
 for target in package.targets where target.type != .system {

@@ -14,6 +14,12 @@ package enum ProcessEnvironment {
         environment(TestingKeys.permission) == "1"
     }
 
+    /// Where the program lies that runs.
+    package static var programFolder: FilePath? {
+        let program = FilePath("/proc/self/exe").followingLinks
+        return program == "/proc/self/exe" ? nil : program.removingLastComponent()
+    }
+
     package static var workingDirectory: FilePath {
         guard let text = unsafe getcwd(nil, 0) else { return "/" }
         defer { unsafe free(text) }

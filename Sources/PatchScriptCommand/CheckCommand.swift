@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import PatchFormat
 import PatchLanguage
 import PatchRuntime
 import PatchStore
@@ -33,8 +34,11 @@ struct CheckCommand: AsyncParsableCommand {
     )
     var host: [String] = []
 
+    @Flag(name: .long, help: "Print JSON instead of text.")
+    var json = false
+
     func run() async throws {
-        let code = try await runCommand(work)
+        let code = try await runCommand(json: json, work)
         if code != .done { throw code.asError }
     }
 
@@ -50,22 +54,26 @@ struct CheckCommand: AsyncParsableCommand {
                 )
             }
         }
-        var (scripts, isWrong): ([(file: String, names: ScriptNames)], Bool) = ([], false)
-        for file in files {
-            let script = try ScriptFile.script(file)
-            if let failure = script.check() {
-                isWrong = true
-                Failure(CheckCommand.sentence(failure, file: file), exitCode: .malformed).report(to: .standardError)
-            } else if case .bytes(let bytes) = script.content {
-                scripts.append((file, ScriptNames(String(decoding: bytes, as: UTF8.self))))
+        var found: [ScriptFindings] = []
+        for file in files { found.append(ScriptFindings(try ScriptFile.script(file), file: file)) }
+        if !interfaces.isEmpty {
+            let names = found.compactMap(\.names)
+            for index in found.indices {
+                found[index].unknown = found[index].names?.unknown(to: interfaces, besides: names) ?? []
             }
         }
-        for (file, names) in scripts where !interfaces.isEmpty {
-            for name in names.unknown(to: interfaces, besides: scripts.map(\.names)) {
-                Console.standardError.line(CheckCommand.warning(name, file: file))
+        if json { Console.standardOutput.line(JSON.fields([("scripts", .array(found.map(\.json)))]).line) }
+        for script in found {
+            if let failure = script.failure, !json {
+                Failure(CheckCommand.sentence(failure, file: script.file), exitCode: .malformed).report(
+                    to: .standardError
+                )
+            }
+            for name in script.unknown where !json {
+                Console.standardError.line(CheckCommand.warning(name, file: script.file))
             }
         }
-        return isWrong ? .malformed : .done
+        return found.contains { $0.failure != nil } ? .malformed : .done
     }
 
     /// As `fix.js:3:7: SyntaxError: …`.
@@ -75,6 +83,41 @@ struct CheckCommand: AsyncParsableCommand {
     }
 
     static func warning(_ name: UnknownName, file: String) -> String { printable("warning: \(file): \(name)") }
+}
+
+/// What there is to say of one script.
+private struct ScriptFindings {
+    let file: String
+    let failure: PatchFailure?
+    /// Nil where it is no program.
+    let names: ScriptNames?
+    var unknown: [UnknownName] = []
+
+    init(_ script: PatchScript, file: String) {
+        self.file = file
+        failure = script.check()
+        guard failure == nil, case .bytes(let bytes) = script.content else {
+            names = nil
+            return
+        }
+        names = ScriptNames(String(decoding: bytes, as: UTF8.self))
+    }
+
+    var json: JSON {
+        .fields([
+            ("file", .text(file)),
+            (
+                "failure",
+                failure.map {
+                    .fields([
+                        ("line", $0.line.map { .integer($0) }),
+                        ("column", $0.line == nil ? nil : $0.column.map { .integer($0) }),
+                        ("message", .text($0.message)),
+                    ])
+                }
+            ), ("unknown", unknown.isEmpty ? nil : .array(unknown.map { .text("\($0)") })),
+        ])
+    }
 }
 
 /// A script in a file that somebody names.

@@ -8,7 +8,7 @@ struct ConsoleCommand: AsyncParsableCommand {
         commandName: "console",
         abstract: "Evaluate lines of standard input on a sample host, each in the same context.",
         discussion: """
-            Scripts may be loaded first. A line that fails is told, and the next one is read. It ends with the input.
+            Scripts may be loaded first: those that a store runs, then files. A line that fails is told, and the next one is read. It ends with the input.
 
             EXAMPLES
               patchscript console
@@ -19,12 +19,19 @@ struct ConsoleCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("Scripts to run before.", valueName: "file.js"))
     var files: [String] = []
 
+    @Option(help: ArgumentHelp("The store of a device, whose active scripts run before.", valueName: "dir"))
+    var store: String?
+
     func run() async throws {
-        try await runCommand { () async throws(Failure) in try work() }
+        try await runCommand { () async throws(Failure) in
+            var active: [PatchScript] = []
+            if let store { active = try await PatchScript.active(in: store) }
+            try work(after: active)
+        }
     }
 
-    private func work() throws(Failure) {
-        var scripts: [PatchScript] = []
+    private func work(after active: [PatchScript]) throws(Failure) {
+        var scripts = active
         for file in files { scripts.append(try ScriptFile.script(file)) }
         let sample: SampleHost
         do throws(PatchCallError) { sample = try SampleHost() } catch { throw Failure("\(error)") }

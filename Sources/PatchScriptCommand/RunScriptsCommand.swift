@@ -38,25 +38,23 @@ struct RunScriptsCommand: AsyncParsableCommand {
     }
 
     private func work() async throws(Failure) -> Terminal.ExitCode {
-        let scripts: [PatchScript]
-        do throws(PatchlineError) {
-            let store = try await PatchlineStore(store)
-            let altered = try store.status().patches.filter { $0.state == .fileAltered }.map(\.version)
-            // Those of pages are none of a host's.
-            scripts = try store.scripts().filter { $0.runsIn != .page }.map {
-                PatchScript($0, isAltered: altered.contains($0.version))
-            }
-        } catch { throw Failure("\(error)", exitCode: error.code == .disk ? .disk : .failed) }
+        let scripts = try await PatchScript.active(in: store)
         let sample: SampleHost
         do throws(PatchCallError) { sample = try SampleHost() } catch { throw Failure("\(error)") }
         let report = sample.host.run(scripts)
         if json {
             Console.standardOutput.line(JSON.fields([("patches", .array(report.rows.map(\.json)))]).line)
         } else {
+            guard !report.rows.isEmpty else {
+                Console.standardOutput.line(RunScriptsCommand.nothing)
+                return .done
+            }
             for line in RunScriptsCommand.table(report).lines(on: .standardOutput) { Console.standardOutput.line(line) }
         }
         return report.rows.allSatisfy { $0.state == .installed } ? .done : .partial
     }
+
+    static let nothing = "no active script is for programs"
 
     static func table(_ report: PatchReport) -> Table {
         var table = Table(["PATCH", "VERSION", "STATE", "WHY"])
@@ -70,6 +68,17 @@ struct RunScriptsCommand: AsyncParsableCommand {
 }
 
 extension PatchScript {
+    /// The scripts of what runs on a device that are for programs, in list order.
+    static func active(in path: String) async throws(Failure) -> [PatchScript] {
+        do throws(PatchlineError) {
+            let store = try await PatchlineStore(path)
+            let altered = try store.status().patches.filter { $0.state == .fileAltered }.map(\.version)
+            return try store.scripts().filter { $0.runsIn != .page }.map {
+                PatchScript($0, isAltered: altered.contains($0.version))
+            }
+        } catch { throw Failure("\(error)", exitCode: error.code == .disk ? .disk : .failed) }
+    }
+
     /// What a store says of a script, and its bytes if they are those that were signed.
     init(_ script: PatchlineStore.Script, isAltered: Bool) {
         var content: Content = isAltered ? .altered : .missing

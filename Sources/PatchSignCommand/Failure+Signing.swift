@@ -1,3 +1,4 @@
+import ChildProcess
 import Gateways
 import PatchFormat
 import PatchRelease
@@ -41,7 +42,7 @@ extension Failure {
         case .token(_, .failed): .failed
         case .token: .refused
         case .signer(_, .doesNotVerify): .refused
-        case .signer(_, .timedOut): .network
+        case .signer(_, .command(.timedOut)): .network
         case .signer: .failed
         case .jspatch(_, .notPEM), .jspatch(_, .notRSA): .malformed
         case .loader(_, .signature): .refused
@@ -84,7 +85,7 @@ extension Failure {
         case .token(_, .noKey): "`pkcs11-tool --list-objects --login` shows what a token holds"
         case .signer(_, .doesNotVerify):
             "it must print the raw bytes of the signature, by the scheme in PATCHLINE_SCHEME, and nothing else"
-        case .signer(_, .timedOut):
+        case .signer(_, .command(.timedOut)):
             "`timeout: SECONDS` in the description gives it longer; it cannot ask at the terminal"
         case .signer(_, .exited): "run it by hand: PATCHLINE_SCHEME=rsassa-pss-sha256 COMMAND <FILE | wc -c"
         case .incomplete: "the other key holders sign with `patchsign release sign`"
@@ -115,8 +116,9 @@ extension Failure {
         case .symbolicLink: "copy the file to its place"
         case .releaseInside, .privateKey:
             "move it elsewhere, or leave it out by `exclude:` in release.yaml or a .patchlineignore"
+        case .noHost: "the host's program writes it as PatchHost.interface"
         case .missing, .special, .notAFolder, .notAFile, .badName, .notUTF8, .reserved, .empty, .tooManyFiles, .noIndex,
-            .manifest, .scriptNotUTF8, .exclusions, .changed:
+            .manifest, .scriptNotUTF8, .noProgram, .exclusions, .changed:
             nil
         }
     }

@@ -37,7 +37,7 @@ struct PatchSyncProgram: AsyncParsableCommand {
             StatusCommand.self, ExplainCommand.self,
             LogCommand.self, RunCommand.self,
             ParametersCommand.self, VerifyCommand.self, DoctorCommand.self,
-            SchemaCommand.self, TestScriptCommand.self, TUFCommand.self,
+            SchemaCommand.self, TestScriptCommand.self, EvalCommand.self, ConsoleCommand.self, TUFCommand.self,
         ]
     )
 

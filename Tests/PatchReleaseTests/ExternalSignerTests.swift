@@ -1,3 +1,4 @@
+import ChildProcess
 import FoundationEssentials
 import Glibc
 import PatchFormat
@@ -161,7 +162,7 @@ struct ExternalSignerTests {
         let bench = try Workbench()
         for (body, problem) in [
             ("\(Self.sign); exit 3", SignerProblem.exited(status: 3)), ("exit 255", .exited(status: 255)),
-            ("\(Self.sign); kill -9 $$", .killed(signal: 9)), ("kill -13 $$", .killed(signal: 13)),
+            ("\(Self.sign); kill -9 $$", .command(.killed(signal: 9))), ("kill -13 $$", .command(.killed(signal: 13))),
         ] {
             let signer = try Self.signer(body, in: bench)
             #expect(throws: Self.problem(problem, bench)) { try signer.sign(Self.message, scheme: .rsaPKCS1v15) }
@@ -177,7 +178,7 @@ struct ExternalSignerTests {
         defer { try? end.close() }
         let body = "exec 9> '\(held)'\necho begun >&9\nsleep 1000 &\n\(Self.sign)\nwait"
         let signer = try Self.signer(body, timeout: 1, in: bench)
-        #expect(throws: Self.problem(.timedOut(seconds: 1), bench)) {
+        #expect(throws: Self.problem(.command(.timedOut(seconds: 1)), bench)) {
             try signer.sign(Self.message, scheme: .rsaPKCS1v15)
         }
         var file = pollfd(fd: end.rawValue, events: 0, revents: 0)
@@ -187,7 +188,7 @@ struct ExternalSignerTests {
     @Test func `that prints without end is killed`() throws {
         let bench = try Workbench()
         let signer = try Self.signer("exec cat /dev/zero", in: bench)
-        #expect(throws: Self.problem(.tooMuchOutput(limit: 16_384), bench)) {
+        #expect(throws: Self.problem(.command(.tooMuchOutput(limit: 16_384)), bench)) {
             try signer.sign(Self.message, scheme: .rsaPKCS1v15)
         }
     }
@@ -207,7 +208,7 @@ struct ExternalSignerTests {
         let script = bench.folder.appending("s.sh").string
         unsafe chmod(script, 0o644)
         let signer = try Self.open(bench)
-        #expect(throws: Self.problem(.notStarted(script, reason: "Permission denied"), bench)) {
+        #expect(throws: Self.problem(.command(.notStarted(script, reason: "Permission denied")), bench)) {
             try signer.sign(Self.message, scheme: .rsaPKCS1v15)
         }
         for (command, found) in [
@@ -216,7 +217,7 @@ struct ExternalSignerTests {
         ] {
             try bench.write("command: [\(command)]\npublic: s.pub\n", to: "s.signer")
             let signer = try Self.open(bench)
-            #expect(throws: Self.problem(.commandNotFound(found), bench)) {
+            #expect(throws: Self.problem(.command(.commandNotFound(found)), bench)) {
                 try signer.sign(Self.message, scheme: .rsaPKCS1v15)
             }
         }

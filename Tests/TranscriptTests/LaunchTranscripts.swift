@@ -1,3 +1,4 @@
+import ChildProcess
 import AssetServer
 import DeviceOutput
 import PatchFetch
@@ -51,6 +52,33 @@ struct LaunchTranscripts {
                 for event in events { launch.take(event) }
                 launch.isOpen()
             }
+        )
+        let states = [
+            ScriptState(patchID: "fix-cart-total", version: "2", state: "Success", failure: nil),
+            ScriptState(
+                patchID: "line",
+                version: "1",
+                state: "UnKnownError",
+                failure: "it throws 5, which is no error"
+            ),
+        ]
+        transcript.section(
+            "serve --scripts",
+            try Written.lines { console in
+                let launch = LaunchEvents(json: false, store: "/var/lib/app", out: console, errors: console)
+                for states in [states, []] { launch.scripts(.success(states)) }
+                let commands: [ChildProcessError] = [
+                    .commandNotFound("patchscript"), .notStarted("patchscript", reason: "Permission denied"),
+                    .killed(signal: 6), .timedOut(seconds: 60), .tooMuchOutput(limit: 1_000_000),
+                ]
+                for error in [.exited(status: 3)] + commands.map(ScriptTableError.command) {
+                    launch.scripts(.failure(error))
+                }
+            }
+        )
+        transcript.list(
+            "scripts of one's own",
+            [Failure(notInDebugMode: "/var/lib/app"), .noPatchScript].map { "\($0.message)\nhint: \($0.hint ?? "")" }
         )
         transcript.list("a page without its scripts", PagePlan.Reason.allCases.map { $0.words("/cart") })
         transcript.list("a script that a page could not load", [try Self.failure("unloaded").description])

@@ -58,6 +58,7 @@ struct PatchScriptTranscripts {
                 )
             ]
         )
+        transcript.list("run, without scripts", [RunScriptsCommand.nothing])
         #expect(try sample.total(sample.cart) == 1_799)
         sample.host.withdraw("fix-cart-total")
         #expect(try sample.total(sample.cart) == 1_800)

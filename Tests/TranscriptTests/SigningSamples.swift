@@ -1,6 +1,8 @@
+import ChildProcess
 import Gateways
 import PatchCompression
 import PatchFormat
+import PatchLanguage
 import PatchRelease
 import PatchStore
 import PatchTrust
@@ -128,13 +130,16 @@ extension ZipError.EntryRule: Sampled {
 
 extension SignerProblem: Sampled {
     static let samples: [SignerProblem] = [
-        .commandNotFound("sign-with-kms"), .notStarted("./sign", reason: "Permission denied"), .exited(status: 2),
-        .killed(signal: 9), .timedOut(seconds: 60), .tooMuchOutput(limit: 16_384), .doesNotVerify(bytes: 256),
+        .command(.commandNotFound("sign-with-kms")), .command(.notStarted("./sign", reason: "Permission denied")),
+        .exited(status: 2), .command(.killed(signal: 9)), .command(.timedOut(seconds: 60)),
+        .command(.tooMuchOutput(limit: 16_384)), .doesNotVerify(bytes: 256),
     ]
 
     var isSampled: Bool {
         switch self {
-        case .commandNotFound, .notStarted, .exited, .killed, .timedOut, .tooMuchOutput, .doesNotVerify: true
+        case .command(.commandNotFound), .command(.notStarted), .command(.killed), .command(.timedOut),
+            .command(.tooMuchOutput), .exited, .doesNotVerify:
+            true
         }
     }
 }
@@ -151,7 +156,11 @@ extension BundleProblem: Sampled {
             .tooManyFiles(folder, limit: 100_000), .noIndex(index, in: folder, pages: []),
             .noIndex(index, in: folder, pages: [page]),
             .manifest(Sample.label, field: "assets[3].path", rule: "differs from another by case only"),
-            .scriptNotUTF8("Patches/fix.js"), .releaseInside("Patches/web/old"), .privateKey("Patches/web/key.pem"),
+            .scriptNotUTF8("Patches/fix.js"),
+            .noProgram("Patches/fix.js", line: 2, column: 9, message: "SyntaxError: Unexpected token '='"),
+            .noProgram("Patches/fix.js", line: nil, column: nil, message: "it is empty"),
+            .noHost("Patches/host.json", .wrong(field: "format", rule: "is not patchline-host-v1")),
+            .releaseInside("Patches/web/old"), .privateKey("Patches/web/key.pem"),
             .exclusions("Patches/.patchlineignore", line: 2, rule: "names nothing"), .changed(file),
         ]
     }
@@ -159,7 +168,8 @@ extension BundleProblem: Sampled {
     var isSampled: Bool {
         switch self {
         case .missing, .symbolicLink, .special, .notAFolder, .notAFile, .badName, .notUTF8, .reserved, .empty,
-            .tooManyFiles, .noIndex, .manifest, .scriptNotUTF8, .releaseInside, .privateKey, .exclusions, .changed:
+            .tooManyFiles, .noIndex, .manifest, .scriptNotUTF8, .noProgram, .noHost, .releaseInside, .privateKey,
+            .exclusions, .changed:
             true
         }
     }

@@ -120,6 +120,27 @@ extension OutputSchema {
             },
             {
               "type": "object",
+              "description": "With --scripts: how the active script patches do on a sample host.",
+              "required": ["event", "patches"],
+              "properties": {
+                "event": {"const": "scripts"},
+                "patches": {
+                  "type": "array",
+                  "items": {
+                    "type": "object",
+                    "required": ["patchId", "version", "state"],
+                    "properties": {
+                      "patchId": {"type": "string"},
+                      "version": {"type": "string"},
+                      "state": {"enum": ["Success", "FileNotExist", "FileNotMatch", "UnKnownError"]},
+                      "failure": {"type": "string"}
+                    }
+                  }
+                }
+              }
+            },
+            {
+              "type": "object",
               "description": "What runs has no bundle of the name that --bundle says.",
               "required": ["event", "bundle", "bundles"],
               "properties": {

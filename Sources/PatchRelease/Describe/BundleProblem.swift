@@ -1,4 +1,5 @@
 package import PatchFormat
+package import PatchLanguage
 package import SystemPackage
 
 /// Why a file or folder cannot become what its description says.
@@ -22,6 +23,10 @@ package enum BundleProblem: Error, Equatable, Sendable {
     case manifest(Label, field: String, rule: String)
     /// A device would not run it.
     case scriptNotUTF8(FilePath)
+    /// The engine that scripts run in refuses it; line and column from 1, where they are known.
+    case noProgram(FilePath, line: Int?, column: Int?, message: String)
+    /// What a host exposes, in a document that is none.
+    case noHost(FilePath, HostInterfaceError)
     /// A release that was made before lies in the folder.
     case releaseInside(FilePath)
     /// Everybody could read it on every device.
@@ -49,6 +54,10 @@ extension BundleProblem: CustomStringConvertible {
                 + (pages.isEmpty ? "" : "; it has \(pages.map(\.text).joined(separator: ", "))")
         case .manifest(let label, let field, let rule): "\(label): \(field) \(rule)"
         case .scriptNotUTF8(let path): "\(path) is not UTF-8; a script is text"
+        case .noProgram(let path, let line, let column, let message):
+            path.string + [line, line == nil ? nil : column].compactMap { $0.map { ":\($0)" } }.joined()
+                + ": \(message)"
+        case .noHost(let path, let error): "\(path): \(error)"
         case .releaseInside(let path): "\(path) is a signed release; it would be signed and published again as files"
         case .privateKey(let path): "\(path) holds a private key; everybody could read it once it is published"
         case .exclusions(let path, let line, let rule): "\(path):\(line): the pattern \(rule)"

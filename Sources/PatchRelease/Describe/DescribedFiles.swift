@@ -1,4 +1,5 @@
 import PatchFormat
+import PatchLanguage
 import PatchStore
 import PatchTrust
 import ReleaseFolder
@@ -23,7 +24,7 @@ struct DescribedFiles: Sendable {
         let (field, place) = ("patches[\(index)]", Self.field(of: patch.content))
         do throws(SigningError) {
             switch patch.content {
-            case .script(let file): try add(patch, script: file, to: &contents)
+            case .script(let file): try add(patch, script: file, at: "\(field).\(place)", to: &contents)
             case .bundle(let bundle):
                 try await add(patch, bundle, at: field, to: &contents, progress: progress)
             }
@@ -43,14 +44,17 @@ struct DescribedFiles: Sendable {
     private func add(
         _ patch: DescribedPatch,
         script file: AssetPath,
+        at field: String,
         to contents: inout DescribedContents
     ) throws(SigningError) {
         let path = try files.find(file, below: folder, .file)
         let bytes = try onDisk { () throws(FileError) in try files.read(path, limit: Limits.object) }
-        guard String(validating: bytes, as: UTF8.self) != nil else { throw .bundle(.scriptNotUTF8(path)) }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw .bundle(.scriptNotUTF8(path)) }
         guard !PrivateKeyText.stands(in: bytes) else { throw .bundle(.privateKey(path)) }
         let fingerprint = Fingerprint(of: bytes)
         contents.objects[fingerprint.sha256] = path
+        let names = patch.place.side == .page ? nil : ScriptNames(text)
+        contents.scripts.append(DescribedScript(field: field, path: path, names: names))
         contents.patches.append(ReleaseDraft.Described(patch, fingerprint: fingerprint))
     }
 

@@ -8,6 +8,7 @@ package struct DescriptionReading: Sendable {
     package let channel: ChannelName?
     /// Those without a mistake, each with its place in the list.
     package let patches: [(index: Int, patch: DescribedPatch)]
+    let hosts: [AssetPath]
     /// In the order of their lines.
     package let mistakes: [DescriptionError]
     /// What is allowed, and probably not meant.
@@ -17,7 +18,7 @@ package struct DescriptionReading: Sendable {
     package init(_ bytes: [UInt8], named file: String = ReleaseDescription.fileName) {
         let document: YAMLDocument
         do throws(DescriptionError) { document = try YAMLDocument(bytes, named: file) } catch {
-            (description, app, channel, patches) = (nil, nil, nil, [])
+            (description, app, channel, patches, hosts) = (nil, nil, nil, [], [])
             (mistakes, warnings) = ([error], [])
             places = DescriptionPositions(file: file, lines: [:])
             return
@@ -26,6 +27,7 @@ package struct DescriptionReading: Sendable {
         let mistakes = Mistakes()
         let fields = mistakes.take { () throws(FormatError) in try Fields(document.json, of: file) }
         let (app, channel, patches) = Self.parts(of: fields, mistakes)
+        hosts = fields.flatMap { fields in mistakes.take { () throws(FormatError) in try Self.hosts(fields) } } ?? []
         // A value that could not be read at all has its mistake already.
         let unreadable = Set(document.mistakes.map(\.field))
         let broken = mistakes.found.filter { !unreadable.contains($0.field) }.map { places.error($0.field, $0.rule) }
@@ -36,14 +38,20 @@ package struct DescriptionReading: Sendable {
             description = nil
             return
         }
-        description = ReleaseDescription(app: app, channel: channel, patches: patches.map(\.patch), places: places)
+        description = ReleaseDescription(
+            app: app,
+            channel: channel,
+            patches: patches.map(\.patch),
+            hosts: hosts,
+            places: places
+        )
     }
 
     private static func parts(of fields: Fields?, _ mistakes: Mistakes) -> (
         AppID?, ChannelName?, [(index: Int, patch: DescribedPatch)]
     ) {
         guard let fields else { return (nil, nil, []) }
-        mistakes.allow(["app", "channel", "patches"], in: fields)
+        mistakes.allow(["app", "channel", "patches", "hosts"], in: fields)
         let app: AppID? = mistakes.take { () throws(FormatError) in try fields.parsed("app") }
         let channel: ChannelName? = mistakes.take { () throws(FormatError) in try fields.parsed("channel") }
         let rows = mistakes.take { () throws(FormatError) in
@@ -62,6 +70,21 @@ package struct DescriptionReading: Sendable {
             patches.append((index, patch))
         }
         return (app, channel, patches)
+    }
+}
+
+extension DescriptionReading {
+    private static let hostsOfScripts = 100
+
+    private static func hosts(_ fields: Fields) throws(FormatError) -> [AssetPath] {
+        guard fields.has("hosts") else { return [] }
+        var paths: [AssetPath] = []
+        for (index, text) in try fields.texts("hosts", limit: hostsOfScripts).enumerated() {
+            do throws(AssetPath.Problem) { paths.append(try AssetPath(text)) } catch {
+                throw fields.broken("hosts[\(index)]", error.rawValue)
+            }
+        }
+        return paths
     }
 }
 

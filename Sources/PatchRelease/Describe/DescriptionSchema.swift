@@ -32,6 +32,14 @@ package enum DescriptionSchema {
               "items": {
                 "$ref": "#/$defs/patch"
               }
+            },
+            "hosts": {
+              "description": "What the programs that run its scripts expose, each as PatchHost.interface writes it (patchline-host-v1): names that none has are warnings.",
+              "type": "array",
+              "maxItems": 100,
+              "items": {
+                "$ref": "#/$defs/path"
+              }
             }
           },
           "$defs": {

@@ -13,6 +13,8 @@ struct DescribedContents: Sendable {
     var objects: [SHA256Digest: FilePath] = [:]
     /// What is allowed and probably not meant.
     var warnings: [DescriptionError] = []
+    /// To be looked at together.
+    var scripts: [DescribedScript] = []
     /// What the exclusions left out, by patch: paths in the bundle's folder.
     var leftOut: [PatchID: [String]] = [:]
 }
@@ -70,6 +72,14 @@ extension ReleaseBuilder {
             let progress = progress
             try await look.add(patch, at: index, to: &contents) { progress(.reading(patch.patchID), $0) }
         }
+        let scripts = ScriptLook(
+            parsing: scriptParsing,
+            hosts: description.hosts,
+            folder: folder,
+            places: description.places,
+            files: files
+        )
+        contents.warnings += try scripts.warnings(about: contents.scripts)
         return contents
     }
 }

@@ -7,6 +7,8 @@ package struct ReleaseDescription: Equatable, Sendable {
     package let app: AppID
     package let channel: ChannelName
     package let patches: [DescribedPatch]
+    /// Documents of what the hosts of its scripts expose (`patchline-host-v1`), relative to the description's folder.
+    package let hosts: [AssetPath]
     package let places: DescriptionPositions
 }
 

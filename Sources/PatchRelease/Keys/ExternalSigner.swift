@@ -1,3 +1,4 @@
+import ChildProcess
 import FoundationEssentials
 import PatchFormat
 import PatchStore
@@ -99,14 +100,17 @@ struct ExternalSigner: Sendable {
         environment["PATCHLINE_SCHEME"] = scheme
         environment["PATCHLINE_KEYID"] = keyID.hex
         environment["PATCHLINE_PURPOSE"] = purpose
-        do throws(SignerProblem) {
-            return try SignerProcess.output(
-                of: command,
+        let outcome: ChildProcess.Outcome
+        do throws(ChildProcessError) {
+            outcome = try ChildProcess.run(
+                command,
                 environment: environment.map { "\($0)=\($1)" },
                 input: message,
                 timeout: timeout,
                 limit: Limits.signature
             )
-        } catch { throw .signer(file, error) }
+        } catch { throw .signer(file, .command(error)) }
+        guard outcome.status == 0 else { throw .signer(file, .exited(status: outcome.status)) }
+        return outcome.output
     }
 }

@@ -33,6 +33,8 @@ package struct ReleaseBuilder: Sendable {
     package let jspatchSigner: SigningKey?
     package let files: any FileOperations
     package let progress: @Sendable (Phase, _ total: Int) -> Progress
+    /// What says whether described scripts are programs.
+    package let scriptParsing: ScriptParsing
     /// The proposal that the release carries out.
     package var proposal: ProposalID?
 
@@ -46,6 +48,7 @@ package struct ReleaseBuilder: Sendable {
         keptEntryKeys: [(file: FilePath, key: PublicKey)] = [],
         roleSigners: [SigningKey],
         jspatchSigner: SigningKey? = nil,
+        scriptParsing: ScriptParsing = .none,
         files: any FileOperations,
         progress: @escaping @Sendable (Phase, _ total: Int) -> Progress = { _, _ in { _ in } }
     ) throws(SigningError) {
@@ -68,6 +71,7 @@ package struct ReleaseBuilder: Sendable {
         self.keptEntryKeys = keptEntryKeys.map(\.key)
         self.roleSigners = roleSigners
         self.jspatchSigner = jspatchSigner
+        self.scriptParsing = scriptParsing
         self.files = files
         self.progress = progress
     }

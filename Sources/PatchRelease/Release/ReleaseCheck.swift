@@ -20,6 +20,7 @@ package struct ReleaseCheck: Sendable {
         folder: FilePath,
         trust: ReleaseTrust?,
         base: BaseRelease?,
+        scriptParsing: ScriptParsing = .none,
         files: any FileOperations,
         progress: @Sendable (PatchID, Int) -> Progress
     ) async throws(SigningError) {
@@ -47,7 +48,16 @@ package struct ReleaseCheck: Sendable {
                 mistakes.append(place)
             }
         }
-        var warnings = reading.warnings + contents.warnings
+        let scripts = ScriptLook(
+            parsing: scriptParsing,
+            hosts: reading.hosts,
+            folder: folder,
+            places: reading.places,
+            files: files
+        )
+        let findings = try scripts.findings(in: contents.scripts)
+        mistakes += findings.mistakes.map(\.0)
+        var warnings = reading.warnings + contents.warnings + findings.warnings
         var notJudged: [DescriptionError] = []
         // Of a list with gaps nothing more can be said.
         if mistakes.isEmpty {

@@ -24,6 +24,9 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
             with less effort, beyond 400 MB not at all; compressed forms with less effort than there. So they come out a little
             smaller on the server, or the same.
 
+            Scripts are parsed, with patchscript, which lies beside patchsign or in PATH: what is no program is refused by its
+            line and column. With `hosts: [interface.json]` in release.yaml, names that no host exposes are warnings.
+
             --check looks at description and files, opens no key and writes nothing; it names every mistake with its \
             line and key. With --keys it judges app and channel too, with --previous the whole list. --schema prints \
             the JSON schema that editors check release.yaml with.
@@ -126,12 +129,25 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
         var base: BaseRelease?
         if let previous, let trust { base = try ReleaseWork.base(FilePath(argument: previous), trust) }
         let check = try await signing { () async throws(SigningError) in
-            try await ReleaseCheck(folder: folder, trust: trust, base: base, files: DiskFiles()) { id, total in
+            try await ReleaseCheck(
+                folder: folder,
+                trust: trust,
+                base: base,
+                scriptParsing: .installed,
+                files: DiskFiles()
+            ) { id, total in
                 reporter(ReleaseWork.label(of: .reading(id)))(total)
             }
         }
         ReleaseCheckReport(check: check).write(json: json)
         return check.mistakes.isEmpty
+    }
+}
+
+extension ScriptParsing {
+    /// By the program that lies beside this one, or in PATH.
+    static var installed: ScriptParsing {
+        SiblingProgram.path(of: "patchscript").map { .by(ScriptParser($0)) } ?? .notInstalled
     }
 }
 

@@ -92,6 +92,7 @@ struct ReleaseWork {
                 keptEntryKeys: keptEntryKeys,
                 roleSigners: proposal == nil ? roleSigners : [],
                 jspatchSigner: jspatchSigner,
+                scriptParsing: .installed,
                 files: DiskFiles(),
                 progress: Self.progress
             )

@@ -101,6 +101,7 @@ extension DeviceConfiguration {
         compare("keep", "\(keep)", "\(wanted.keep)")
         compare("answers", "\(answers)", "\(wanted.answers)")
         compare("express", "\(express)", "\(wanted.express)")
+        compare("debug", "\(debug)", "\(wanted.debug)")
         compare("entry signatures", entrySignatures.rawValue, wanted.entrySignatures.rawValue)
         compare("metered", "\(network.isMetered)", "\(wanted.network.isMetered)")
         compare("allowance", "\(network.allowance)", "\(wanted.network.allowance)")

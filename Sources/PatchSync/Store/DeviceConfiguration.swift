@@ -30,6 +30,8 @@ package struct DeviceConfiguration: Equatable, Sendable {
     package var express = true
     /// Which signatures stand for a bundle's files.
     package var entrySignatures = EntrySignatures.required
+    /// Whether whoever works on the app may run scripts of his own.
+    package var debug = false
     package var network = NetworkUse()
     package var policy = UpdatePolicy()
     /// The folder that the app ships; absolute.
@@ -84,6 +86,7 @@ package struct DeviceConfiguration: Equatable, Sendable {
         platform = try fields.platform()
         answers = try fields.bool("answers", default: false)
         express = try fields.bool("express", default: true)
+        debug = try fields.bool("debug", default: false)
         if let text = try fields.optionalString("entrySignatures") {
             guard let signatures = EntrySignatures(rawValue: text) else {
                 throw fields.broken("entrySignatures", EntrySignatures.rule)
@@ -106,6 +109,7 @@ package struct DeviceConfiguration: Equatable, Sendable {
             ("platform", platform?.json),
             ("keep", keep == SelectionMachine.defaultKeep ? nil : .integer(keep)),
             ("answers", answers ? .bool(true) : nil), ("express", express ? nil : .bool(false)),
+            ("debug", debug ? .bool(true) : nil),
             ("entrySignatures", entrySignatures == .required ? nil : .text(entrySignatures.rawValue)),
         ]
         let shipped: [(String, JSON?)] = [

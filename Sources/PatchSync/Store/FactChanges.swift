@@ -29,6 +29,8 @@ package struct FactChanges: Sendable {
     package var express = Change<Bool>.keep
     /// Which signatures stand for a bundle's files.
     package var entrySignatures = Change<EntrySignatures>.keep
+    /// Whether whoever works on the app may run scripts of his own.
+    package var debug = Change<Bool>.keep
     /// Whether pages are served on a host of the app's own; a name that is there stays, for storage belongs to it.
     package var host = Change<HostLabel>.keep
 
@@ -56,5 +58,8 @@ package struct FactChanges: Sendable {
         var signatures: EntrySignatures? = configuration.entrySignatures
         entrySignatures.apply(to: &signatures)
         configuration.entrySignatures = signatures ?? .required
+        var debugs: Bool? = configuration.debug
+        debug.apply(to: &debugs)
+        configuration.debug = debugs ?? false
     }
 }

@@ -142,7 +142,7 @@ struct LaunchEvents: Sendable {
 
     private static func trouble(_ text: String) -> String { "trouble: \(printable(text))" }
 
-    private func say(_ event: String, _ text: String, _ members: [(String, JSON?)] = []) {
+    func say(_ event: String, _ text: String, _ members: [(String, JSON?)] = []) {
         say(ServeEvent(event, members), text)
     }
 

@@ -39,6 +39,9 @@ struct ServeCommand: LastingCommand {
 
             With nothing installed yet, a page shows how far the first version has come.
 
+            With --scripts the active script patches run on a sample host, in a process beside this one (`patchscript run`), at the
+            start and after each switch, and their states are printed.
+
             \(ProxyOptions.discussion)
 
             EXAMPLES
@@ -130,6 +133,9 @@ struct ServeCommand: LastingCommand {
 
     @OptionGroup var network: NetworkOptions
 
+    @Flag(name: .long, help: "Run active script patches on a sample host, and print their states.")
+    var scripts = false
+
     @Flag(name: .long, help: "Never ask a server, not even for a first version.")
     var noSync = false
 
@@ -196,10 +202,12 @@ struct ServeCommand: LastingCommand {
         let right = try servingRight(of: device.store)
         defer { withExtendedLifetime(right) {} }
         let events = LaunchEvents(options)
+        let table = scripts ? try ScriptTable(of: device.store.root, events: events) : nil
         let log = StoreLogWriter(StoreLog(device.store.root), by: "serve", now: ProcessEnvironment.now)
         let server = LocalServer(device: device, settings: settings, delegate: delegate) {
             log.take($0)
             events.take($0)
+            if $0.changesWhatRuns { table?.run() }
         }
         if serving.open { events.isOpen() }
         let address: LocalServer.Address
@@ -253,6 +261,15 @@ struct ServeCommand: LastingCommand {
         settings.deadlines = network.deadlines
         settings.parametersEvery = parametersEvery > 0 ? .seconds(parametersEvery) : nil
         return settings
+    }
+}
+
+extension LocalServer.Event {
+    fileprivate var changesWhatRuns: Bool {
+        switch self {
+        case .app(.serving), .app(.withdrawn), .app(.rolledBack): true
+        case .app, .syncing, .synced, .parametersTrouble, .portTaken, .fileTrouble: false
+        }
     }
 }
 

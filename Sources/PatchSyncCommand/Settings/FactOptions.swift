@@ -93,6 +93,12 @@ struct FactOptions: ParsableArguments {
     )
     var ownHost: Bool?
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Let whoever works on the app run scripts of his own: `patchsync eval` and `console`. Default: no."
+    )
+    var debug: Bool?
+
     func validate() throws {
         if user != nil, userFile != nil { throw ValidationError("give one of --user and --user-file") }
         if userFile == "-", dataFile == "-" { throw ValidationError("only one option can read standard input") }
@@ -115,6 +121,7 @@ struct FactOptions: ParsableArguments {
         if let answers { changes.answers = .set(answers) }
         if let express { changes.express = .set(express) }
         if let entrySignatures { changes.entrySignatures = .set(entrySignatures) }
+        if let debug { changes.debug = .set(debug) }
         if let ownHost { changes.host = ownHost ? .set(.make()) : .forget }
         return changes
     }

@@ -152,6 +152,7 @@ extension DeviceConfiguration {
             out.line("pages: on a host of their own\(later)")
         }
         if answers { out.line("the server is asked what it chose for this user") }
+        if debug { out.line("debug mode: local scripts may be run (`patchsync eval`, `patchsync console`)") }
         if !express { out.line("metadata: asked for file by file") }
         out.line(entrySignatures.words ?? "entry signatures: of every list entry, and of every file of a bundle")
         if let words = network.words { out.line("network: \(words)") }

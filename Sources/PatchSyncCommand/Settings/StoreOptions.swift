@@ -89,7 +89,9 @@ struct StoreOptions: ParsableArguments {
     }
 
     /// Absolute.
-    var path: FilePath {
+    var path: FilePath { Self.path(store) }
+
+    static func path(_ store: String?) -> FilePath {
         FilePath(argument: store ?? ProcessEnvironment.environment("PATCHSYNC_STORE") ?? "patchline-store")
     }
 }

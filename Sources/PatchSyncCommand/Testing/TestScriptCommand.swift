@@ -14,8 +14,8 @@ struct TestScriptCommand: AsyncParsableCommand {
         abstract: "Try a local script in place of everything that a server would deliver. No store, no network.",
         discussion: """
             For whoever writes a patch. It says what an installation of these bytes would come to: Success, UnKnownError for
-            what is not UTF-8, FileNotExist. The script is NOT evaluated yet: Success says that it could be handed to an
-            engine, and nothing of what it does.
+            what is not UTF-8, FileNotExist. The script is not evaluated: Success says that it could be handed to an engine, and
+            nothing of what it does. `patchsync eval` runs it.
 
             EXAMPLES
               patchsync test-script demo.js

@@ -5,14 +5,27 @@ import Glibc
 ///
 /// The message lies in a file in memory: a command may read it or not, at any pace, and nothing here can block or be ended
 /// by SIGPIPE.
-enum SignerProcess {
-    static func output(
-        of command: [String],
+package enum ChildProcess {
+    /// How a command ended by itself, and what it printed.
+    package struct Outcome: Equatable, Sendable {
+        package let status: Int
+        package let output: [UInt8]
+    }
+
+    /// Runs `command` with `input` as its standard input; its standard error is that of this process.
+    ///
+    /// - Parameters:
+    ///   - command: a name that is looked for in PATH, or a path, and its arguments.
+    ///   - environment: `NAME=value` each.
+    ///   - seconds: how long it may take.
+    ///   - limit: how many bytes it may print.
+    package static func run(
+        _ command: [String],
         environment: [String],
-        input: [UInt8],
+        input: [UInt8] = [],
         timeout seconds: Int,
         limit: Int
-    ) throws(SignerProblem) -> [UInt8] {
+    ) throws(ChildProcessError) -> Outcome {
         let name = command[0]
         let message = try file(holding: input, for: name)
         defer { close(message) }
@@ -24,7 +37,7 @@ enum SignerProcess {
         return try Running(child: child, output: ends[0], limit: limit, seconds: seconds).result()
     }
 
-    private static func file(holding bytes: [UInt8], for name: String) throws(SignerProblem) -> Int32 {
+    private static func file(holding bytes: [UInt8], for name: String) throws(ChildProcessError) -> Int32 {
         let file = unsafe memfd_create("patchline-message", PATCHLINE_MFD_CLOEXEC)
         guard file >= 0 else { throw .notStarted(name, reason: reason(errno)) }
         var done = 0
@@ -45,7 +58,7 @@ enum SignerProcess {
         environment: [String],
         input: Int32,
         output: Int32
-    ) throws(SignerProblem) -> pid_t {
+    ) throws(ChildProcessError) -> pid_t {
         defer { close(output) }
         var actions = unsafe posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
@@ -98,8 +111,8 @@ private struct Running {
         (self.child, self.output, self.limit, self.seconds) = (child, output, limit, seconds)
     }
 
-    /// What it printed, once it has ended well; what it left running in the background may hold its output open.
-    consuming func result() throws(SignerProblem) -> [UInt8] {
+    /// How it ended and what it printed, once it has; what it left running in the background may hold its output open.
+    consuming func result() throws(ChildProcessError) -> ChildProcess.Outcome {
         let deadline = ContinuousClock.now.advanced(by: .seconds(seconds))
         while true {
             guard ContinuousClock.now < deadline else { throw killed(.timedOut(seconds: seconds)) }
@@ -108,8 +121,7 @@ private struct Running {
             guard let status = ended() else { continue }
             try take()
             guard status & 0x7F == 0 else { throw .killed(signal: Int(status & 0x7F)) }
-            guard status == 0 else { throw .exited(status: Int(status >> 8 & 0xFF)) }
-            return bytes
+            return ChildProcess.Outcome(status: Int(status >> 8 & 0xFF), output: bytes)
         }
     }
 
@@ -119,7 +131,7 @@ private struct Running {
         unsafe poll(&file, 1, 5)
     }
 
-    private mutating func take() throws(SignerProblem) {
+    private mutating func take() throws(ChildProcessError) {
         var chunk = [UInt8](repeating: 0, count: 4_096)
         while isOpen {
             let count = unsafe read(output, &chunk, chunk.count)
@@ -136,7 +148,7 @@ private struct Running {
         return unsafe waitpid(child, &status, WNOHANG) == child ? status : nil
     }
 
-    private func killed(_ problem: SignerProblem) -> SignerProblem {
+    private func killed(_ problem: ChildProcessError) -> ChildProcessError {
         kill(-child, SIGKILL)
         var status: Int32 = 0
         while unsafe waitpid(child, &status, 0) == -1, errno == EINTR {}

@@ -1,0 +1,21 @@
+/// Why a command did not end by itself.
+package enum ChildProcessError: Error, Equatable, Sendable {
+    case commandNotFound(String)
+    /// The system's reason.
+    case notStarted(String, reason: String)
+    case killed(signal: Int)
+    case timedOut(seconds: Int)
+    case tooMuchOutput(limit: Int)
+}
+
+extension ChildProcessError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .commandNotFound(let command): "there is no command \(command)"
+        case .notStarted(let command, let reason): "\(command) cannot be run: \(reason)"
+        case .killed(let signal): "it was ended by signal \(signal)"
+        case .timedOut(let seconds): "it took more than \(seconds) s and was killed"
+        case .tooMuchOutput(let limit): "it printed more than \(limit) bytes and was killed"
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import PatchFormat
+import PatchLanguage
+import PatchStore
+import SystemPackage
+
+/// A script of a description, and where its mistakes are told.
+struct DescribedScript: Sendable {
+    /// `patches[0].file`.
+    let field: String
+    let path: FilePath
+    /// The names that it takes from a program; nil for one that runs in pages alone.
+    let names: ScriptNames?
+}
+
+/// Looks at all scripts of a description together: whether they are programs, and whether their hosts have what they name.
+struct ScriptLook: Sendable {
+    let parsing: ScriptParsing
+    /// Documents of what hosts expose, relative to ``folder``.
+    let hosts: [AssetPath]
+    let folder: FilePath
+    let places: DescriptionPositions
+    let files: any FileOperations
+
+    struct Findings: Sendable {
+        var mistakes: [(DescriptionError, BundleProblem)] = []
+        var warnings: [DescriptionError] = []
+    }
+
+    func findings(in scripts: [DescribedScript]) throws(SigningError) -> Findings {
+        var findings = Findings()
+        try parse(scripts, &findings)
+        let interfaces = try interfaces(&findings)
+        guard !interfaces.isEmpty else { return findings }
+        for script in scripts {
+            let others = scripts.compactMap(\.names)
+            for name in script.names?.unknown(to: interfaces, besides: others) ?? [] {
+                findings.warnings.append(places.error(script.field, ": \(script.path): \(name)"))
+            }
+        }
+        return findings
+    }
+
+    private func parse(_ scripts: [DescribedScript], _ findings: inout Findings) throws(SigningError) {
+        guard !scripts.isEmpty else { return }
+        do throws(ScriptParserProblem) {
+            switch parsing {
+            case .none: return
+            case .notInstalled:
+                let rule = ": no script was parsed: patchscript is neither beside patchsign nor in PATH"
+                findings.warnings.append(places.error("patches", rule))
+            case .by(let parser):
+                let mistakes = try parser.mistakes(in: scripts.map(\.path))
+                for script in scripts {
+                    guard let mistake = mistakes[script.path] else { continue }
+                    let problem = BundleProblem.noProgram(
+                        script.path,
+                        line: mistake.line,
+                        column: mistake.column,
+                        message: mistake.message
+                    )
+                    findings.mistakes.append((places.error(script.field, ": \(problem)"), problem))
+                }
+            }
+        } catch { findings.warnings.append(places.error("patches", ": no script was parsed: \(error)")) }
+    }
+
+    private func interfaces(_ findings: inout Findings) throws(SigningError) -> [HostInterface] {
+        var interfaces: [HostInterface] = []
+        for (index, host) in hosts.enumerated() {
+            do throws(SigningError) {
+                let path = try files.find(host, below: folder, .file)
+                let bytes = try onDisk { () throws(FileError) in try files.read(path, limit: HostInterface.largest) }
+                do throws(HostInterfaceError) { interfaces.append(try HostInterface(parsing: bytes)) } catch {
+                    throw .bundle(.noHost(path, error))
+                }
+            } catch .bundle(let problem) {
+                findings.mistakes.append((places.error("hosts[\(index)]", ": \(problem)"), problem))
+            }
+        }
+        return interfaces
+    }
+}
+
+extension ScriptLook {
+    /// - Throws: the first mistake.
+    func warnings(about scripts: [DescribedScript]) throws(SigningError) -> [DescriptionError] {
+        let findings = try findings(in: scripts)
+        if let (place, problem) = findings.mistakes.first { throw .described(place, problem) }
+        return findings.warnings
+    }
+}

@@ -1,0 +1,75 @@
+import ChildProcess
+import FoundationEssentials
+import PatchFormat
+package import SystemPackage
+
+/// What says whether the scripts of a release are programs.
+package enum ScriptParsing: Sendable {
+    /// Nobody asks.
+    case none
+    /// There is no program that could.
+    case notInstalled
+    case by(ScriptParser)
+}
+
+/// `patchscript check --json`, which has the engine that scripts run in.
+package struct ScriptParser: Sendable {
+    /// Why a script is no program.
+    struct Mistake: Equatable, Sendable {
+        /// From 1, where they are known.
+        let (line, column): (Int?, Int?)
+        let message: String
+    }
+
+    static let (timeout, limit) = (60, 4_000_000)
+    private let program: FilePath
+
+    package init(_ program: FilePath) { self.program = program }
+
+    /// Those of `scripts` that are no programs.
+    func mistakes(in scripts: [FilePath]) throws(ScriptParserProblem) -> [FilePath: Mistake] {
+        let outcome: ChildProcess.Outcome
+        do throws(ChildProcessError) {
+            outcome = try ChildProcess.run(
+                [program.string, "check", "--json", "--"] + scripts.map(\.string),
+                environment: ProcessInfo.processInfo.environment.map { "\($0)=\($1)" },
+                timeout: Self.timeout,
+                limit: Self.limit
+            )
+        } catch { throw .command(error) }
+        do throws(FormatError) {
+            var mistakes: [FilePath: Mistake] = [:]
+            let document = try JSON.document(outcome.output, named: "patchscript", limit: Self.limit)
+            for value in try Fields(document, of: "patchscript").array("scripts", limit: scripts.count) {
+                let row = try Fields(value, of: "patchscript", at: "scripts")
+                guard row.has("failure") else { continue }
+                mistakes[FilePath(try row.string("file"))] = try Mistake(try row.fields("failure"))
+            }
+            return mistakes
+        } catch { throw .exited(status: outcome.status) }
+    }
+}
+
+extension ScriptParser.Mistake {
+    fileprivate init(_ fields: Fields) throws(FormatError) {
+        message = try fields.string("message")
+        line = fields.has("line") ? try fields.integer("line", in: 1...Int.max) : nil
+        column = fields.has("column") ? try fields.integer("column", in: 1...Int.max) : nil
+    }
+}
+
+/// Why it is not known whether scripts are programs.
+enum ScriptParserProblem: Error, Equatable, Sendable {
+    case command(ChildProcessError)
+    /// Without an answer.
+    case exited(status: Int)
+}
+
+extension ScriptParserProblem: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .command(let error): "\(error)"
+        case .exited(let status): "patchscript ended with status \(status)"
+        }
+    }
+}

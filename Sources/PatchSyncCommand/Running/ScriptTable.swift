@@ -1,0 +1,118 @@
+import ChildProcess
+import CommandSupport
+import Dispatch
+import FoundationEssentials
+import PatchFormat
+import SystemPackage
+import Terminal
+
+/// Runs the active scripts of a store on a sample host, each time that what runs has changed, and prints their states.
+///
+/// The engine is in a process of its own: a script that hangs or crashes it costs the server nothing.
+struct ScriptTable: Sendable {
+    private static let (timeout, limit) = (60, 1_000_000)
+
+    private let program: FilePath
+    private let store: FilePath
+    private let events: LaunchEvents
+    /// One run after the other.
+    private let queue = DispatchQueue(label: "patchline.scripts")
+
+    init(of store: FilePath, events: LaunchEvents) throws(Failure) {
+        program = try PatchScriptProgram.path()
+        self.store = store
+        self.events = events
+    }
+
+    /// Returns at once.
+    func run() {
+        queue.async {
+            do throws(ScriptTableError) { events.scripts(.success(try states())) } catch {
+                events.scripts(.failure(error))
+            }
+        }
+    }
+
+    private func states() throws(ScriptTableError) -> [ScriptState] {
+        let outcome: ChildProcess.Outcome
+        do throws(ChildProcessError) {
+            outcome = try ChildProcess.run(
+                [program.string, "run", "--json", "--store", store.string],
+                environment: ProcessInfo.processInfo.environment.map { "\($0)=\($1)" },
+                timeout: Self.timeout,
+                limit: Self.limit
+            )
+        } catch { throw .command(error) }
+        do throws(FormatError) {
+            let document = try JSON.document(outcome.output, named: "patchscript", limit: Self.limit)
+            var states: [ScriptState] = []
+            for row in try Fields(document, of: "patchscript").array("patches", limit: Limits.patchesInList) {
+                states.append(try ScriptState(try Fields(row, of: "patchscript", at: "patches")))
+            }
+            return states
+        } catch { throw .exited(status: outcome.status) }
+    }
+}
+
+/// Why nobody knows how scripts do.
+enum ScriptTableError: Error, Equatable, Sendable {
+    case command(ChildProcessError)
+    /// Without an answer.
+    case exited(status: Int)
+}
+
+extension ScriptTableError: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .command(let error): "scripts were not run: \(error)"
+        case .exited(let status): "scripts were not run: patchscript ended with status \(status)"
+        }
+    }
+}
+
+/// How one script does on the sample host.
+struct ScriptState: Equatable, Sendable {
+    let patchID: String
+    let version: String
+    let state: String
+    let failure: String?
+
+    init(patchID: String, version: String, state: String, failure: String?) {
+        (self.patchID, self.version, self.state, self.failure) = (patchID, version, state, failure)
+    }
+
+    init(_ fields: Fields) throws(FormatError) {
+        patchID = try fields.string("patchId")
+        version = try fields.string("version")
+        state = try fields.string("state")
+        failure = try fields.optionalString("failure")
+    }
+
+    var json: JSON {
+        .fields([
+            ("patchId", .text(patchID)), ("version", .text(version)), ("state", .text(state)),
+            ("failure", failure.map { .text($0) }),
+        ])
+    }
+}
+
+extension LaunchEvents {
+    /// What became of the scripts on the sample host.
+    func scripts(_ result: Result<[ScriptState], ScriptTableError>) {
+        switch result {
+        case .success(let states):
+            say("scripts", Self.table(states), [("patches", .array(states.map(\.json)))])
+        case .failure(let error):
+            say("trouble", "trouble: \(printable(error.description))", [("error", .text(error.description))])
+        }
+    }
+
+    static func table(_ states: [ScriptState]) -> String {
+        guard !states.isEmpty else { return "scripts: none is for programs" }
+        var table = Table(["PATCH", "VERSION", "STATE", "WHY"])
+        for state in states {
+            table.add([.init(state.patchID), .init(state.version), .init(state.state), .init(state.failure ?? "")])
+        }
+        return (["scripts on the sample host:"] + table.lines(on: .standardOutput)).joined(separator: "\n")
+    }
+}
