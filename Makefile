@@ -2,13 +2,13 @@
 PATCHLINE_BUILD ?= .build
 export PATCHLINE_BUILD
 SWIFT_BUILD := swift build $(PATCHLINE_SWIFT_FLAGS) --scratch-path "$(PATCHLINE_BUILD)"
-# The three programs, and nothing that only tests need.
-SWIFT_PROGRAMS := for product in patchsign patchsrv patchsync; do $(SWIFT_BUILD) --product $$product || exit 1; done
-# The three programs alone: no test target is built for release.
+# The programs, and nothing that only tests need.
+SWIFT_PROGRAMS := for product in patchsign patchsrv patchsync patchscript; do $(SWIFT_BUILD) --product $$product || exit 1; done
+# The programs alone: no test target is built for release.
 # Swift's own libraries are linked in: a device needs none of them, and a program starts in a third of the time. With them
 # comes a wish to export every symbol, for which the linker would keep what nobody calls.
 RELEASE := swift build -c release --static-swift-stdlib -Xlinker --no-export-dynamic --scratch-path "$(PATCHLINE_BUILD)"
-SWIFT_RELEASE := for product in patchsign patchsrv patchsync; do $(RELEASE) --product $$product || exit 1; done
+SWIFT_RELEASE := for product in patchsign patchsrv patchsync patchscript; do $(RELEASE) --product $$product || exit 1; done
 
 .PHONY: demo test transcripts sweep fuzz answers recorded real bench bench-sync bench-trust bench-serve bench-service bench-page bench-flood bench-updates bench-device bench-documents format lint docs docs-check man man-check example release packages packages-check units clean
 
@@ -17,7 +17,7 @@ test: ; @.ci/setup --with-judges && .ci/test
 # What people see of the programs, written anew beside its tests, and what changed of it.
 transcripts: ; @.ci/setup --with-judges && .ci/test --transcripts
 # The tests that stop a disk at some of its changes, at all of them, and what takes a sample of devices, with all: half an hour.
-sweep: ; @.ci/setup --with-judges && PATCHLINE_SWEEP=all .ci/test --filter 'Interrupted|Crash|Stopped|Killed|Explanation'
+sweep: ; @.ci/setup --with-judges && PATCHLINE_SWEEP=all .ci/test --filter 'Interrupted|Crash|Stopped|Killed|Explanation|DamagedAnswer'
 # Half an hour each, optimised, with the address sanitizer; what fails and the grown corpus stay in FOUND.
 fuzz: ; @.ci/setup && CONFIGURATION=release SECONDS_EACH=$${SECONDS_EACH:-1800} FOUND=$${FOUND:-$${TMPDIR:-/tmp}/patchline-fuzz-found} .ci/fuzz
 # Made-up answers at each user of the HTTP client, without TLS and with it, SECONDS_EACH, from SEED on; what fails or was in flight is named by its seed.

@@ -57,7 +57,8 @@ extension PatchLanguage {
           if (properties !== undefined) defineProperties(patch, type, properties, methods);
           layAll(patch, type.instances, methods, name);
           layAll(patch, type.statics, statics, name);
-          return type.target;
+          // As JSPatch does. A page has names of its own, and may come to this one later.
+          return environment.waits ? type.target : required(name);
         }
 
         function layAll(patch, site, methods, name) {

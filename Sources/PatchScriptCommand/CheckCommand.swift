@@ -12,7 +12,7 @@ struct CheckCommand: AsyncParsableCommand {
         commandName: "check",
         abstract: "Say whether scripts are programs, and which of their names no host knows. Nothing is run.",
         discussion: """
-            What is wrong is told as FILE:LINE:COLUMN. With --host, names that the host does not have are warnings: a class or a
+            What is wrong is told with its line and column. With --host, names that the host does not have are warnings: a class or a
             method may be the script's own.
 
             EXAMPLES

@@ -64,4 +64,17 @@ struct InheritanceTests {
         #expect(try host.evaluate("new (require('Middle'))().kind()") == .string("kind2"))
         #expect(try kind(Middle()) == "kind")
     }
+
+    @Test
+    func `that a script makes is found by its name, in its own methods too, until the script is withdrawn`() throws {
+        try run(
+            """
+            defineClass('Fresh: Middle', { name() { return 'fresh' } }, { made() { return Fresh.alloc().init().name() } });
+            defineClass('Fresher: Fresh', { name() { return self.super().name() + 'er' } });
+            """
+        )
+        #expect(try host.evaluate("Fresh.made() + ' ' + Fresher.alloc().init().name()") == .string("fresh fresher"))
+        host.withdraw("first")
+        #expect(try host.evaluate("typeof Fresh + typeof Fresher") == .string("undefinedundefined"))
+    }
 }

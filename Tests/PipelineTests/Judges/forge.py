@@ -38,7 +38,8 @@ def sha256(data):
 
 def private(name, folder=None):
     with open(f'{folder or keys}/{name}.key', 'rb') as file:
-        return serialization.load_pem_private_key(file.read(), None)
+        # Checking that primes are prime takes longer than all the rest.
+        return serialization.load_pem_private_key(file.read(), None, unsafe_skip_rsa_key_validation=True)
 
 
 def put(path, data):
