@@ -10,7 +10,7 @@ SWIFT_PROGRAMS := for product in patchsign patchsrv patchsync patchscript; do $(
 RELEASE := swift build -c release --static-swift-stdlib -Xlinker --no-export-dynamic --scratch-path "$(PATCHLINE_BUILD)"
 SWIFT_RELEASE := for product in patchsign patchsrv patchsync patchscript; do $(RELEASE) --product $$product || exit 1; done
 
-.PHONY: demo test transcripts sweep fuzz answers recorded real bench bench-sync bench-trust bench-serve bench-service bench-page bench-flood bench-updates bench-device bench-documents format lint docs docs-check man man-check example release packages packages-check units clean
+.PHONY: demo test transcripts sweep fuzz answers recorded real bench bench-sync bench-trust bench-serve bench-service bench-page bench-flood bench-updates bench-device bench-documents bench-scripts format lint docs docs-check man man-check example release packages packages-check units clean
 
 demo: ; @.ci/setup && $(SWIFT_PROGRAMS) && $(SWIFT_BUILD) --product ShopService && Patches/demo.sh "$$($(SWIFT_BUILD) --show-bin-path)"
 test: ; @.ci/setup --with-judges && .ci/test
@@ -35,6 +35,7 @@ bench-flood: ; @.ci/setup && $(SWIFT_RELEASE) && Benchmarks/flood.sh "$$($(RELEA
 bench-updates: ; @.ci/setup && $(SWIFT_RELEASE) && for case in "" --many; do Benchmarks/updates.sh "$$($(RELEASE) --show-bin-path)" "$(PATCHLINE_BUILD)/updates" $$case || exit 1; done
 bench-device: ; @.ci/setup && $(SWIFT_RELEASE) && Benchmarks/device.sh "$$($(RELEASE) --show-bin-path)"
 bench-documents: ; @Benchmarks/documents.sh
+bench-scripts: ; @.ci/setup && Benchmarks/scripts.sh
 format: ; swift format --in-place --recursive Sources Tests Examples Patches/service/Sources Package.swift
 # No module by luck, no message without a transcript; the largest cycle of files that is there: no module gets a larger one.
 lint: ; swift format lint --strict --recursive Sources Tests Examples Patches/service/Sources Package.swift && .ci/imports && .ci/file-graph --limit 5 >/dev/null && .ci/messages

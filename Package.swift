@@ -557,7 +557,8 @@ if Context.environment["PATCHLINE_FUZZ"] != nil {
 if Context.environment["PATCHLINE_BENCH"] != nil {
     package.products = []
     package.targets = package.targets.filter {
-        ["COpenSSL", "PatchChoice", "PatchFormat", "PatchTrust"].contains($0.name)
+        ["CJavaScriptCore", "COpenSSL", "PatchChoice", "PatchFormat", "PatchLanguage", "PatchRuntime", "PatchTrust"]
+            .contains($0.name)
     }
     let parts = [
         "PatchRelease": ["Ceremony/TrustDraft", "Ceremony/TrustDraft+JSON"],
@@ -577,6 +578,13 @@ if Context.environment["PATCHLINE_BENCH"] != nil {
             name: "documents",
             dependencies: ["PatchChoice", "PatchFormat", "PatchRelease", "PatchTrust", "ServerRecords"],
             path: "Benchmarks/Documents"
+        )
+    )
+    package.targets.append(
+        .executableTarget(
+            name: "scripts",
+            dependencies: ["CJavaScriptCore", "PatchRuntime"],
+            path: "Benchmarks/Scripts"
         )
     )
 }
