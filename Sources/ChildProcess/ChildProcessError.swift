@@ -1,8 +1,10 @@
-/// Why a command did not end by itself.
+/// Why a command gave no answer.
 package enum ChildProcessError: Error, Equatable, Sendable {
     case commandNotFound(String)
     /// The system's reason.
     case notStarted(String, reason: String)
+    /// What it printed is no answer.
+    case exited(status: Int)
     case killed(signal: Int)
     case timedOut(seconds: Int)
     case tooMuchOutput(limit: Int)
@@ -13,6 +15,7 @@ extension ChildProcessError: CustomStringConvertible {
         switch self {
         case .commandNotFound(let command): "there is no command \(command)"
         case .notStarted(let command, let reason): "\(command) cannot be run: \(reason)"
+        case .exited(let status): "it ended with status \(status)"
         case .killed(let signal): "it was ended by signal \(signal)"
         case .timedOut(let seconds): "it took more than \(seconds) s and was killed"
         case .tooMuchOutput(let limit): "it printed more than \(limit) bytes and was killed"

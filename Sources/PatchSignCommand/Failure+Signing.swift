@@ -87,7 +87,7 @@ extension Failure {
             "it must print the raw bytes of the signature, by the scheme in PATCHLINE_SCHEME, and nothing else"
         case .signer(_, .command(.timedOut)):
             "`timeout: SECONDS` in the description gives it longer; it cannot ask at the terminal"
-        case .signer(_, .exited): "run it by hand: PATCHLINE_SCHEME=rsassa-pss-sha256 COMMAND <FILE | wc -c"
+        case .signer(_, .command(.exited)): "run it by hand: PATCHLINE_SCHEME=rsassa-pss-sha256 COMMAND <FILE | wc -c"
         case .incomplete: "the other key holders sign with `patchsign release sign`"
         case .ceremony(_, let error): error.hint
         case .unmet: "list the version that is required, or drop the requirement"

@@ -161,7 +161,8 @@ struct ExternalSignerTests {
     @Test func `that ends badly gives nothing, whatever it printed`() throws {
         let bench = try Workbench()
         for (body, problem) in [
-            ("\(Self.sign); exit 3", SignerProblem.exited(status: 3)), ("exit 255", .exited(status: 255)),
+            ("\(Self.sign); exit 3", SignerProblem.command(.exited(status: 3))),
+            ("exit 255", .command(.exited(status: 255))),
             ("\(Self.sign); kill -9 $$", .command(.killed(signal: 9))), ("kill -13 $$", .command(.killed(signal: 13))),
         ] {
             let signer = try Self.signer(body, in: bench)

@@ -1,9 +1,6 @@
-import PatchTesting
 import Testing
 
 /// A device that runs release 1 asks for release 2, and one kind of file comes wrong from the server.
-///
-/// A full sweep takes each damage of each file; a plain run every third, for the engine's own tests have them all.
 @Suite("An answer that comes damaged")
 struct DamagedAnswerTests {
     struct Damage: CustomTestStringConvertible, Sendable {
@@ -19,162 +16,132 @@ struct DamagedAnswerTests {
         var testDescription: String { "\(mode) \(part)" }
     }
 
-    private static func sample(_ damages: [Damage]) -> [Damage] {
-        Sweep.isFull ? damages : damages.enumerated().filter { $0.offset % 3 == 0 }.map(\.element)
-    }
-
     /// Roles and the list: nothing of the release is taken.
-    @Test(
-        arguments: sample([
-            Damage("truncated", "timestamp.json", 4, "timestamp"),
-            Damage("short", "timestamp.json", 5, "metadata/timestamp.json: the answer ended early"),
-            Damage(
-                "oversized",
-                "timestamp.json",
-                3,
-                "metadata/timestamp.json: more than the 16384 bytes that are allowed"
-            ),
-            Damage(
-                "endless",
-                "timestamp.json",
-                3,
-                "metadata/timestamp.json: more than the 16384 bytes that are allowed"
-            ),
-            Damage("flipped", "timestamp.json", 3, "timestamp: 0 valid signatures of 1 needed"),
-            Damage("404", "timestamp.json", 3, "metadata/timestamp.json: not found on the server (404)"),
-            Damage("500", "timestamp.json", 5, "metadata/timestamp.json: the server answered 500"),
-            Damage(
-                "redirect",
-                "timestamp.json",
-                3,
-                "metadata/timestamp.json: the server redirects to http://127.0.0.1:9/, which is not followed"
-            ),
-            Damage(
-                "000",
-                "timestamp.json",
-                3,
-                "metadata/timestamp.json: the server's answer has status 000, which no HTTP status can be"
-            ),
-            Damage("000", "root.json", 3, "metadata/2.root.json: the server's answer has status 000"),
-            Damage("500", "root.json", 5, "metadata/2.root.json: the server answered 500"),
-            Damage("truncated", "snapshot.json", 3, "snapshot: "),
-            Damage("short", "snapshot.json", 5, "snapshot.json: the answer ended early"),
-            Damage("oversized", "snapshot.json", 3, "snapshot.json: more than the "),
-            Damage("endless", "snapshot.json", 3, "snapshot.json: more than the "),
-            Damage("flipped", "snapshot.json", 3, "snapshot: its sha256 is not the signed one"),
-            Damage("404", "snapshot.json", 3, "snapshot.json: not found on the server (404)"),
-            Damage("000", "snapshot.json", 3, "snapshot.json: the server's answer has status 000"),
-            Damage("500", "snapshot.json", 5, "snapshot.json: the server answered 500"),
-            Damage("truncated", "production.json", 3, "production: "),
-            Damage("short", "production.json", 5, "production.json: the answer ended early"),
-            Damage("oversized", "production.json", 3, "production.json: more than the "),
-            Damage("endless", "production.json", 3, "production.json: more than the "),
-            Damage("flipped", "production.json", 3, "production: its sha256 is not the signed one"),
-            Damage("404", "production.json", 3, "production.json: not found on the server (404)"),
-            Damage("500", "production.json", 5, "production.json: the server answered 500"),
-            Damage("truncated", "patchlist.json", 3, "production/patchlist.json: "),
-            Damage("short", "patchlist.json", 5, "patchlist.json: the answer ended early"),
-            Damage("oversized", "patchlist.json", 3, "patchlist.json: more than the "),
-            Damage("endless", "patchlist.json", 3, "patchlist.json: more than the "),
-            Damage("flipped", "patchlist.json", 3, "production/patchlist.json: its sha256 is not the signed one"),
-            Damage("404", "patchlist.json", 3, "patchlist.json: not found on the server (404)"),
-            Damage("500", "patchlist.json", 5, "patchlist.json: the server answered 500"),
-        ])
-    )
+    @Test(arguments: [
+        Damage("truncated", "timestamp.json", 4, "timestamp"),
+        Damage("short", "timestamp.json", 5, "metadata/timestamp.json: the answer ended early"),
+        Damage("oversized", "timestamp.json", 3, "metadata/timestamp.json: more than the 16384 bytes that are allowed"),
+        Damage("endless", "timestamp.json", 3, "metadata/timestamp.json: more than the 16384 bytes that are allowed"),
+        Damage("flipped", "timestamp.json", 3, "timestamp: 0 valid signatures of 1 needed"),
+        Damage("404", "timestamp.json", 3, "metadata/timestamp.json: not found on the server (404)"),
+        Damage("500", "timestamp.json", 5, "metadata/timestamp.json: the server answered 500"),
+        Damage(
+            "redirect",
+            "timestamp.json",
+            3,
+            "metadata/timestamp.json: the server redirects to http://127.0.0.1:9/, which is not followed"
+        ),
+        Damage(
+            "000",
+            "timestamp.json",
+            3,
+            "metadata/timestamp.json: the server's answer has status 000, which no HTTP status can be"
+        ),
+        Damage("000", "root.json", 3, "metadata/2.root.json: the server's answer has status 000"),
+        Damage("500", "root.json", 5, "metadata/2.root.json: the server answered 500"),
+        Damage("truncated", "snapshot.json", 3, "snapshot: "),
+        Damage("short", "snapshot.json", 5, "snapshot.json: the answer ended early"),
+        Damage("oversized", "snapshot.json", 3, "snapshot.json: more than the "),
+        Damage("endless", "snapshot.json", 3, "snapshot.json: more than the "),
+        Damage("flipped", "snapshot.json", 3, "snapshot: its sha256 is not the signed one"),
+        Damage("404", "snapshot.json", 3, "snapshot.json: not found on the server (404)"),
+        Damage("000", "snapshot.json", 3, "snapshot.json: the server's answer has status 000"),
+        Damage("500", "snapshot.json", 5, "snapshot.json: the server answered 500"),
+        Damage("truncated", "production.json", 3, "production: "),
+        Damage("short", "production.json", 5, "production.json: the answer ended early"),
+        Damage("oversized", "production.json", 3, "production.json: more than the "),
+        Damage("endless", "production.json", 3, "production.json: more than the "),
+        Damage("flipped", "production.json", 3, "production: its sha256 is not the signed one"),
+        Damage("404", "production.json", 3, "production.json: not found on the server (404)"),
+        Damage("500", "production.json", 5, "production.json: the server answered 500"),
+        Damage("truncated", "patchlist.json", 3, "production/patchlist.json: "),
+        Damage("short", "patchlist.json", 5, "patchlist.json: the answer ended early"),
+        Damage("oversized", "patchlist.json", 3, "patchlist.json: more than the "),
+        Damage("endless", "patchlist.json", 3, "patchlist.json: more than the "),
+        Damage("flipped", "patchlist.json", 3, "production/patchlist.json: its sha256 is not the signed one"),
+        Damage("404", "patchlist.json", 3, "patchlist.json: not found on the server (404)"),
+        Damage("500", "patchlist.json", 5, "patchlist.json: the server answered 500"),
+    ])
     func `ends the sync when it is a role or the list, and what is installed runs on`(_ damage: Damage) async throws {
         try await expect(damage, taken: false)
     }
 
     /// A patch's own files: that patch stays what it was, the others are taken (P10).
-    @Test(
-        arguments: sample([
-            Damage(
-                "truncated",
-                "manifest.json",
-                3,
-                "web 2.0.0: web 2.0.0 manifest: size of the bytes is not the one its entry says"
-            ),
-            Damage("short", "manifest.json", 9, "manifest.json: the answer ended early"),
-            Damage(
-                "oversized",
-                "manifest.json",
-                3,
-                "web 2.0.0 manifest: size of the bytes is not the one its entry says"
-            ),
-            Damage(
-                "endless",
-                "manifest.json",
-                3,
-                "web 2.0.0 manifest: size of the bytes is not the one its entry says"
-            ),
-            Damage(
-                "flipped",
-                "manifest.json",
-                3,
-                "web 2.0.0: web 2.0.0 manifest: md5 of the bytes is not the one its entry says"
-            ),
-            Damage("404", "manifest.json", 3, "manifest.json: not found on the server (404)"),
-            Damage("000", "manifest.json", 3, "manifest.json: the server's answer has status 000"),
-            Damage("500", "manifest.json", 9, "manifest.json: the server answered 500"),
-            Damage(
-                "truncated",
-                "manifest.sigs",
-                3,
-                "web 2.0.0 manifest.sigs: size of the bytes is not the one its entry says"
-            ),
-            Damage("short", "manifest.sigs", 9, "manifest.sigs: the answer ended early"),
-            Damage(
-                "oversized",
-                "manifest.sigs",
-                3,
-                "web 2.0.0 manifest.sigs: size of the bytes is not the one its entry says"
-            ),
-            Damage(
-                "endless",
-                "manifest.sigs",
-                3,
-                "web 2.0.0 manifest.sigs: size of the bytes is not the one its entry says"
-            ),
-            Damage(
-                "flipped",
-                "manifest.sigs",
-                3,
-                "web 2.0.0 manifest.sigs: sha256 of the bytes is not the one its entry says"
-            ),
-            Damage("404", "manifest.sigs", 3, "manifest.sigs: not found on the server (404)"),
-            Damage("500", "manifest.sigs", 9, "manifest.sigs: the server answered 500"),
-            Damage("truncated", "/objects/", 3, "size of the bytes is not the one its entry says"),
-            Damage("short", "/objects/", 9, "the answer ended early"),
-            Damage("longer", "/objects/", 3, "size of the bytes is not the one its entry says"),
-            Damage("oversized", "/objects/", 3, "size of the bytes is not the one its entry says"),
-            Damage("endless", "/objects/", 3, "size of the bytes is not the one its entry says"),
-            Damage("flipped", "/objects/", 3, "of the bytes is not the one its entry says"),
-            Damage("404", "/objects/", 3, "not found on the server (404)"),
-            Damage("000", "/objects/", 3, "the server's answer has status 000"),
-            Damage("500", "/objects/", 9, "the server answered 500"),
-        ])
-    )
+    @Test(arguments: [
+        Damage(
+            "truncated",
+            "manifest.json",
+            3,
+            "web 2.0.0: web 2.0.0 manifest: size of the bytes is not the one its entry says"
+        ),
+        Damage("short", "manifest.json", 9, "manifest.json: the answer ended early"),
+        Damage("oversized", "manifest.json", 3, "web 2.0.0 manifest: size of the bytes is not the one its entry says"),
+        Damage("endless", "manifest.json", 3, "web 2.0.0 manifest: size of the bytes is not the one its entry says"),
+        Damage(
+            "flipped",
+            "manifest.json",
+            3,
+            "web 2.0.0: web 2.0.0 manifest: md5 of the bytes is not the one its entry says"
+        ),
+        Damage("404", "manifest.json", 3, "manifest.json: not found on the server (404)"),
+        Damage("000", "manifest.json", 3, "manifest.json: the server's answer has status 000"),
+        Damage("500", "manifest.json", 9, "manifest.json: the server answered 500"),
+        Damage(
+            "truncated",
+            "manifest.sigs",
+            3,
+            "web 2.0.0 manifest.sigs: size of the bytes is not the one its entry says"
+        ),
+        Damage("short", "manifest.sigs", 9, "manifest.sigs: the answer ended early"),
+        Damage(
+            "oversized",
+            "manifest.sigs",
+            3,
+            "web 2.0.0 manifest.sigs: size of the bytes is not the one its entry says"
+        ),
+        Damage(
+            "endless",
+            "manifest.sigs",
+            3,
+            "web 2.0.0 manifest.sigs: size of the bytes is not the one its entry says"
+        ),
+        Damage(
+            "flipped",
+            "manifest.sigs",
+            3,
+            "web 2.0.0 manifest.sigs: sha256 of the bytes is not the one its entry says"
+        ),
+        Damage("404", "manifest.sigs", 3, "manifest.sigs: not found on the server (404)"),
+        Damage("500", "manifest.sigs", 9, "manifest.sigs: the server answered 500"),
+        Damage("truncated", "/objects/", 3, "size of the bytes is not the one its entry says"),
+        Damage("short", "/objects/", 9, "the answer ended early"),
+        Damage("longer", "/objects/", 3, "size of the bytes is not the one its entry says"),
+        Damage("oversized", "/objects/", 3, "size of the bytes is not the one its entry says"),
+        Damage("endless", "/objects/", 3, "size of the bytes is not the one its entry says"),
+        Damage("flipped", "/objects/", 3, "of the bytes is not the one its entry says"),
+        Damage("404", "/objects/", 3, "not found on the server (404)"),
+        Damage("000", "/objects/", 3, "the server's answer has status 000"),
+        Damage("500", "/objects/", 9, "the server answered 500"),
+    ])
     func `refuses that patch alone when it is a patch's own file`(_ damage: Damage) async throws {
         try await expect(damage, taken: damage.part != "/objects/")
     }
 
     /// Roles that only a first sync or a rotation brings.
-    @Test(
-        arguments: sample([
-            Damage("truncated", "1.targets.json", 3, "targets: "),
-            Damage("short", "1.targets.json", 5, "metadata/1.targets.json: the answer ended early"),
-            Damage("oversized", "1.targets.json", 3, "metadata/1.targets.json: more than the "),
-            Damage("endless", "1.targets.json", 3, "metadata/1.targets.json: more than the "),
-            Damage("flipped", "1.targets.json", 3, "targets: its sha256 is not the signed one"),
-            Damage("404", "1.targets.json", 3, "metadata/1.targets.json: not found on the server (404)"),
-            Damage("truncated", "2.root.json", 4, "root"),
-            Damage("short", "2.root.json", 5, "metadata/2.root.json: the answer ended early"),
-            Damage("oversized", "2.root.json", 3, "metadata/2.root.json: more than the 512000 bytes that are allowed"),
-            Damage("endless", "2.root.json", 3, "metadata/2.root.json: more than the 512000 bytes that are allowed"),
-            Damage("flipped", "2.root.json", 3, "root: 0 valid signatures of 1 needed"),
-            Damage("500", "2.root.json", 5, "metadata/2.root.json: the server answered 500"),
-        ])
-    )
+    @Test(arguments: [
+        Damage("truncated", "1.targets.json", 3, "targets: "),
+        Damage("short", "1.targets.json", 5, "metadata/1.targets.json: the answer ended early"),
+        Damage("oversized", "1.targets.json", 3, "metadata/1.targets.json: more than the "),
+        Damage("endless", "1.targets.json", 3, "metadata/1.targets.json: more than the "),
+        Damage("flipped", "1.targets.json", 3, "targets: its sha256 is not the signed one"),
+        Damage("404", "1.targets.json", 3, "metadata/1.targets.json: not found on the server (404)"),
+        Damage("truncated", "2.root.json", 4, "root"),
+        Damage("short", "2.root.json", 5, "metadata/2.root.json: the answer ended early"),
+        Damage("oversized", "2.root.json", 3, "metadata/2.root.json: more than the 512000 bytes that are allowed"),
+        Damage("endless", "2.root.json", 3, "metadata/2.root.json: more than the 512000 bytes that are allowed"),
+        Damage("flipped", "2.root.json", 3, "root: 0 valid signatures of 1 needed"),
+        Damage("500", "2.root.json", 5, "metadata/2.root.json: the server answered 500"),
+    ])
     func `leaves a new device with nothing, until it comes whole`(_ damage: Damage) async throws {
         try await World.with { world in
             try await world.withServer(of: try await world.forged("root_rotation")) { server in

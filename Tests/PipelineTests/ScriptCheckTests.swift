@@ -93,11 +93,17 @@ struct ScriptCheckTests {
                 "release.yaml:4: patches: no script was parsed: patchscript is neither beside patchsign nor in PATH\n"
             #expect(check.code == 0 && check.output.contains(warning), "\(check)")
             // One that gives no answer stops nothing either.
-            try write("#!/bin/sh\nexit 3\n", to: alone.appending("patchscript"))
+            try write("#!/bin/sh\nenv >\"$0.env\"\nexit 3\n", to: alone.appending("patchscript"))
             try await run(.system("chmod"), ["+x", alone.appending("patchscript").string]).done()
-            let failing = try await run(.system("sh"), ["-c", command, program, source.string])
-            let trouble = "release.yaml:4: patches: no script was parsed: patchscript ended with status 3\n"
+            let failing = try await run(
+                .system("sh"),
+                ["-c", command, program, source.string],
+                environment: ["RELEASE_PASSPHRASE": "hunter2"]
+            )
+            let trouble = "release.yaml:4: patches: patchscript parsed no script: it ended with status 3\n"
             #expect(failing.code == 0 && failing.output.contains(trouble), "\(failing)")
+            let told = try read(alone.appending("patchscript.env"))
+            #expect(told.contains("PATH=") && !told.contains("hunter2"), "no passphrase is told to it: \(told)")
         }
     }
 }

@@ -67,13 +67,12 @@ struct LaunchTranscripts {
             try Written.lines { console in
                 let launch = LaunchEvents(json: false, store: "/var/lib/app", out: console, errors: console)
                 for states in [states, []] { launch.scripts(.success(states)) }
-                let commands: [ChildProcessError] = [
-                    .commandNotFound("patchscript"), .notStarted("patchscript", reason: "Permission denied"),
+                let errors: [ChildProcessError] = [
+                    .exited(status: 3), .commandNotFound("patchscript"),
+                    .notStarted("patchscript", reason: "Permission denied"),
                     .killed(signal: 6), .timedOut(seconds: 60), .tooMuchOutput(limit: 1_000_000),
                 ]
-                for error in [.exited(status: 3)] + commands.map(ScriptTableError.command) {
-                    launch.scripts(.failure(error))
-                }
+                for error in errors { launch.scripts(.failure(error)) }
             }
         )
         transcript.list(

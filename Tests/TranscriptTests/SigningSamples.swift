@@ -131,14 +131,14 @@ extension ZipError.EntryRule: Sampled {
 extension SignerProblem: Sampled {
     static let samples: [SignerProblem] = [
         .command(.commandNotFound("sign-with-kms")), .command(.notStarted("./sign", reason: "Permission denied")),
-        .exited(status: 2), .command(.killed(signal: 9)), .command(.timedOut(seconds: 60)),
+        .command(.exited(status: 2)), .command(.killed(signal: 9)), .command(.timedOut(seconds: 60)),
         .command(.tooMuchOutput(limit: 16_384)), .doesNotVerify(bytes: 256),
     ]
 
     var isSampled: Bool {
         switch self {
         case .command(.commandNotFound), .command(.notStarted), .command(.killed), .command(.timedOut),
-            .command(.tooMuchOutput), .exited, .doesNotVerify:
+            .command(.tooMuchOutput), .command(.exited), .doesNotVerify:
             true
         }
     }

@@ -1,5 +1,4 @@
 import PatchFormat
-import PatchLanguage
 import PatchStore
 import PatchTrust
 import ReleaseFolder
@@ -53,8 +52,10 @@ struct DescribedFiles: Sendable {
         guard !PrivateKeyText.stands(in: bytes) else { throw .bundle(.privateKey(path)) }
         let fingerprint = Fingerprint(of: bytes)
         contents.objects[fingerprint.sha256] = path
-        let names = patch.place.side == .page ? nil : ScriptNames(text)
-        contents.scripts.append(DescribedScript(field: field, path: path, names: names))
+        let isForPrograms = patch.place.side != .page
+        contents.scripts.append(
+            DescribedScript(field: field, path: path, textForPrograms: isForPrograms ? text : nil)
+        )
         contents.patches.append(ReleaseDraft.Described(patch, fingerprint: fingerprint))
     }
 

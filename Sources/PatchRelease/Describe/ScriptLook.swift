@@ -1,3 +1,4 @@
+import ChildProcess
 import PatchFormat
 import PatchLanguage
 import PatchStore
@@ -8,8 +9,8 @@ struct DescribedScript: Sendable {
     /// `patches[0].file`.
     let field: String
     let path: FilePath
-    /// The names that it takes from a program; nil for one that runs in pages alone.
-    let names: ScriptNames?
+    /// Nil for one that runs in pages alone, which no program's interface knows.
+    let textForPrograms: String?
 }
 
 /// Looks at all scripts of a description together: whether they are programs, and whether their hosts have what they name.
@@ -31,9 +32,9 @@ struct ScriptLook: Sendable {
         try parse(scripts, &findings)
         let interfaces = try interfaces(&findings)
         guard !interfaces.isEmpty else { return findings }
-        for script in scripts {
-            let others = scripts.compactMap(\.names)
-            for name in script.names?.unknown(to: interfaces, besides: others) ?? [] {
+        let named = scripts.compactMap { script in script.textForPrograms.map { (script, names: ScriptNames($0)) } }
+        for (script, names) in named {
+            for name in names.unknown(to: interfaces, besides: named.map(\.names)) {
                 findings.warnings.append(places.error(script.field, ": \(script.path): \(name)"))
             }
         }
@@ -42,7 +43,7 @@ struct ScriptLook: Sendable {
 
     private func parse(_ scripts: [DescribedScript], _ findings: inout Findings) throws(SigningError) {
         guard !scripts.isEmpty else { return }
-        do throws(ScriptParserProblem) {
+        do throws(ChildProcessError) {
             switch parsing {
             case .none: return
             case .notInstalled:
@@ -61,7 +62,7 @@ struct ScriptLook: Sendable {
                     findings.mistakes.append((places.error(script.field, ": \(problem)"), problem))
                 }
             }
-        } catch { findings.warnings.append(places.error("patches", ": no script was parsed: \(error)")) }
+        } catch { findings.warnings.append(places.error("patches", ": patchscript parsed no script: \(error)")) }
     }
 
     private func interfaces(_ findings: inout Findings) throws(SigningError) -> [HostInterface] {

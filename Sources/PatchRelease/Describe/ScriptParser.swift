@@ -22,21 +22,24 @@ package struct ScriptParser: Sendable {
     }
 
     static let (timeout, limit) = (60, 4_000_000)
+    /// What finding libraries and folders takes, and no more: passphrases may stand in the environment.
+    private static var environment: [String] {
+        let all = ProcessInfo.processInfo.environment
+        return ["PATH", "LD_LIBRARY_PATH", "LANG", "TMPDIR"].compactMap { name in all[name].map { "\(name)=\($0)" } }
+    }
+
     private let program: FilePath
 
     package init(_ program: FilePath) { self.program = program }
 
     /// Those of `scripts` that are no programs.
-    func mistakes(in scripts: [FilePath]) throws(ScriptParserProblem) -> [FilePath: Mistake] {
-        let outcome: ChildProcess.Outcome
-        do throws(ChildProcessError) {
-            outcome = try ChildProcess.run(
-                [program.string, "check", "--json", "--"] + scripts.map(\.string),
-                environment: ProcessInfo.processInfo.environment.map { "\($0)=\($1)" },
-                timeout: Self.timeout,
-                limit: Self.limit
-            )
-        } catch { throw .command(error) }
+    func mistakes(in scripts: [FilePath]) throws(ChildProcessError) -> [FilePath: Mistake] {
+        let outcome = try ChildProcess.run(
+            [program.string, "check", "--json", "--"] + scripts.map(\.string),
+            environment: Self.environment,
+            timeout: Self.timeout,
+            limit: Self.limit
+        )
         do throws(FormatError) {
             var mistakes: [FilePath: Mistake] = [:]
             let document = try JSON.document(outcome.output, named: "patchscript", limit: Self.limit)
@@ -55,21 +58,5 @@ extension ScriptParser.Mistake {
         message = try fields.string("message")
         line = fields.has("line") ? try fields.integer("line", in: 1...Int.max) : nil
         column = fields.has("column") ? try fields.integer("column", in: 1...Int.max) : nil
-    }
-}
-
-/// Why it is not known whether scripts are programs.
-enum ScriptParserProblem: Error, Equatable, Sendable {
-    case command(ChildProcessError)
-    /// Without an answer.
-    case exited(status: Int)
-}
-
-extension ScriptParserProblem: CustomStringConvertible {
-    var description: String {
-        switch self {
-        case .command(let error): "\(error)"
-        case .exited(let status): "patchscript ended with status \(status)"
-        }
     }
 }

@@ -110,7 +110,7 @@ struct ExternalSigner: Sendable {
                 limit: Limits.signature
             )
         } catch { throw .signer(file, .command(error)) }
-        guard outcome.status == 0 else { throw .signer(file, .exited(status: outcome.status)) }
+        guard outcome.status == 0 else { throw .signer(file, .command(.exited(status: outcome.status))) }
         return outcome.output
     }
 }

@@ -3,7 +3,6 @@ package import ChildProcess
 /// Why an external signer gave no signature.
 package enum SignerProblem: Error, Equatable, Sendable {
     case command(ChildProcessError)
-    case exited(status: Int)
     /// What it printed is no signature by the description's public key over what it was given.
     case doesNotVerify(bytes: Int)
 }
@@ -11,11 +10,11 @@ package enum SignerProblem: Error, Equatable, Sendable {
 extension SignerProblem: CustomStringConvertible {
     package var description: String {
         switch self {
+        case .command(.exited(let status)): "its command ended with status \(status)"
         case .command(.killed(let signal)): "its command was ended by signal \(signal)"
         case .command(.timedOut(let seconds)): "its command gave no signature in \(seconds) s and was killed"
         case .command(.tooMuchOutput(let limit)): "its command printed more than \(limit) bytes and was killed"
         case .command(let error): "\(error)"
-        case .exited(let status): "its command ended with status \(status)"
         case .doesNotVerify(let bytes):
             "what its command printed (\(bytes) bytes) is no signature by its public key over the message"
         }

@@ -19,7 +19,7 @@ struct ScriptTable: Sendable {
     private let queue = DispatchQueue(label: "patchline.scripts")
 
     init(of store: FilePath, events: LaunchEvents) throws(Failure) {
-        program = try PatchScriptProgram.path()
+        program = try EngineProgram.path()
         self.store = store
         self.events = events
     }
@@ -27,22 +27,19 @@ struct ScriptTable: Sendable {
     /// Returns at once.
     func run() {
         queue.async {
-            do throws(ScriptTableError) { events.scripts(.success(try states())) } catch {
+            do throws(ChildProcessError) { events.scripts(.success(try states())) } catch {
                 events.scripts(.failure(error))
             }
         }
     }
 
-    private func states() throws(ScriptTableError) -> [ScriptState] {
-        let outcome: ChildProcess.Outcome
-        do throws(ChildProcessError) {
-            outcome = try ChildProcess.run(
-                [program.string, "run", "--json", "--store", store.string],
-                environment: ProcessInfo.processInfo.environment.map { "\($0)=\($1)" },
-                timeout: Self.timeout,
-                limit: Self.limit
-            )
-        } catch { throw .command(error) }
+    private func states() throws(ChildProcessError) -> [ScriptState] {
+        let outcome = try ChildProcess.run(
+            [program.string, "run", "--json", "--store", store.string],
+            environment: ProcessInfo.processInfo.environment.map { "\($0)=\($1)" },
+            timeout: Self.timeout,
+            limit: Self.limit
+        )
         do throws(FormatError) {
             let document = try JSON.document(outcome.output, named: "patchscript", limit: Self.limit)
             var states: [ScriptState] = []
@@ -51,22 +48,6 @@ struct ScriptTable: Sendable {
             }
             return states
         } catch { throw .exited(status: outcome.status) }
-    }
-}
-
-/// Why nobody knows how scripts do.
-enum ScriptTableError: Error, Equatable, Sendable {
-    case command(ChildProcessError)
-    /// Without an answer.
-    case exited(status: Int)
-}
-
-extension ScriptTableError: CustomStringConvertible {
-    var description: String {
-        switch self {
-        case .command(let error): "scripts were not run: \(error)"
-        case .exited(let status): "scripts were not run: patchscript ended with status \(status)"
-        }
     }
 }
 
@@ -98,12 +79,13 @@ struct ScriptState: Equatable, Sendable {
 
 extension LaunchEvents {
     /// What became of the scripts on the sample host.
-    func scripts(_ result: Result<[ScriptState], ScriptTableError>) {
+    func scripts(_ result: Result<[ScriptState], ChildProcessError>) {
         switch result {
         case .success(let states):
             say("scripts", Self.table(states), [("patches", .array(states.map(\.json)))])
         case .failure(let error):
-            say("trouble", "trouble: \(printable(error.description))", [("error", .text(error.description))])
+            let text = "patchscript ran no script: \(error)"
+            say("trouble", "trouble: \(printable(text))", [("error", .text(text))])
         }
     }
 

@@ -1,0 +1,33 @@
+import ArgumentParser
+import CommandSupport
+import PatchSync
+import SystemPackage
+import Terminal
+
+struct ConsoleCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "console",
+        abstract: "Evaluate lines of standard input on a sample host, beside the scripts that the store runs.",
+        discussion: """
+            For whoever works on the app: the store must be in debug mode, and does not change. It is `patchscript console`.
+
+            EXAMPLES
+              patchsync console --store /var/lib/app
+              echo 'new (require("CartController"))().total()' | patchsync console --store /var/lib/app
+            """
+                + exitCodes([
+                    .done: "the input is over",
+                    .refused: "the store is not in debug mode",
+                    .disk: "the store could not be read, or patchscript is not installed",
+                ])
+    )
+
+    @OptionGroup var store: DebugStoreOption
+
+    func run() async throws {
+        try await runCommand { () throws(Failure) in
+            let device = try store.inDebugMode()
+            try EngineProgram.become(["console", "--store", device.store.root.string])
+        }
+    }
+}

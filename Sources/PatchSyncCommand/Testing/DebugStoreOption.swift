@@ -1,0 +1,35 @@
+import ArgumentParser
+import CommandSupport
+import DeviceOutput
+import PatchSync
+import SystemPackage
+import Terminal
+
+/// A store in which whoever works on the app may run scripts of his own.
+struct DebugStoreOption: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp("The device's folder, else PATCHSYNC_STORE, else ./patchline-store.", valueName: "dir")
+    )
+    var store: String?
+
+    func inDebugMode() throws(Failure) -> Device {
+        let path = StoreOptions.path(store)
+        let device: Device
+        do throws(SyncError) {
+            device = try Device(StoreOptions.deviceStore(at: path), now: ProcessEnvironment.now)
+        } catch { throw Failure(error) }
+        guard device.configuration.debug else { throw Failure(notInDebugMode: path) }
+        return device
+    }
+}
+
+extension Failure {
+    init(notInDebugMode store: FilePath) {
+        self.init(
+            "\(store) is not in debug mode: no script runs on it but what its release key signed",
+            hint: "`patchsync set --store \(store) --debug` lets local scripts run on this machine",
+            exitCode: .refused
+        )
+    }
+}

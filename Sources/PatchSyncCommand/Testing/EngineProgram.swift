@@ -1,0 +1,30 @@
+import CommandSupport
+import SystemPackage
+import Terminal
+
+/// The program with the engine, which patchsync itself does without.
+enum EngineProgram {
+    static let name = "patchscript"
+
+    static func path() throws(Failure) -> FilePath {
+        guard let program = SiblingProgram.path(of: name) else { throw .noPatchScript }
+        return program
+    }
+
+    /// Becomes it.
+    static func become(_ arguments: [String]) throws(Failure) {
+        let program = try path()
+        throw Failure(
+            "\(program) cannot be run: \(SiblingProgram.become(program, arguments))",
+            exitCode: .disk
+        )
+    }
+}
+
+extension Failure {
+    static let noPatchScript = Failure(
+        "patchscript is neither beside patchsync nor in PATH",
+        hint: "it has the engine that scripts run in, and is a package of its own: apt-get install ./patchscript_*.deb",
+        exitCode: .disk
+    )
+}
