@@ -172,7 +172,7 @@ struct KilledServerTests {
             let site = try await world.site(world.shop.site1)
             let release = world.shop.release(2)
             var token = ""
-            // It dies as soon as the uploader has had so many answers.
+            // It dies when the uploader has had so many answers, and before it asks again.
             for answers in [1, 2, 3] {
                 let given = token
                 let (made, outcome) = try await running(.patchsrv, ["serve", "--data", site.string] + anyPorts) {
@@ -180,10 +180,11 @@ struct KilledServerTests {
                     let (devices, url) = (try await server.address(), try await server.operators())
                     let fixture = ServiceFixture(world: world, site: site, url: url, devices: devices)
                     let token = given.isEmpty ? try await fixture.token("*=publisher") : given
-                    let (_, push) = try await running(.python, [Tool.script("push.py"), url, token, release.string]) {
-                        push in
+                    let arguments = [Tool.script("push.py"), url, token, release.string, "\(answers)"]
+                    let (_, push) = try await running(.python, arguments) { push in
                         for number in 1...answers { _ = try await push.line(with: " 20", from: number - 1) }
                         try await server.kill()
+                        try push.send(.userDefinedOne)
                         try await push.end()
                     }
                     #expect(push.code == 1, "\(push)")

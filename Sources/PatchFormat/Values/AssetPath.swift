@@ -95,7 +95,7 @@ package struct AssetPath: Hashable, Comparable, Sendable, CustomStringConvertibl
 
 extension String {
     /// Whether it holds a scalar of Unicode's category Cc.
-    var holdsControlCharacters: Bool {
+    package var holdsControlCharacters: Bool {
         // Of these, UTF-8 spells all below 0x80 with themselves and the others with a first byte of 0xC2.
         let bytes = utf8.span
         guard bytes.indices.contains(where: { bytes[$0] < 0x20 || bytes[$0] == 0x7F || bytes[$0] == 0xC2 }) else {

@@ -1,11 +1,11 @@
 /// The URL path that a page knows an asset by, percent-encoded: `/app/main.js`, `/caf%C3%A9.svg`.
-enum AssetURL {
-    static let rule =
+package enum AssetURL {
+    package static let rule =
         "must be the percent-encoded path of a file: '/', then segments that decode to names, the first not __patchline"
     private static let maximumBytes = 4_096
 
     /// `/` and the decoded segments, by which two spellings of one URL are equal; nil when no request could ask for it.
-    static func decoded(_ url: String) -> String? {
+    package static func decoded(_ url: String) -> String? {
         guard url.utf8.count <= maximumBytes, url.utf8.first == UInt8(ascii: "/") else { return nil }
         if url.utf8.count == 1 || isPlain(url) { return url }
         var decoded = ""
@@ -35,20 +35,10 @@ enum AssetURL {
     }
 
     private static func name(_ piece: String) -> String? {
-        var bytes: [UInt8] = []
-        var rest = Array(piece.utf8)[...]
-        while let byte = rest.popFirst() {
-            switch byte {
-            case UInt8(ascii: "%"):
-                guard let high = rest.popFirst().flatMap({ Hex.value(of: $0, allowingUppercase: true) }),
-                    let low = rest.popFirst().flatMap({ Hex.value(of: $0, allowingUppercase: true) })
-                else { return nil }
-                bytes.append(high << 4 | low)
-            case UInt8(ascii: "?"), UInt8(ascii: "#"): return nil
-            case 0x21...0x7E: bytes.append(byte)
-            default: return nil
-            }
+        let isVisible = piece.utf8.allSatisfy { byte in
+            (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "?") && byte != UInt8(ascii: "#")
         }
+        guard isVisible, let bytes = PercentEncoding.decoded(piece.utf8) else { return nil }
         guard let name = String(validating: bytes, as: UTF8.self), !name.isEmpty, name != ".", name != "..",
             !bytes.contains(UInt8(ascii: "/")), !bytes.contains(UInt8(ascii: "\\")),
             !name.holdsControlCharacters

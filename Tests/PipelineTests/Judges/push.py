@@ -1,16 +1,20 @@
 """Uploads a signed release over the API, with nothing but the documents at hand.
 
-usage: push.py URL TOKEN RELEASE
+usage: push.py URL TOKEN RELEASE [ANSWERS]
 
 Prints a line after each request that was answered: its method, its status, what it was for. Exits with 1 and the problem's
-text when one was refused.
+text when one was refused. After ANSWERS answers it waits for SIGUSR1, once.
 """
-import hashlib, json, os, sys, urllib.error, urllib.request
+import hashlib, json, os, signal, sys, urllib.error, urllib.request
 
 url, token, folder = sys.argv[1:4]
+left = int(sys.argv[4]) if len(sys.argv) > 4 else 0
+# Held back from the start, so that one that comes early is not lost.
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
 
 
 def ask(method, path, body, kind, **fields):
+    global left
     request = urllib.request.Request(url + '/api/v1' + path, data=body, method=method, headers={
         'Authorization': 'Bearer ' + token, 'Content-Type': kind, **{k.replace('_', '-'): v for k, v in fields.items()}})
     try:
@@ -26,6 +30,9 @@ def ask(method, path, body, kind, **fields):
         print('gone', error)
         sys.exit(1)
     print(method, status, path.rsplit('/', 1)[-1], flush=True)
+    left -= 1
+    if left == 0:
+        signal.sigwait({signal.SIGUSR1})
     return value
 
 

@@ -1,0 +1,67 @@
+package import PatchFormat
+
+/// Why something that a Meteor server sent is not taken, in the words of Meteor's own client where it has any.
+///
+/// Source: meteor/cordova-plugin-meteor-webapp, `AssetManifest`, `AssetBundle`, `AssetBundleDownloader` and `WebAppLocalServer`.
+package enum MeteorError: Error, Equatable, Sendable {
+    // The asset manifest.
+    case manifestStatus(Int)
+    case manifestSyntax
+    case manifestFormat(String)
+    case noVersion
+    case noCompatibility
+    // What Meteor's client lets pass and what could leave the version's folder or hide one file behind another.
+    case entry(FormatError)
+    case path(String, AssetPath.Problem)
+    case twice(path: AssetPath)
+    case twiceURL(String)
+    // The decision.
+    case blacklisted
+    case incompatible
+    // An asset's answer; the URL is that of the manifest without its query.
+    case assetStatus(Int, url: String)
+    case hashMismatch(url: String)
+    // The index page.
+    case noRuntimeConfig
+    case indexVersion(expected: String, actual: String)
+    case noRootURL
+    case rootURLIsLocalhost
+    case noAppID
+    case otherApp(rootURL: String)
+    // Of the rest of what a page calls.
+    case noPendingVersion
+}
+
+extension MeteorError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .manifestStatus(let status): "Non-success status code \(status) for asset manifest"
+        case .manifestSyntax: "Error parsing asset manifest"
+        case .manifestFormat(let format): "The asset manifest format is incompatible: \(format)"
+        case .noVersion: "Asset manifest does not have a version"
+        case .noCompatibility: "Asset manifest does not have a cordovaCompatibilityVersion"
+        case .entry(let error): "\(error)"
+        case .path(let path, let problem): "The asset manifest has a path that \(problem.rawValue): \(path)"
+        case .twice(let path): "The asset manifest has two entries of one path: \(path)"
+        case .twiceURL(let url): "The asset manifest has two entries of one URL: \(url)"
+        case .blacklisted: "Skipping downloading blacklisted version"
+        case .incompatible:
+            "Skipping downloading new version because the Cordova platform version or plugin versions have changed "
+                + "and are potentially incompatible"
+        case .assetStatus(let status, let url): "Non-success status code \(status) for asset: \(url)"
+        case .hashMismatch(let url): "Hash mismatch for asset: \(url)"
+        case .noRuntimeConfig: "Couldn't load runtime config from index file"
+        case .indexVersion(let expected, let actual):
+            "Version mismatch for index page, expected: \(expected), actual: \(actual)"
+        case .noRootURL: "Could not find ROOT_URL in downloaded asset bundle"
+        case .rootURLIsLocalhost:
+            "ROOT_URL in downloaded asset bundle would change current ROOT_URL to localhost. "
+                + "Make sure ROOT_URL has been configured correctly on the server."
+        case .noAppID: "Could not find appId in downloaded asset bundle"
+        case .otherApp(let rootURL):
+            "appId in downloaded asset bundle does not match current appId. "
+                + "Make sure the server at \(rootURL) is serving the right app."
+        case .noPendingVersion: "No pending version to switch to"
+        }
+    }
+}

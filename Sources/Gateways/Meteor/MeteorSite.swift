@@ -1,0 +1,99 @@
+package import PatchFormat
+import PatchTrust
+
+/// A version of a bundle as a Meteor server would serve it to Meteor's own clients.
+///
+/// ```
+/// /__cordova/manifest.json
+/// /__cordova/                the index page; what no file is called, too
+/// /__cordova/app/main.js
+/// ```
+///
+/// Their wire has neither signatures nor expiry, and asks each device the same.
+package struct MeteorSite: Equatable, Sendable {
+    /// The query that asks for 404 in place of the index page.
+    package static let doNotServeIndex = "meteor_dont_serve_index"
+    package static let root = "/__cordova"
+    static let manifestName = "/manifest.json"
+
+    package let version: String
+    /// `manifest.json`, as bytes.
+    package let manifest: [UInt8]
+    /// The index page, which says the manifest's version.
+    package let index: [UInt8]
+    private let assets: [String: Asset]
+
+    /// - Parameters:
+    ///   - bundle: verified.
+    ///   - page: the bytes of its index page, which must be a Meteor app's.
+    package init(_ bundle: AssetManifest, page: [UInt8]) throws(MeteorError) {
+        let config = try MeteorRuntimeConfig(page: page)
+        guard config.rootURL != nil else { throw .noRootURL }
+        guard config.appID != nil else { throw .noAppID }
+        guard !bundle.compatibility.isEmpty else { throw .noCompatibility }
+        let served = bundle.assets.filter { $0.path != bundle.index }
+        var identity = config.identity
+        for asset in served { identity += "\(asset.path)\(asset.fingerprint.sha1.hex)".utf8 }
+        version = Fingerprint(of: identity).sha1.hex
+        index = config.page(page, setting: ["autoupdateVersionCordova": version])
+        manifest = Self.manifest(version, bundle, served)
+        assets = Dictionary(served.map { ($0.url, $0) }) { first, _ in first }
+    }
+
+    private static func manifest(_ version: String, _ bundle: AssetManifest, _ served: [Asset]) -> [UInt8] {
+        let maps = Set(served.compactMap(\.sourceMap))
+        let rows = served.filter { !maps.contains($0.path) }.map { asset in
+            let map = asset.sourceMap.flatMap { path in served.first { $0.path == path } }
+            return JSON.fields([
+                ("path", .text(asset.path.text)), ("where", .text("client")), ("type", .text(asset.type.meteorText)),
+                ("cacheable", .bool(asset.cacheable)), ("url", .text("\(asset.url)?\(asset.fingerprint.sha1.hex)")),
+                ("sourceMap", map.map { .text($0.path.text) }), ("sourceMapUrl", map.map { .text($0.url) }),
+                ("size", .integer(asset.fingerprint.size)), ("hash", .text(asset.fingerprint.sha1.hex)),
+            ])
+        }
+        let compatibility = bundle.compatibility.sorted { $0.key < $1.key }.map { ($0.key, JSON.text($0.value)) }
+        return JSON.fields([
+            ("format", .text(MeteorManifest.format)), ("version", .text(version)),
+            ("cordovaCompatibilityVersions", .fields(compatibility)), ("manifest", .array(rows)),
+        ]).fileBytes
+    }
+
+    /// What a request gets.
+    package enum Answer: Equatable, Sendable {
+        case manifest
+        case index
+        case asset(Asset)
+        case notFound
+        case options
+        case methodNotAllowed
+
+        package static let allowed = "OPTIONS, GET, HEAD"
+    }
+
+    /// - Parameters:
+    ///   - path: below ``root``, percent-encoded as it came.
+    ///   - query: without its question mark.
+    package func answer(_ method: String, _ path: String, query: String?) -> Answer {
+        switch method {
+        case "GET", "HEAD": break
+        case "OPTIONS": return .options
+        case _: return .methodNotAllowed
+        }
+        if path == Self.manifestName { return .manifest }
+        if let asset = assets[path] { return .asset(asset) }
+        let names = (query ?? "").split(separator: "&").map { $0.prefix { $0 != "=" } }
+        return names.contains { $0 == Self.doNotServeIndex } ? .notFound : .index
+    }
+}
+
+extension AssetType {
+    /// Of a Meteor manifest's row.
+    fileprivate var meteorText: String {
+        switch self {
+        case .js: "js"
+        case .css: "css"
+        case .json, .map: "json"
+        case .html, .asset: "asset"
+        }
+    }
+}
