@@ -243,7 +243,9 @@ let package = Package(
         .target(name: "Terminal", dependencies: ["PatchFormat"]),
         .target(
             name: "CommandSupport",
-            dependencies: ["PatchDelta", "PatchFormat", "PatchTrust", "Terminal", argumentParser, systemPackage]
+            dependencies: [
+                "PatchDelta", "PatchFormat", "PatchStore", "PatchTrust", "Terminal", argumentParser, systemPackage,
+            ]
         ),
 
         .target(

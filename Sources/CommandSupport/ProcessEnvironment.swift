@@ -1,6 +1,7 @@
 import Glibc
 package import PatchFormat
 import PatchTrust
+import PatchStore
 package import SystemPackage
 
 /// What the process was given: its environment, its folder, its clock.
@@ -20,11 +21,7 @@ package enum ProcessEnvironment {
         return program == "/proc/self/exe" ? nil : program.removingLastComponent()
     }
 
-    package static var workingDirectory: FilePath {
-        guard let text = unsafe getcwd(nil, 0) else { return "/" }
-        defer { unsafe free(text) }
-        return unsafe FilePath(platformString: text)
-    }
+    package static var workingDirectory: FilePath { .workingDirectory }
 
     /// The same with its milliseconds, 0 to 999.
     package static func preciseNow() -> (time: UTCTime, milliseconds: Int) {
@@ -42,8 +39,7 @@ package enum ProcessEnvironment {
 extension FilePath {
     /// A path from the command line: absolute, or below the working directory.
     package init(argument: String) {
-        let path = FilePath(argument)
-        self = (path.isAbsolute ? path : ProcessEnvironment.workingDirectory.pushing(path)).lexicallyNormalized()
+        self.init(given: argument)
     }
 
     /// The same place without symbolic links on the way; itself where there is nothing.

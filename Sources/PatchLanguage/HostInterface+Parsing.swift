@@ -10,7 +10,7 @@ package enum HostInterfaceError: Error, Equatable, Sendable {
 extension HostInterfaceError: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .notJSON(let error): "is no JSON: \(error)"
+        case .notJSON(let error): "\(error.rule.rawValue) (byte \(error.offset))"
         case .wrong(let field, let rule): "\(field) \(rule)"
         }
     }

@@ -55,6 +55,12 @@ extension PatchLanguage {
           }
         }
 
+        /// A page's own objects have no `super` until a patch may want one.
+        function giveSuper(target) {
+          if (isFunction(target.super)) return;
+          defineProperty(target, "super", hidden(function () { return superOf(this); }, true));
+        }
+
         /// Puts the top layer, or the original, where callers find it.
         function show(slot) {
           const { site: { target, type, isStatic }, name, top } = slot, original = "ORIG" + name;
@@ -63,9 +69,7 @@ extension PatchLanguage {
             isDone = slot.own === undefined ? deleteProperty(target, name) : defineProperty(target, name, slot.own);
             deleteProperty(target, original);
           } else {
-            // A page's own objects have no `super` until a patch may want one.
-            if (!isFunction(target.super))
-              defineProperty(target, "super", hidden(function () { return superOf(this); }, true));
+            giveSuper(target);
             isDone = defineProperty(target, name, shown(top.call, !environment.fixed));
             defineProperty(target, original, {
               __proto__: null, enumerable: false, configurable: true,

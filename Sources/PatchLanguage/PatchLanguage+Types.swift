@@ -21,6 +21,7 @@ extension PatchLanguage {
           type.target = target;
           type.isExposed = true;
           type.patch = null;
+          type.awaits = undefined;
           const isClass = isFunction(target) && isObject(target.prototype);
           type.statics = siteOf(type, target, true);
           type.instances = isClass ? siteOf(type, target.prototype, false) : type.statics;
@@ -35,7 +36,23 @@ extension PatchLanguage {
               environment.failed(patch.id, error);
             }
           }
+          mapEach(types, (other) => { if (other.awaits === name) inherit(other, target); });
           return target;
+        }
+
+        /// Gives a patch's class the parent that it was declared with, and that came later.
+        function inherit(type, parent) {
+          if (!isFunction(parent)) {
+            const error = new NewReferenceError(type.name + ": its parent " + type.awaits + " is no class");
+            if (environment.failed === undefined) throw error;
+            environment.failed(type.patch.id, error);
+            return;
+          }
+          type.awaits = undefined;
+          setPrototypeOf(type.target, parent);
+          setPrototypeOf(type.target.prototype, parent.prototype);
+          giveSuper(type.target);
+          giveSuper(type.target.prototype);
         }
 
         /// Takes a layer out of its patch's list.
@@ -60,7 +77,8 @@ extension PatchLanguage {
         function typeNamed(name) {
           let type = mapGet(types, name);
           if (type === undefined) {
-            type = { __proto__: null, name, target: null, instances: null, statics: null, isExposed: false, patch: null };
+            type = { __proto__: null, name, target: null, instances: null, statics: null, isExposed: false, patch: null,
+              awaits: undefined };
             mapSet(types, name, type);
           }
           return type;
@@ -92,14 +110,17 @@ extension PatchLanguage {
 
         /// A class that is a patch's own.
         function scriptType(patch, name, parentName) {
-          let parent;
+          let parent, awaits;
           if (parentName !== undefined) {
             const known = mapGet(types, parentName);
-            if (known === undefined || !isFunction(known.target))
-              throw new NewReferenceError(name + ": its parent " + parentName + " is no class that is known here");
-            parent = known.target;
+            if (known !== undefined && isFunction(known.target)) parent = known.target;
+            // A page exposes when it comes to it.
+            else if (environment.waits && (known === undefined || known.target === null)) awaits = parentName;
+            else throw new NewReferenceError(name + ": its parent " + parentName + " is no class that is known here");
           }
           const target = function (...list) {
+            if (typeNamed(name).awaits !== undefined)
+              throw new NewReferenceError(name + ": its parent " + parentName + " is not exposed yet");
             const object = allocated(target);
             return isFunction(object.init) ? apply(object.init, object, list) : object;
           };
@@ -107,6 +128,7 @@ extension PatchLanguage {
           const type = typeNamed(name);
           type.target = target;
           type.patch = patch;
+          type.awaits = awaits;
           type.statics = siteOf(type, target, true);
           type.instances = siteOf(type, target.prototype, false);
           setAdd(patch.types, type);

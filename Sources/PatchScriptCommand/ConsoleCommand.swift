@@ -8,12 +8,13 @@ struct ConsoleCommand: AsyncParsableCommand {
         commandName: "console",
         abstract: "Evaluate lines of standard input on a sample host, each in the same context.",
         discussion: """
-            Scripts may be loaded first: those that a store runs, then files. A line that fails is told, and the next one is read. It ends with the input.
+            Scripts may be loaded first: those that a store runs, then files. What fails is told, a script or a line, and the next line is
+            read. It ends with the input, and when what was left for later is done, ten seconds at most.
 
             EXAMPLES
               patchscript console
               echo 'new (require("CartController"))().total()' | patchscript console fix-cart-total.js
-            """ + exitCodes([.done: "the input is over"], usual: .malformed, .disk)
+            """ + exitCodes([.done: "the input is over"], usual: .disk)
     )
 
     @Argument(help: ArgumentHelp("Scripts to run before.", valueName: "file.js"))
@@ -26,27 +27,31 @@ struct ConsoleCommand: AsyncParsableCommand {
         try await runCommand { () async throws(Failure) in
             var active: [PatchScript] = []
             if let store { active = try await PatchScript.active(in: store) }
-            try work(after: active)
+            try await work(after: active)
         }
     }
 
-    private func work(after active: [PatchScript]) throws(Failure) {
+    private func work(after active: [PatchScript]) async throws(Failure) {
         var scripts = active
         for file in files { scripts.append(try ScriptFile.script(file)) }
         let sample: SampleHost
-        do throws(PatchCallError) { sample = try SampleHost() } catch { throw Failure("\(error)") }
-        for row in sample.host.run(scripts).rows {
-            if let failure = row.failure { throw Failure("\(failure)", exitCode: .malformed) }
-        }
+        do throws(PatchCallError) {
+            // A line's own failure is told where it is read.
+            sample = try SampleHost { failure in
+                if failure.patch != "console" { Console.standardError.line(printable("error: \(failure)")) }
+            }
+        } catch { throw Failure("\(error)") }
+        _ = sample.host.run(scripts)
         let isPerson = YesOrNo.hasSomebody
         while true {
             if isPerson { Console.standardOutput.write("> ") }
-            guard let line = readLine() else { return }
+            guard let line = readLine() else { break }
             guard !line.isEmpty else { continue }
             do throws(PatchFailure) {
                 Console.standardOutput.line(printable(ConsoleCommand.text(of: try sample.host.evaluate(line))))
             } catch { Console.standardError.line(printable("error: \(error.message)")) }
         }
+        _ = await sample.settle()
     }
 
     /// A value as a person reads it.

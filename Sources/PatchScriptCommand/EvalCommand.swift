@@ -9,14 +9,15 @@ struct EvalCommand: AsyncParsableCommand {
         abstract: "Run a local script on a sample host, in place of everything that a server would deliver.",
         discussion: """
             The sample host exposes CartController: total(), count(), price(line), pieces(line). Its total is a cent wrong. What the
-            script says on its console is printed, then its state, and the total with it and without it.
+            script says on its console is printed, then its state, and the total with it and without it. What it leaves for later
+            is waited for, ten seconds at most.
 
             EXAMPLES
               patchscript eval demo.js
             """
                 + exitCodes([
                     .done: "Success",
-                    .malformed: "UnKnownError: no text, no program, or it threw",
+                    .malformed: "UnKnownError: no text, no program, or it threw, then or later",
                     .disk: "the file could not be read",
                 ])
     )
@@ -34,23 +35,27 @@ struct EvalCommand: AsyncParsableCommand {
     }
 
     private func work() async throws(Failure) -> Terminal.ExitCode {
+        ProcessorLimit.begin()
         let script = try ScriptFile.script(file)
         do {
-            let sample = try SampleHost()
-            let report = sample.host.run([script])
-            let row = report.rows[0]
-            if let failure = row.failure {
+            let sample = try SampleHost { [file] failure in
                 Failure(CheckCommand.sentence(failure, file: failure.file ?? file), exitCode: .malformed)
                     .report(to: .standardError)
             }
+            _ = sample.host.run([script])
+            if await !sample.settle() {
+                Console.standardError.line("warning: it still has work for later; it is not waited for any longer")
+            }
+            let row = sample.host.report.rows[0]
             Console.standardOutput.line(printable("\(file): \(row.state.rawValue)"))
             guard row.state == .installed else { return .malformed }
             let patched = try sample.total(sample.cart)
             sample.host.withdraw(script.id)
             Console.standardOutput.line("total: \(patched) with it, \(try sample.total(sample.cart)) without it")
-            return .done
-        } catch let failure as Failure { throw failure } catch let failure as PatchFailure {
-            throw Failure(CheckCommand.sentence(failure, file: failure.file ?? file), exitCode: .malformed)
+            return row.failure == nil ? .done : .malformed
+        } catch let failure as Failure { throw failure } catch is PatchFailure {
+            // It was told as every failure is.
+            return .malformed
         } catch { throw Failure("\(error)") }
     }
 }

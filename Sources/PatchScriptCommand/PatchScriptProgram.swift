@@ -13,7 +13,9 @@ struct PatchScriptProgram: AsyncParsableCommand {
               patchscript check fix-cart-total.js --host interface.json
               patchscript eval demo.js
             """ + exitCodes([:], usual: .done, .failed, .malformed, .disk),
-        subcommands: [CheckCommand.self, EvalCommand.self, ConsoleCommand.self, RunScriptsCommand.self]
+        subcommands: [
+            CheckCommand.self, EvalCommand.self, ConsoleCommand.self, RunScriptsCommand.self, InterfaceCommand.self,
+        ]
     )
 
     static func main() async {

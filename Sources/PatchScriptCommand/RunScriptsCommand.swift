@@ -38,9 +38,12 @@ struct RunScriptsCommand: AsyncParsableCommand {
     }
 
     private func work() async throws(Failure) -> Terminal.ExitCode {
+        ProcessorLimit.begin()
         let scripts = try await PatchScript.active(in: store)
         let sample: SampleHost
-        do throws(PatchCallError) { sample = try SampleHost() } catch { throw Failure("\(error)") }
+        // What scripts say stays apart from a document.
+        let output: Console = json ? .standardError : .standardOutput
+        do throws(PatchCallError) { sample = try SampleHost(output: output) } catch { throw Failure("\(error)") }
         let report = sample.host.run(scripts)
         if json {
             Console.standardOutput.line(JSON.fields([("patches", .array(report.rows.map(\.json)))]).line)
@@ -76,6 +79,8 @@ extension PatchScript {
             return try store.scripts().filter { $0.runsIn != .page }.map {
                 PatchScript($0, isAltered: altered.contains($0.version))
             }
+        } catch  where error.code == .noStore {
+            throw Failure("\(error)", hint: "patchsync init makes one", exitCode: .disk)
         } catch { throw Failure("\(error)", exitCode: error.code == .disk ? .disk : .failed) }
     }
 

@@ -1,4 +1,5 @@
 import PatchRuntime
+import Synchronization
 import Terminal
 
 /// A host to try patches on: a cart whose total is wrong, as a shop may have it.
@@ -15,6 +16,7 @@ final class SampleHost: Sendable {
 
     let host: PatchHost
     let cart = CartController()
+    private let later: LaterWork
 
     /// The bug: the discount of ten per cent is rounded for each piece, where it should be for each line.
     let total = PatchMethod("total") { (cart: CartController) in
@@ -35,9 +37,18 @@ final class SampleHost: Sendable {
         var description: String { "there is no line \(line)" }
     }
 
-    init() throws(PatchCallError) {
+    /// - Parameters:
+    ///   - output: takes what scripts say on their console.
+    ///   - failed: told of each failure, also of those that come later.
+    init(
+        output: Console = .standardOutput,
+        failed: @escaping @Sendable (PatchFailure) -> Void = { _ in }
+    ) throws(PatchCallError) {
+        later = LaterWork()
         var settings = PatchHost.Settings()
-        settings.log = { line in Console.standardOutput.line(printable("\(line.patch ?? "?"): \(line.text)")) }
+        settings.executor = later
+        settings.log = { line in output.line(printable("\(line.patch ?? "?"): \(line.text)")) }
+        settings.failed = failed
         host = PatchHost(settings)
         try host.expose("CartController", CartController.self) {
             total
@@ -45,6 +56,43 @@ final class SampleHost: Sendable {
             price
             pieces
             PatchConstructor { CartController() }
+        }
+    }
+
+    /// Waits until scripts have left nothing for later, or have gone on for long.
+    ///
+    /// - Returns: whether nothing is left.
+    func settle() async -> Bool { await later.settle() }
+}
+
+/// Runs what scripts leave for later, and knows whether there is any.
+private final class LaterWork: PatchExecutor {
+    private static let longest = Duration.seconds(10)
+    private let (ends, end) = AsyncStream.makeStream(of: Void.self)
+    private let left = Mutex(0)
+
+    func run(on queue: PatchQueue, after delay: Duration, _ work: @escaping @Sendable () -> Void) {
+        left.withLock { $0 += 1 }
+        TaskExecutor().run(on: queue, after: delay) { [self] in
+            work()
+            left.withLock { $0 -= 1 }
+            end.yield()
+        }
+    }
+
+    func settle() async -> Bool {
+        await withTaskGroup { group in
+            group.addTask { [self] in
+                var changes = ends.makeAsyncIterator()
+                while left.withLock({ $0 }) > 0, await changes.next() != nil {}
+                return left.withLock { $0 } == 0
+            }
+            group.addTask {
+                try? await Task.sleep(for: Self.longest)
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? true
         }
     }
 }

@@ -33,7 +33,7 @@ struct HostInterfaceTests {
     }
 
     @Test(arguments: [
-        ("{", "is no JSON: "), (#"{"format":"other"}"#, "format is not patchline-host-v1"),
+        ("{", "is not JSON (byte 1)"), (#"{"format":"other"}"#, "format is not patchline-host-v1"),
         (#"{"format":"patchline-host-v1"}"#, "types is no list"),
         (#"{"format":"patchline-host-v1","types":[{"name":5}]}"#, "types[0].name is no text"),
         (

@@ -31,13 +31,17 @@ struct LanguageTests {
             defineClass("Z: Y", { k2() { return "z" + self.super().k2() } });
             out.push(new (require("Z"))().k2(), Z.alloc().init().k2(), Z.c());
             language.end(); language.withdraw("third"); out.push(typeof Z, String(self));
+            language.begin("fourth"); defineClass("Loud: Late", { m() { return self.super().m() + "!" } });
+            let early; try { new (require("Loud"))() } catch (error) { early = error.message }
+            language.end(); language.expose("Late", class { m() { return "l" } });
+            out.push(early, new (require("Loud"))().m());
             return JSON.stringify(out); })()
             """,
             source: "t"
         )
         #expect(
             engine.text(of: result)
-                == #"["1BNA","sS","21BNA",5,true,"2Bn","S","undefined","Bn",0,"zy3","zy3","c","undefined","undefined"]"#
+                == #"["1BNA","sS","21BNA",5,true,"2Bn","S","undefined","Bn",0,"zy3","zy3","c","undefined","undefined","Loud: its parent Late is not exposed yet","l!"]"#
         )
     }
 }

@@ -120,8 +120,12 @@ struct LeftForLaterTests {
     func `as a promise that is refused is told as the patch's failure`() async throws {
         let (shop, cart) = (try SampleShop(), Cart())
         shop.run(
-            "defineClass('Cart', { async load() { throw new TypeError('no') } }); Promise.reject(new Error('unheard'))"
+            """
+            defineClass('Cart', { async load() { throw new TypeError('no') } });
+            dispatch_async_main(() => { Promise.reject(new Error('unheard')) });
+            """
         )
+        shop.executor.runAll()
         let failure = try await #require(throws: PatchFailure.self) { try await shop.load(cart, "1") }
         #expect(failure.description == "first 1: TypeError: no (first.js:1:57)")
         #expect(shop.failures.map(\.message) == ["Error: unheard", "TypeError: no"])

@@ -133,6 +133,25 @@ struct RunTests {
                 "TypeError: defineClass: Cart.total is no function",
             ]
         )
+        // Where the script says it, not where the language throws it.
+        #expect(shop.failures.map(\.column) == [8, 12, 12, 12])
+        #expect(shop.failures.map(\.file) == ["first.js", "second.js", "third.js", "fourth.js"])
+    }
+
+    @Test
+    func `name the column of a mistake that the engine cannot parse`() throws {
+        let shop = try SampleShop()
+        shop.run("var a = 1;\nvar b = = 2;")
+        #expect(shop.failures.map(\.description) == ["first 1: SyntaxError: Unexpected token '=' (first.js:2:9)"])
+    }
+
+    @Test
+    func `leave nothing where a promise of theirs is refused as they begin`() throws {
+        let (shop, cart) = (try SampleShop(), Cart())
+        shop.run("defineClass('Cart', { total() { return 1 } }); Promise.reject(new Error('no'))")
+        #expect(shop.host.report["first"]?.state == .unusable)
+        #expect(shop.failures.map(\.message) == ["Error: no"])
+        #expect(try shop.total(cart) == 0)
     }
 
     @Test

@@ -120,7 +120,7 @@ struct DeviceOutputTests {
                 try await told(device)
                 await printed.add(try await device("status", "--debug", "--json").done().output, "status")
                 let log = try await device("log", "--since", "2026-01-01T00:00:00Z").done().output
-                let back = "  rolledBack  fix 2, tip 1, web 2.0.0 did not confirm; back to fix 1, tip 1, web 1.0.0\n"
+                let back = "  rolledBack  fix 2, tip 1, web 2.0.0 was taken back; back to fix 1, tip 1, web 1.0.0\n"
                 #expect(log.contains(back), "\(log)")
                 #expect(log.contains("  update  web 2.0.0 is listed for this device\n"), "\(log)")
                 let kept = try read(device.store.appending("events.log"))

@@ -55,6 +55,35 @@ struct ScriptProgramTests {
         }
     }
 
+    @Test func `waits for what a local script leaves for later, and tells what fails in it`() async throws {
+        try await World.with { world in
+            try write("dispatch_after(0.05, () => console.log('later'));", to: world.path("good.js"))
+            let good = try await run(.patchscript, ["eval", "good.js"], in: world.folder)
+            #expect(good.code == 0 && good.output.hasPrefix("good.js: later\ngood.js: Success\n"), "\(good)")
+            try write("dispatch_async_main(() => { throw new Error('late') });", to: world.path("late.js"))
+            let late = try await run(.patchscript, ["eval", "late.js"], in: world.folder)
+            #expect(late.code == 4 && late.errors == "error: late.js:1:44: Error: late\n", "\(late)")
+            try write("Promise.reject(new Error('no'));", to: world.path("promise.js"))
+            let promise = try await run(.patchscript, ["eval", "promise.js"], in: world.folder)
+            #expect(promise.code == 4 && promise.output == "promise.js: UnKnownError\n", "\(promise)")
+        }
+    }
+
+    @Test func `prints the interface of its sample host as it is read`() async throws {
+        try await World.with { world in
+            let printed = try await run(.patchscript, ["interface"]).done()
+            try write(printed.output, to: world.path("host.json"))
+            try write("defineClass('CartController', { totl() {} })", to: world.path("fix.js"))
+            let warned = try await run(.patchscript, ["check", "fix.js", "--host", "host.json"], in: world.folder)
+            #expect(
+                warned.code == 0
+                    && warned.errors
+                        == "warning: fix.js: line 1: CartController of the host has no 'totl': it is a new method\n",
+                "\(warned)"
+            )
+        }
+    }
+
     /// In a process of its own, for JavaScriptCore 2.50 may end the process by an assertion of its own (`VMTraps`).
     ///
     /// That is when two of its timers meet, which a stop among promises' jobs makes possible. Either way the script does not run on.
@@ -76,6 +105,13 @@ struct ScriptProgramTests {
             let said = try await run(.system("bash"), ["-c", lines, program], in: world.folder)
             #expect(said.code == 0 && said.output == "null\ndemo.js: was 1800\n1799\n21\n", "\(said)")
             #expect(said.errors == "error: it throws 5, which is no error\n")
+
+            // Whoever looks for what is wrong needs the console most of all.
+            try write("throw new Error('no')", to: world.path("bad.js"))
+            let line = #"printf '1 + 1\n' | "$0" console bad.js"#
+            let failed = try await run(.system("bash"), ["-c", line, program], in: world.folder)
+            #expect(failed.code == 0 && failed.output == "2\n", "\(failed)")
+            #expect(failed.errors == "error: bad.js local: Error: no (bad.js:1:16)\n", "\(failed)")
         }
     }
 
@@ -88,8 +124,11 @@ struct ScriptProgramTests {
             let json = try await run(.patchscript, ["run", "--store", device.store.string, "--json"])
             let first = #"{"patches":[{"patchId":"fix","state":"Success","version":"1"}"#
             #expect(json.code == 0 && json.output.hasPrefix(first), "\(json)")
-            let none = try await run(.patchscript, ["run", "--store", world.path("none").string])
-            #expect(none.code == 1, "\(none)")
+            let below = try await run(.patchscript, ["run", "--store", "device"], in: world.folder)
+            #expect(below.code == 0 && below.output == rows, "\(below)")
+            let none = try await run(.patchscript, ["run", "--store", "none"], in: world.folder)
+            let error = "error: \(world.path("none")) is no Patchline store\nhint: patchsync init makes one\n"
+            #expect(none.code == 6 && none.errors == error, "\(none)")
         }
     }
 }

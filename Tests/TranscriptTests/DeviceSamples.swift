@@ -18,6 +18,7 @@ extension SyncError: Sampled {
         let platform = Platform(name: "linux", compatibility: "5e5e")
         let plain: [SyncError] = [
             .format(Sample.format), .object(entry: "\(Sample.label)", field: "sha256"), .noStore("device"),
+            .storeIncomplete("device/trust/root.json"),
             .storeExists("device"), .rootNamesNoApp, .nothingPending, .nothingToRollBackTo, .nothingInstalled,
             .waitsForLaunch, .heldBack(.postponed(until: Sample.after)), .heldBack(.window(opens: Sample.after)),
             .blacklisted(Sample.label, until: Sample.time),
@@ -38,7 +39,8 @@ extension SyncError: Sampled {
 
     var isSampled: Bool {
         switch self {
-        case .fetch, .trust, .format, .file, .lock, .object, .pack, .noStore, .storeExists, .rootNamesNoApp,
+        case .fetch, .trust, .format, .file, .lock, .object, .pack, .noStore, .storeIncomplete, .storeExists,
+            .rootNamesNoApp,
             .nothingPending,
             .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .heldBack, .blacklisted, .incompatible,
             .embedded,

@@ -4,7 +4,8 @@ extension PageLanguage {
     /// The language of script patches, and what binds it to a page.
     ///
     /// A script that throws stops no other: each stands in a tag of its own. What is thrown in a script's own file, and caught by
-    /// nobody, is told to the device, then and later; what is thrown elsewhere is the page's own affair.
+    /// nobody, is told to the device, then and later, and so is what the language throws at a word of its; what is thrown elsewhere
+    /// is the page's own affair.
     static let text = """
         (() => {
         "use strict";
@@ -22,6 +23,8 @@ extension PageLanguage {
         const put = new Map();
         const folder = origin + "/__patchline/scripts/";
         const fileOf = (url) => text(url).split(/[?#]/)[0];
+        /// This very file.
+        const own = fileOf(tagOf.currentScript?.src ?? "");
         const note = (tag) => {
           const { patch, version } = tag?.dataset ?? {};
           if (patch !== undefined && !put.has(fileOf(tag.src))) put.set(fileOf(tag.src), { patchId: patch, version });
@@ -52,12 +55,13 @@ extension PageLanguage {
           if (tagOf.querySelector('script[src="/__patchline/launch.js"][data-reload="never"]') === null) location.reload();
         };
         const words = (error) => { try { return text(error); } catch { return "it throws"; } };
-        /// Where a stack begins.
+        /// Where a stack begins, but for the words of the language: whoever said them is meant.
         const beginOf = (error) => {
           let stack = "";
           try { stack = text(error?.stack ?? ""); } catch {}
-          const found = /(https?:\/\/[^\s()]+?):(\d+):(\d+)/.exec(stack);
-          return found === null ? undefined : { file: fileOf(found[1]), line: +found[2], column: +found[3] };
+          for (const [, url, line, column] of stack.matchAll(/(https?:\/\/[^\s()]+?):(\d+):(\d+)/g))
+            if (fileOf(url) !== own) return { file: fileOf(url), line: +line, column: +column };
+          return undefined;
         };
         page.addEventListener("error", (event) => {
           if (event.target?.tagName === "SCRIPT") {
@@ -65,6 +69,10 @@ extension PageLanguage {
           } else if (fileOf(event.filename).startsWith(folder)) {
             note(tagOf.currentScript);
             tell(put.get(fileOf(event.filename)), "threw", event.message, event.lineno, event.colno);
+          } else if (fileOf(event.filename) === own) {
+            note(tagOf.currentScript);
+            const at = beginOf(event.error);
+            if (at !== undefined) tell(put.get(at.file), "threw", event.message, at.line, at.column);
           }
         }, true);
         page.addEventListener("unhandledrejection", (event) => {

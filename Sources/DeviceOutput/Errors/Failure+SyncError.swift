@@ -21,7 +21,7 @@ extension SyncError {
         case .fetch(let error): error.isNetwork ? .network : .refused
         case .trust(.malformed), .format, .rootNamesNoApp, .unreadable: .malformed
         case .trust, .object, .pack: .refused
-        case .file, .noStore, .storeExists: .disk
+        case .file, .noStore, .storeIncomplete, .storeExists: .disk
         case .embedded(_, .format): .malformed
         case .embedded(_, .trust), .otherAppBuild: .refused
         case .embedded(_, .file), .embedded(_, .missing): .disk
@@ -77,6 +77,9 @@ extension SyncError {
             "the keys of Keys/Testing are for tests only; make your own with `patchsign init`. What is installed keeps "
                 + "running."
         case .trust, .object, .pack, .fetch: "nothing was installed; what is installed keeps running."
+        case .storeIncomplete:
+            "put it back from a copy, or move the store away and make a new one: patchsync init. Until then what is installed is "
+                + "served as it is."
         case .noStore: "make one: patchsync init --store DIR --root root.json --server URL"
         case .storeExists: "choose another folder; a store is made once."
         case .lock(.held): "another patchsync works on this store; wait for it, or stop it."

@@ -51,7 +51,7 @@ extension OutputSchema {
             },
             {
               "type": "object",
-              "description": "The trial did not confirm in time; without `to` there is nothing to go back to.",
+              "description": "A trial that did not confirm in time, or somebody, took it back; without `to` there is nothing to go back to.",
               "required": ["event", "from"],
               "properties": {
                 "event": {"const": "rolledBack"},

@@ -232,7 +232,7 @@ extension OutputSchema {
               "required": ["at", "by", "type", "typeName", "event", "text"],
               "properties": {
                 "at": {"$ref": "#/$defs/time"},
-                "by": {"enum": ["sync", "serve", "run"], "description": "The program that wrote it."},
+                "by": {"enum": ["sync", "serve", "run", "rollback"], "description": "What wrote it: a command of patchsync."},
                 "type": {"type": "integer", "minimum": 0, "description": "As the local socket numbers events."},
                 "typeName": {"type": "string"},
                 "event": {"type": "string"},

@@ -14,8 +14,9 @@ extension ControlWork {
                 method: .POST,
                 path: "\(Self.store)/approve",
                 name: "approve",
-                about: "As `patchsync approve`: what waits for that may come; of `patch`, or of its `version`, alone.",
-                body: .object([("patch", .text), ("version", .text)]),
+                about:
+                    "As `patchsync approve`: what waits for that may come, of `patch` or of its `version`; with `all`, everything.",
+                body: .object([("patch", .text), ("version", .text), ("all", .bool)]),
                 answers: [
                     .init(
                         status: 200,
@@ -66,10 +67,14 @@ extension ControlWork {
             patch = fields.has("patch") ? try fields.name("patch") : nil
             version = fields.has("version") ? try fields.name("version") : nil
             if version != nil, patch == nil { throw fields.broken("version", "goes with patch") }
+            // A slip in a name is no consent to everything.
+            guard try fields.bool("all", default: false) != (patch != nil) else {
+                throw fields.broken("patch", "or all must be there: all is true for everything that waits")
+            }
         } catch { throw .invalid(error) }
         let approval = try await Self.told { () async throws(SyncError) in try await device.approve(patch, version) }
         guard case .approved(let versions) = approval else {
-            throw ControlProblem(patch.map { .notListed("\($0)") } ?? .noListYet)
+            throw ControlProblem(patch.map { .notListed("\($0)" + (version.map { "@\($0)" } ?? "")) } ?? .noListYet)
         }
         return .fields([("approved", .array(versions.map(\.json)))])
     }

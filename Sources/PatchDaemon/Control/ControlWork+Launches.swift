@@ -4,6 +4,7 @@ import PatchChoice
 import PatchFormat
 import PatchSync
 import PatchTrust
+import Patchline
 import Terminal
 
 extension ControlWork {
@@ -45,7 +46,15 @@ extension ControlWork {
                 answers: [.init(status: 200, about: "What runs now.", schema: result)]
             ) { call throws(ControlProblem) in
                 let device = try device(call)
-                return .json(try await Self.told { () async throws(SyncError) in try await device.rollBack().json })
+                let activation = try await Self.told { () async throws(SyncError) in try await device.rollBack() }
+                if case .rolledBack(let good, let bad) = activation {
+                    log.take(
+                        .app(.rolledBack(to: good, from: bad)),
+                        from: try host(call).name,
+                        keptIn: StoreLog(device.store.root)
+                    )
+                }
+                return .json(activation.json)
             },
             ControlRoute(
                 method: .POST,

@@ -18,6 +18,30 @@ struct JavaScriptException: Error, Equatable {
     var hostError: HostErrorBox?
 }
 
+extension JavaScriptException {
+    /// What the engine calls the text of the language itself.
+    static let language = "patchline"
+
+    /// The same at the call of the language's word, where the language threw it: `require`, `defineClass` and their like.
+    var outsideLanguage: JavaScriptException {
+        guard source == Self.language else { return self }
+        var moved = self
+        (moved.source, moved.line, moved.column) = (nil, nil, nil)
+        for call in (stack ?? "").split(separator: "\n") {
+            // `method@file:line:column`, or without the method.
+            let place = call.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+            let parts = place.split(separator: ":")
+            guard parts.count >= 3, let line = Int(parts[parts.count - 2]), let column = Int(parts[parts.count - 1]),
+                parts[0] != Self.language
+            else { continue }
+            moved.source = parts.dropLast(2).joined(separator: ":")
+            (moved.line, moved.column) = (line, column)
+            break
+        }
+        return moved
+    }
+}
+
 /// An error of the host's on its way through a script.
 final class HostErrorBox: Equatable, Sendable {
     let error: any Error

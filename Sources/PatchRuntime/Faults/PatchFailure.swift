@@ -35,7 +35,7 @@ public struct PatchFailure: Error, Equatable, Sendable {
 
 extension PatchFailure: CustomStringConvertible {
     public var description: String {
-        var place = file ?? "\(patch).js"
+        var place = file ?? (patch.hasSuffix(".js") ? patch : "\(patch).js")
         if let line { place += ":\(line)" }
         if line != nil, let column { place += ":\(column)" }
         return "\(patch)\(version.map { " \($0)" } ?? ""): \(message) (\(place))"

@@ -7,6 +7,7 @@ extension HostCore {
             case .stopped(.time): .timeLimit
             case .stopped(.memory): .memoryLimit
             }
+        let exception = exception.outsideLanguage
         let source = patches.first { $0.source == exception.source }
         var (file, line, column) = (exception.source, exception.line, exception.column)
         if source != nil, isParsed, let atLine = line { column = column.map { engine.column($0, line: atLine) } }

@@ -41,7 +41,10 @@ extension HostCore {
             patches[place].map = SourceMap(ofScript: text)
             try evaluate(text, patch: patch.id, place: place)
             // What includes others may have been withdrawn by a limit meanwhile.
-            if patches[place].failure == nil { patches[place].state = .installed }
+            guard patches[place].failure != nil else { return patches[place].state = .installed }
+            // A promise of its own was refused, which nobody took: as if it had thrown.
+            _ = withdraw(patch.id)
+            patches[place].state = .unusable
         } catch {
             patches[place].isActive = false
             patches[place].failure = error
@@ -67,8 +70,11 @@ extension HostCore {
             }
         } catch {
             _ = withdraw(patch)
-            guard let exception = error as? JavaScriptException else {
+            guard var exception = error as? JavaScriptException else {
                 throw failure(JavaScriptException(message: "\(error)"), of: patch)
+            }
+            if !isParsed, exception.kind == .thrown, let line = exception.line {
+                exception.column = engine.columnOfMistake(in: text, line: line)
             }
             throw failure(exception, of: patch, isParsed: isParsed)
         }

@@ -21,7 +21,7 @@ struct HostLanguage {
             engine.hold(try engine.property(name, of: language))
         }
         do throws(JavaScriptException) {
-            let make = try engine.evaluate(PatchLanguage.text, source: "patchline")
+            let make = try engine.evaluate(PatchLanguage.text, source: JavaScriptException.language)
             let language = try engine.call(make, environment)
             begin = try part("begin", of: language)
             end = try part("end", of: language)

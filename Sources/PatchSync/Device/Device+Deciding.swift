@@ -76,10 +76,14 @@ extension Device {
 
     /// - Parameter time: nil for now.
     package func hold(on state: DeviceState, at time: UTCTime? = nil) -> ActivationHold? {
-        let policy = configuration.policy
+        state.machine.hold(postponed(in: state), configuration.policy.windows, at: time ?? now())
+    }
+
+    /// For as long as the owner allows now, which may be less than when somebody postponed.
+    func postponed(in state: DeviceState) -> Postponement? {
         var postponed = state.postponed
-        postponed?.shorten(to: policy.postponeLimit, at: now())
-        return state.machine.hold(postponed, policy.windows, at: time ?? now())
+        postponed?.shorten(to: configuration.policy.postponeLimit, at: now())
+        return postponed
     }
 }
 

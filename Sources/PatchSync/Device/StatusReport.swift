@@ -130,7 +130,7 @@ extension Device {
             unfit: state.unfit,
             putOff: state.putOff,
             hold: hold(on: state),
-            postponed: state.postponed.flatMap { $0.until > now() ? $0 : nil },
+            postponed: postponed(in: state).flatMap { $0.until > now() ? $0 : nil },
             awaiting: listDecisions?.awaiting ?? [],
             security: listDecisions?.security ?? [],
             decisions: listDecisions?.decisions ?? [],

@@ -53,7 +53,9 @@ struct MetadataRefresh {
 
     /// Root, timestamp, snapshot and the top targets role, unexpired.
     func refresh(at time: ReferenceTime) async throws(SyncError) -> Refreshed {
-        guard let bytes = try store.metadata("root") else { throw .noStore(store.folder) }
+        guard let bytes = try store.metadata("root") else {
+            throw .storeIncomplete(store.folder.at(TrustStore.fileName("root")))
+        }
         let root = try judged { () throws(TrustError) in
             try TrustedRoot(anchor: bytes, admitting: rules.admission)
         }

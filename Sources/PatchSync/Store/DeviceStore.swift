@@ -238,7 +238,7 @@ package struct DeviceStore: Sendable {
 
     package func identity() throws(SyncError) -> DeviceIdentity {
         let path = root.at("device.json")
-        guard let bytes = try optional(path, limit: Limits.stateFile) else { throw .noStore(root) }
+        guard let bytes = try optional(path, limit: Limits.stateFile) else { throw .storeIncomplete(path) }
         do throws(FormatError) {
             return try DeviceIdentity(bytes, named: path.string)
         } catch { throw .format(error) }

@@ -52,7 +52,7 @@ package struct TrustStore: Sendable {
 
     private var history: FilePath { folder.at("root_history") }
 
-    private static func fileName(_ role: String) -> String {
+    static func fileName(_ role: String) -> String {
         "\(URLLayout.percentEncoded(role)).json"
     }
 }

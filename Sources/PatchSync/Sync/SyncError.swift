@@ -22,6 +22,8 @@ package enum SyncError: Error, Equatable, Sendable {
     case pack(String, PackError)
     /// The folder is no store.
     case noStore(FilePath)
+    /// A file of a store is gone without which it is none.
+    case storeIncomplete(FilePath)
     case storeExists(FilePath)
     /// Trust on first use is refused: a store is made from a root that does not come over the network.
     case rootNamesNoApp
@@ -74,6 +76,7 @@ extension SyncError: CustomStringConvertible {
         case .object(let entry, let field): "\(entry): \(field) of the bytes is not the one its entry says"
         case .pack(let pack, let error): "\(pack): \(error)"
         case .noStore(let path): "\(path) is no Patchline store"
+        case .storeIncomplete(let path): "\(path) is missing from the store"
         case .storeExists(let path): "\(path) is a store already"
         case .rootNamesNoApp: "the root of trust names no app (x-patchline-app)"
         case .nothingPending: "No pending version to switch to"

@@ -31,7 +31,7 @@ extension SyncError {
         case .file, .lock, .fetch(.cancelled), .fetch(.connection), .fetch(.noAddress), .fetch(.tls),
             .fetch(.syncDeadline):
             true
-        case .fetch, .trust, .format, .object, .pack, .noStore, .storeExists, .rootNamesNoApp,
+        case .fetch, .trust, .format, .object, .pack, .noStore, .storeIncomplete, .storeExists, .rootNamesNoApp,
             .nothingPending, .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .heldBack, .blacklisted,
             .incompatible,
             .embedded, .otherAppBuild, .trialRunning, .waitsForTrial, .notKept, .unreadable:

@@ -53,7 +53,7 @@ extension SyncError {
         case .fetch(.cancelled), .fetch(.notTaken): nil
         case .fetch(let error): error.isNetwork ? .network : .content
         case .trust, .format, .object, .pack: .content
-        case .file, .lock, .noStore, .storeExists, .rootNamesNoApp, .nothingPending,
+        case .file, .lock, .noStore, .storeIncomplete, .storeExists, .rootNamesNoApp, .nothingPending,
             .nothingToRollBackTo, .nothingInstalled, .incompatible, .blacklisted, .waitsForLaunch, .heldBack, .embedded,
             .otherAppBuild, .trialRunning, .waitsForTrial, .notKept, .unreadable:
             nil

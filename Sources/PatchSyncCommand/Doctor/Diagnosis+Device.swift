@@ -87,7 +87,13 @@ extension Diagnosis.Line {
     /// - Parameter error: why nobody can say how the device stands.
     static func state(_ error: SyncError) -> Diagnosis.Line {
         let failure = Failure(error)
-        return Diagnosis.Line("state", .stateDamaged, .fault, failure.message, hint: failure.hint)
+        return Diagnosis.Line(
+            "state",
+            .stateDamaged,
+            .fault,
+            failure.message,
+            hint: failure.hint ?? "put it back from a copy, or move the store away and make a new one: patchsync init"
+        )
     }
 
     static func machine(isOther: Bool) -> Diagnosis.Line {

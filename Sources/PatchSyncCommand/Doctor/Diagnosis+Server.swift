@@ -118,6 +118,7 @@ extension SyncError {
         case .trust(.rolledBack), .trust(.wrongVersion), .trust(.droppedFromSnapshot): .serverBehind
         case .trust(.notInSnapshot), .trust(.notDelegated): .noChannel
         case .trust, .format, .object, .pack: .altered
+        case .storeIncomplete: .stateDamaged
         default: .serverFailed
         }
     }

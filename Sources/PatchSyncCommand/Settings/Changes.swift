@@ -5,6 +5,7 @@ import CommandSupport
 import DeviceOutput
 import PatchFormat
 import PatchSync
+import Patchline
 import SystemPackage
 import Terminal
 
@@ -107,6 +108,11 @@ struct RollbackCommand: AsyncParsableCommand {
     private func work() async throws(Failure) {
         let device = try await options.opened()
         let activation = try await reporting { () throws(SyncError) in try await device.rollBack() }
+        if case .rolledBack(let good, let bad) = activation {
+            StoreLogWriter(StoreLog(device.store.root), by: "rollback", now: ProcessEnvironment.now).take(
+                .app(.rolledBack(to: good, from: bad))
+            )
+        }
         activation.print(options)
     }
 }

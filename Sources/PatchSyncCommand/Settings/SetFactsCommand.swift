@@ -43,7 +43,7 @@ struct SetFactsCommand: AsyncParsableCommand {
               patchsync set --store /var/lib/app --answers
               patchsync set --store /var/lib/app --metered --allowance 20kB --limit-rate 500kB
               patchsync set --store /var/lib/app --entry-signatures manifest
-              patchsync set --store /var/lib/app --consent security --window 'mon-fri 02:00-04:00' --window-zone +01:00
+              patchsync set --store /var/lib/app --consent security --window 'mon-fri 02:00-04:00'
               patchsync set --store /var/lib/app --mirror https://a.example.net --mirror https://b.example.net --ca ''
               patchsync set --store /var/lib/app --embedded /opt/app-2.1/patchline
             """

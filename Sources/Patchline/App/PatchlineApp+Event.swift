@@ -43,7 +43,7 @@ extension PatchlineApp.Event: CustomStringConvertible {
         case .nothingInstalled: "nothing is installed yet"
         case .serving(let version, let onTrial): "serving \(version)\(onTrial ? ", on trial" : "")"
         case .confirmed(let version): "confirmed: \(version)"
-        case .rolledBack(let good, let bad): "\(bad) did not confirm; \(good.map { "back to \($0)" } ?? "nothing runs")"
+        case .rolledBack(let good, let bad): "\(bad) was taken back; \(good.map { "back to \($0)" } ?? "nothing runs")"
         case .unproven(let version): "\(version) did not confirm in its time; it stays, for there is no other"
         case .withdrawn(let ids): "withdrawn: \(ids.joined(separator: ", "))"
         case .following(let channel): "following channel \(channel)"

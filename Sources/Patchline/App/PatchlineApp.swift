@@ -65,7 +65,7 @@ public actor PatchlineApp {
     ) async throws(PatchlineError) {
         if let ownHost = settings.ownHost {
             try await rethrowing { () throws(SyncError) in
-                try await DeviceStore(root: FilePath(path), files: DiskFiles()).useOwnHost(ownHost)
+                try await DeviceStore(root: FilePath(given: path), files: DiskFiles()).useOwnHost(ownHost)
             }
         }
         try await self.init(PatchlineStore(path, appBuild: settings.appBuild), settings: settings, report: report)

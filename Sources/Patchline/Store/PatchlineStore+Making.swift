@@ -49,7 +49,7 @@ extension PatchlineStore {
     ///   `disk`.
     @discardableResult
     public static func make(_ path: String, from origin: Origin) throws(PatchlineError) -> Making {
-        try make(DeviceStore(root: FilePath(path), files: DiskFiles()), from: origin)
+        try make(DeviceStore(root: FilePath(given: path), files: DiskFiles()), from: origin)
     }
 
     static func make(_ store: DeviceStore, from origin: Origin) throws(PatchlineError) -> Making {
@@ -61,8 +61,9 @@ extension PatchlineStore {
             try parsed(text, "appBuild") as AppBuild
         }
         let embedded = try origin.embedded.map { path throws(PatchlineError) in
-            do throws(ReleaseError) { return try EmbeddedFolder(FilePath(path), files: DiskFiles()) } catch {
-                throw PatchlineError(.embedded(FilePath(path), error))
+            let path = FilePath(given: path)
+            do throws(ReleaseError) { return try EmbeddedFolder(path, files: DiskFiles()) } catch {
+                throw PatchlineError(.embedded(path, error))
             }
         }
         let root: [UInt8]

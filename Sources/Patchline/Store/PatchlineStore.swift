@@ -44,12 +44,12 @@ public struct PatchlineStore: Sendable {
     /// versions.
     ///
     /// - Parameters:
-    ///   - path: the store's folder.
+    ///   - path: the store's folder; a relative one lies below the working directory.
     ///   - appBuild: the build of this app, where it ships versions (`patchsign embed`).
     /// - Throws: `noStore` where there is none.
     public init(_ path: String, appBuild: String? = nil) async throws(PatchlineError) {
         let build = try appBuild.map { text throws(PatchlineError) in try Self.parsed(text, "appBuild") as AppBuild }
-        let store = DeviceStore(root: FilePath(path), files: DiskFiles())
+        let store = DeviceStore(root: FilePath(given: path), files: DiskFiles())
         let opening = try await rethrowing { () throws(SyncError) in
             try await Device.open(
                 store,

@@ -179,7 +179,14 @@ struct ControlServerTests {
             #expect(forgotten.status == 200 && policy.consent == .automatic && policy.windows.windows.isEmpty)
             #expect(policy.postponeLimit == .seconds(7_200), "what is not named stays")
 
-            #expect(try await ask("POST", "approve").body == #"{"approved":[]}"# + "\n")
+            #expect(try await ask("POST", "approve", #"{"all":true}"#).body == #"{"approved":[]}"# + "\n")
+            // A slip in a name would be consent to everything.
+            for body in ["{}", #"{"patchId":"web"}"#, #"{"all":false}"#, #"{"patch":"web","all":true}"#] {
+                #expect(
+                    problem(try await ask("POST", "approve", body))
+                        == "400 usage: the body: patch or all must be there: all is true for everything that waits"
+                )
+            }
             #expect(
                 problem(try await ask("POST", "approve", #"{"version":"1"}"#))
                     == "400 usage: the body: version goes with patch"

@@ -60,8 +60,13 @@ extension BrowserTests {
             }
         }
 
-        @Test func `that throws stops no other, and ends its trial at once`() async throws {
-            try await Self.with([Self.fix, "missing.thing();\n"]) { shop in
+        @Test(arguments: [
+            ("missing.thing();\n", "ReferenceError: missing is not defined (line 1, column 1)"),
+            // A word of the language throws it: whoever said the word is to blame.
+            (" require(5);\n", "TypeError: require wants names of classes (line 1, column 2)"),
+        ])
+        func `that throws stops no other, and ends its trial at once`(_ script: String, _ error: String) async throws {
+            try await Self.with([Self.fix, script]) { shop in
                 try await shop.tab.open(shop.address)
                 _ = try await shop.page.program.line(with: "confirmed: fix 1, web 1")
                 try await shop.publish(2)
@@ -69,8 +74,7 @@ extension BrowserTests {
                 try await shop.tab.run("localStorage.setItem('waits', 'yes')")
                 try await shop.tab.run("void patchline.switchToPending()")
                 _ = try await shop.page.program.line(
-                    with:
-                        "trouble: fix 2 failed in a page: Uncaught ReferenceError: missing is not defined (line 1, column 1)"
+                    with: "trouble: fix 2 failed in a page: Uncaught \(error)"
                 )
                 _ = try await shop.page.program.line(with: "rolled back to fix 1, web 1 from fix 2, web 1")
                 try await shop.expect("60")
