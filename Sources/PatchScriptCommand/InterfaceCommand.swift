@@ -1,0 +1,26 @@
+import ArgumentParser
+import CommandSupport
+import PatchRuntime
+import Terminal
+
+struct InterfaceCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "interface",
+        abstract: "Print what the sample host exposes, in the form that --host and `hosts:` read.",
+        discussion: """
+            A host of one's own writes the same as PatchHost.interface.
+
+            EXAMPLES
+              patchscript interface > interface.json
+              patchscript check fix-cart-total.js --host interface.json
+            """ + exitCodes([:], usual: .done)
+    )
+
+    func run() async throws {
+        try await runCommand { () async throws(Failure) in
+            do throws(PatchCallError) {
+                Console.standardOutput.write(try SampleHost().host.interface)
+            } catch { throw Failure("\(error)") }
+        }
+    }
+}
