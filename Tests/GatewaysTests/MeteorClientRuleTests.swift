@@ -38,8 +38,8 @@ struct MeteorClientRuleTests {
         #expect("\(MeteorError.blacklisted)" == "Skipping downloading blacklisted version")
         #expect(
             "\(MeteorError.incompatible)"
-                == "Skipping downloading new version because the Cordova platform version or plugin versions "
-                + "have changed and are potentially incompatible"
+                == "Skipping downloading new version because the Cordova platform version or plugin versions have changed "
+                + "and are potentially incompatible"
         )
     }
 

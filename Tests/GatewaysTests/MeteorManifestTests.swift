@@ -102,7 +102,7 @@ struct MeteorManifestTests {
             error { $0.members["format"] = #""web-program-pre2""# }.map(String.init(describing:))
                 == "The asset manifest format is incompatible: web-program-pre2"
         )
-        for version in [nil, "2", #""""#, #""a\nb""#, #""\#(String(repeating: "v", count: 256))""#] {
+        for version in [nil, "2", "\"\"", #""a\nb""#, #""\#(String(repeating: "v", count: 256))""#] {
             #expect(error { $0.members["version"] = version } == .noVersion)
         }
         for versions in [nil, "{}", #"{"ios":"0abe549f"}"#, #"{"android":7}"#, #""4017747c""#] {
@@ -154,6 +154,14 @@ struct MeteorManifestTests {
         )
         #expect(
             error { $0.rows = [MeteorText.row(["path": #""index.html""#])] } == .twice(path: MeteorAsset.index)
+        )
+        #expect(
+            "\(MeteorError.twice(path: upper))" == "The asset manifest has two entries of one path: app/MobileApp.js"
+        )
+        #expect("\(MeteorError.twiceURL("/b.js"))" == "The asset manifest has two entries of one URL: /b.js")
+        #expect(
+            "\(MeteorError.path("..", .dotSegment))"
+                == "The asset manifest has a path that has a '.' or '..' segment: .."
         )
     }
 

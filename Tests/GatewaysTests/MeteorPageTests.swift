@@ -190,6 +190,7 @@ struct MeteorSiteTests {
         #expect(site.answer("GET", "/cart/7", query: "a=b&meteor_dont_serve_index=true") == .notFound)
         #expect(site.answer("OPTIONS", "/", query: nil) == .options)
         #expect(site.answer("POST", "/manifest.json", query: nil) == .methodNotAllowed)
+        #expect(MeteorSite.Answer.allowed == "OPTIONS, GET, HEAD")
     }
 
     @Test func `cannot be made of what is no Meteor app`() throws {

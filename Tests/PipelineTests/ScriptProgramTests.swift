@@ -96,6 +96,30 @@ struct ScriptProgramTests {
         }
     }
 
+    /// The engine's limit of time finds no chain of jobs that makes no garbage.
+    @Test func `ends for a script that never comes to an end in a way that the engine does not see`() async throws {
+        try await World.with { world in
+            try write("(async () => { for (;;) await 0 })();", to: world.path("loop.js"))
+            let program = Tool.binaries.appending("patchscript").string
+            let ended = try await run(
+                .system("bash"),
+                ["-c", #"ulimit -St 2; "$0" eval loop.js"#, program],
+                in: world.folder
+            )
+            let error = "error: the scripts took more of a processor than they may, and did not end\n"
+            #expect(ended.code == 4 && ended.errors == error, "\(ended)")
+        }
+    }
+
+    @Test func `waits ten seconds at most for what a script leaves for later`() async throws {
+        try await World.with { world in
+            try write("dispatch_after(3600, () => {});", to: world.path("late.js"))
+            let late = try await run(.patchscript, ["eval", "late.js"], in: world.folder)
+            let warning = "warning: it still has work for later; it is not waited for any longer\n"
+            #expect(late.code == 0 && late.errors == warning, "\(late)")
+        }
+    }
+
     @Test func `evaluates lines in one context, with scripts loaded before`() async throws {
         try await World.with { world in
             try write(Self.fix, to: world.path("demo.js"))

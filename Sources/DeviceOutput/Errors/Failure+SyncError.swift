@@ -78,8 +78,7 @@ extension SyncError {
                 + "running."
         case .trust, .object, .pack, .fetch: "nothing was installed; what is installed keeps running."
         case .storeIncomplete:
-            "put it back from a copy, or move the store away and make a new one: patchsync init. Until then what is installed is "
-                + "served as it is."
+            "put it back from a copy, or move the store away and make a new one: patchsync init"
         case .noStore: "make one: patchsync init --store DIR --root root.json --server URL"
         case .storeExists: "choose another folder; a store is made once."
         case .lock(.held): "another patchsync works on this store; wait for it, or stop it."

@@ -57,7 +57,7 @@ package struct MeteorAsset: Equatable, Sendable {
 }
 
 extension AssetPath {
-    /// `index.html`
+    /// The page, `index.html`.
     fileprivate static let index: AssetPath = {
         do { return try AssetPath("index.html") } catch { preconditionFailure("a constant path: \(error)") }
     }()
