@@ -10,7 +10,7 @@ SWIFT_PROGRAMS := for product in patchsign patchsrv patchsync patchscript; do $(
 RELEASE := swift build -c release --static-swift-stdlib -Xlinker --no-export-dynamic --scratch-path "$(PATCHLINE_BUILD)"
 SWIFT_RELEASE := for product in patchsign patchsrv patchsync patchscript; do $(RELEASE) --product $$product || exit 1; done
 
-.PHONY: demo test transcripts sweep fuzz answers recorded real bench bench-sync bench-trust bench-serve bench-service bench-page bench-flood bench-updates bench-device bench-documents bench-scripts format lint docs docs-check man man-check example release packages packages-check units clean
+.PHONY: demo test transcripts sweep fuzz answers recorded real bench bench-sync bench-trust bench-serve bench-service bench-page bench-paint bench-flood bench-updates bench-device bench-documents bench-scripts format lint docs docs-check man man-check example release packages packages-check units clean
 
 demo: ; @.ci/setup && $(SWIFT_PROGRAMS) && $(SWIFT_BUILD) --product ShopService && Patches/demo.sh "$$($(SWIFT_BUILD) --show-bin-path)"
 test: ; @.ci/setup --with-judges && .ci/test
@@ -31,6 +31,7 @@ bench-trust: ; @.ci/setup --with-judges && $(SWIFT_RELEASE) && Benchmarks/trust.
 bench-serve: ; @.ci/setup && $(SWIFT_RELEASE) && Benchmarks/serve.sh "$$($(RELEASE) --show-bin-path)"
 bench-service: ; @.ci/setup && $(SWIFT_RELEASE) && Benchmarks/service.sh "$$($(RELEASE) --show-bin-path)"
 bench-page: ; @.ci/setup --with-judges && $(SWIFT_RELEASE) && PYTHON="$(PATCHLINE_BUILD)/judges/bin/python" Benchmarks/page.sh "$$($(RELEASE) --show-bin-path)"
+bench-paint: ; @.ci/setup --with-judges && $(SWIFT_RELEASE) && PYTHON="$(PATCHLINE_BUILD)/judges/bin/python" Benchmarks/paint.sh "$$($(RELEASE) --show-bin-path)"
 bench-flood: ; @.ci/setup && $(SWIFT_RELEASE) && Benchmarks/flood.sh "$$($(RELEASE) --show-bin-path)"
 bench-updates: ; @.ci/setup && $(SWIFT_RELEASE) && for case in "" --many; do Benchmarks/updates.sh "$$($(RELEASE) --show-bin-path)" "$(PATCHLINE_BUILD)/updates" $$case || exit 1; done
 bench-device: ; @.ci/setup && $(SWIFT_RELEASE) && Benchmarks/device.sh "$$($(RELEASE) --show-bin-path)"

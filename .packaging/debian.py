@@ -124,7 +124,8 @@ def control(program: str, build: Build, files: Files, depends: str) -> str:
         "Recommends": ", ".join(about["recommends"]),
         "Description": about["summary"],
     }
-    text = "".join(f"{name}: {value}\n" for name, value in fields.items())
+    # A field without a value is none.
+    text = "".join(f"{name}: {value}\n" for name, value in fields.items() if value != "")
     return text + "".join(f" {line}\n" if line else " .\n" for line in about["description"])
 
 

@@ -2,6 +2,7 @@
 //
 // usage: scripts calls | install COUNT
 import CJavaScriptCore
+import Glibc
 import PatchRuntime
 
 final class Cart: PatchExposed {
@@ -29,6 +30,18 @@ func best(_ count: Int, _ call: () throws -> Void) rethrows -> Double {
         least = min(least, time / .nanoseconds(1) / Double(count))
     }
     return least
+}
+
+/// What this process has in memory, pages of the engine's library among it.
+func residentKilobytes() -> Int {
+    guard let file = unsafe fopen("/proc/self/statm", "r") else { return 0 }
+    defer { unsafe fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    guard unsafe fgets(&line, 256, file) != nil else { return 0 }
+    let fields = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).split(
+        separator: " "
+    )
+    return (Int(fields.dropFirst().first ?? "") ?? 0) * 4
 }
 
 func row(_ name: String, _ nanoseconds: Double) {
@@ -81,11 +94,17 @@ func install(_ count: Int) throws {
             "defineClass('Cart', { three(a, b, c) { return self.ORIGthree(a, b, c) + \(number) } });"
         )
     }
+    let before = residentKilobytes()
+    var made: PatchHost?
     let time = try ContinuousClock().measure {
-        let report = try host(exposing: Cart()).run(scripts)
-        precondition(report.rows.count == count)
+        made = try host(exposing: Cart())
+        precondition(made?.run(scripts).rows.count == count)
     }
-    print("| a host with \(count) patches | \(Double(Int(time / .microseconds(100))) / 10) ms |")
+    let memory = Double(residentKilobytes() - before) / 1_000
+    withExtendedLifetime(made) {}
+    print(
+        "| a host with \(count) patches | \(Double(Int(time / .microseconds(100))) / 10) ms, \(Int(memory.rounded())) MB |"
+    )
 }
 
 let arguments = CommandLine.arguments.dropFirst()
