@@ -34,9 +34,10 @@ struct RecipeTests {
     @Test func `has a shell's recipe that works`() async throws {
         try await TestHost.with { host in
             let said = try await run("bash", ["-ec", try recipe("A shell", for: host)])
-            #expect(said.code == 0 && said.output.split(separator: "\n").count == 7, "\(said)")
+            #expect(said.code == 0 && said.output.split(separator: "\n").count == 8, "\(said)")
             #expect(said.output.contains(#""staging":"staged""#) && said.output.contains(#""result":"confirmed""#))
-            #expect(try host.device().configuration.network.isMetered)
+            #expect(said.output.contains(#""metered":true"#))
+            #expect(try !host.device().configuration.network.isMetered, "it takes that back")
         }
     }
 
