@@ -48,6 +48,10 @@ struct MeteorClientRuleTests {
         #expect(try decision { $0.onDisk = ["version2"] } == .ready)
     }
 
+    private func by(_ assets: [MeteorAsset]) -> MeteorSource.Assets {
+        Dictionary(uniqueKeysWithValues: assets.map { ($0.url, $0) })
+    }
+
     private func asset(_ url: String, _ hash: String?, cacheable: Bool = false) throws -> MeteorAsset {
         let digest = try hash.map { try #require(SHA1Digest(hex: $0)) }
         let path = try AssetPath(String(url.dropFirst()))
@@ -61,15 +65,18 @@ struct MeteorClientRuleTests {
         let wanted = try asset("/a.js", MeteorText.hash)
         let changed = try asset("/a.js", MeteorText.otherHash)
         let moved = try asset("/b.js", MeteorText.hash)
-        #expect(MeteorSource(of: wanted, initial: [changed, wanted], held: [[wanted]]) == .initial)
-        #expect(MeteorSource(of: wanted, initial: [changed], held: [[moved, changed], [wanted]]) == .held(1))
-        #expect(MeteorSource(of: wanted, initial: [moved], held: [[changed], []]) == .download)
+        let other = try asset("/c.js", MeteorText.otherHash)
+        #expect(MeteorSource(of: wanted, initial: by([other, wanted]), held: [by([wanted])]) == .initial)
+        #expect(
+            MeteorSource(of: wanted, initial: by([changed]), held: [by([moved, changed]), by([wanted])]) == .held(1)
+        )
+        #expect(MeteorSource(of: wanted, initial: by([moved]), held: [by([changed]), [:]]) == .download)
     }
 
     @Test func `takes what has no hash only where its URL may be kept`() throws {
         let map = try asset("/a.map", nil, cacheable: true)
-        #expect(MeteorSource(of: map, initial: [map], held: []) == .initial)
-        #expect(MeteorSource(of: .indexPage, initial: [.indexPage], held: [[.indexPage]]) == .download)
+        #expect(MeteorSource(of: map, initial: by([map]), held: []) == .initial)
+        #expect(MeteorSource(of: .indexPage, initial: by([.indexPage]), held: [by([.indexPage])]) == .download)
     }
 
     @Test func `asks for the page without the word that all else is asked with`() throws {

@@ -74,6 +74,21 @@ struct MeteorManifestTests {
         #expect(assets[1].path.text == "app/a.js.map" && assets[1].hash == nil && assets[1].isCacheable)
     }
 
+    @Test func `may name one source map for two files`() throws {
+        var text = MeteorText()
+        let map = ["sourceMap": #""a.map""#, "sourceMapUrl": #""/a.map""#]
+        text.rows = [
+            MeteorText.row(map), MeteorText.row(["path": #""b.js""#, "url": #""/b.js""#].merging(map) { $1 }),
+        ]
+        #expect(try read(text).assets.map(\.path.text) == ["app/mobileapp.js", "a.map", "b.js"])
+        text.rows.append(
+            MeteorText.row([
+                "path": #""c.js""#, "url": #""/c.js""#, "sourceMap": #""a.map""#, "sourceMapUrl": #""/c.map""#,
+            ])
+        )
+        #expect(throws: MeteorError.twice(path: try AssetPath("a.map"))) { try read(text) }
+    }
+
     @Test(arguments: [
         ["where": #""server""#], ["where": nil], ["url": nil], ["path": nil], ["type": nil], ["hash": nil],
         ["cacheable": nil], ["url": "1"], ["path": "{}"], ["hash": "null"], ["cacheable": #""true""#],

@@ -102,7 +102,7 @@ struct MeteorPageTests {
     }
 
     @Test func `gets another version and keeps every other byte`() throws {
-        let changed = try page.read().page(page.bytes, setting: ["autoupdateVersionCordova": "7\"é"])
+        let changed = try page.read().page(page.bytes, saying: "7\"é")
         let config = try MeteorRuntimeConfig(page: changed)
         #expect(config.version == "7\"é")
         #expect(config.identity == (try page.read().identity))
@@ -128,9 +128,12 @@ struct MeteorSiteTests {
         )
     }
 
-    private func bundle(_ text: String = "cached", compatibility: [String: String] = compatibility) throws
-        -> AssetManifest
-    {
+    private func bundle(
+        _ text: String = "cached",
+        compatibility: [String: String] = compatibility,
+        index: String = "index.html",
+        more: [Asset] = []
+    ) throws -> AssetManifest {
         AssetManifest(
             app: try #require(AppID("shop")),
             patchID: try #require(PatchID("web")),
@@ -138,12 +141,12 @@ struct MeteorSiteTests {
             commit: nil,
             created: nil,
             compatibility: compatibility,
-            index: MeteorAsset.index,
+            index: try AssetPath(index),
             routes: nil,
-            assets: [
+            assets: ([
                 try asset("app/main.js", text, map: "app/main.js.map"), try asset("app/main.js.map", "{}"),
                 try asset("index.html", "page"), try asset("é.css", "css"),
-            ]
+            ] + more).sorted { $0.path < $1.path }
         )
     }
 
@@ -201,8 +204,22 @@ struct MeteorSiteTests {
         #expect(throws: MeteorError.noRootURL) {
             try MeteorSite(try bundle(), page: page.replacing("ROOT_URL", with: "ROOT").bytes)
         }
-        #expect(throws: MeteorError.noCompatibility) {
-            try MeteorSite(try bundle(compatibility: [:]), page: page.bytes)
+        for compatibility in [[:], ["linux": "5e5e"]] {
+            #expect(throws: MeteorError.noCompatibility) {
+                try MeteorSite(try bundle(compatibility: compatibility), page: page.bytes)
+            }
         }
+    }
+
+    @Test func `is not made where its clients could not read it`() throws {
+        let taken = try bundle(more: [try asset("manifest.json", "{}")])
+        #expect(throws: MeteorError.manifestPlaceTaken) { try MeteorSite(taken, page: page.bytes) }
+        #expect(
+            "\(MeteorError.manifestPlaceTaken)"
+                == "The bundle has a file /manifest.json, where Meteor's clients look for their manifest"
+        )
+        // They call the page index.html, whatever the bundle calls it.
+        let other = try bundle(index: "app.html", more: [try asset("app.html", "page")])
+        #expect(throws: MeteorError.twice(path: MeteorAsset.index)) { try MeteorSite(other, page: page.bytes) }
     }
 }

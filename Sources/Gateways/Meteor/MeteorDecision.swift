@@ -47,22 +47,26 @@ package enum MeteorSource: Equatable, Sendable {
     case held(Int)
     case download
 
+    /// Assets by their URL, of which a version has each once.
+    package typealias Assets = [String: MeteorAsset]
+
     /// - Parameters:
     ///   - initial: what the app brought.
     ///   - held: of each downloaded version, and of a download that was broken off last, the assets whose files are there.
-    package init(of asset: MeteorAsset, initial: some Sequence<MeteorAsset>, held: [[MeteorAsset]]) {
+    package init(of asset: MeteorAsset, initial: Assets, held: [Assets]) {
         self =
-            if initial.contains(where: asset.canBe) {
+            if asset.canBe(initial[asset.url]) {
                 .initial
-            } else if let place = held.firstIndex(where: { $0.contains(where: asset.canBe) }) {
+            } else if let place = held.firstIndex(where: { asset.canBe($0[asset.url]) }) {
                 .held(place)
             } else { .download }
     }
 }
 
 extension MeteorAsset {
-    /// By Meteor's rule: one URL and one hash; without a hash, as of a source map, only where the URL may be kept.
-    fileprivate func canBe(_ other: MeteorAsset) -> Bool {
-        url == other.url && hash == other.hash && (other.isCacheable || other.hash != nil)
+    /// By Meteor's rule, of one URL: one hash; without a hash, as of a source map, only where the URL may be kept.
+    fileprivate func canBe(_ other: MeteorAsset?) -> Bool {
+        guard let other else { return false }
+        return hash == other.hash && (other.isCacheable || other.hash != nil)
     }
 }

@@ -28,6 +28,8 @@ package enum MeteorError: Error, Equatable, Sendable {
     case rootURLIsLocalhost
     case noAppID
     case otherApp(rootURL: String)
+    // What cannot be served to Meteor's clients.
+    case manifestPlaceTaken
     // Of the rest of what a page calls.
     case noPendingVersion
 }
@@ -61,6 +63,8 @@ extension MeteorError: CustomStringConvertible {
         case .otherApp(let rootURL):
             "appId in downloaded asset bundle does not match current appId. "
                 + "Make sure the server at \(rootURL) is serving the right app."
+        case .manifestPlaceTaken:
+            "The bundle has a file /manifest.json, where Meteor's clients look for their manifest"
         case .noPendingVersion: "No pending version to switch to"
         }
     }

@@ -52,11 +52,16 @@ package struct MeteorManifest: Equatable, Sendable {
             assets += try entry.assets("manifest[\(number)]")
         }
         var (paths, urls): (Set<ExactString>, Set<String>) = ([MeteorAsset.index.caseFolded], [])
+        var maps: Set<String> = []
+        var kept: [MeteorAsset] = []
         for asset in assets {
+            // Two files may share one source map.
+            if asset.hash == nil, !maps.insert("\(asset.path) \(asset.url)").inserted { continue }
+            kept.append(asset)
             guard paths.insert(asset.path.caseFolded).inserted else { throw .twice(path: asset.path) }
             guard urls.insert(AssetURL.decoded(asset.url) ?? asset.url).inserted else { throw .twiceURL(asset.url) }
         }
-        return assets
+        return kept
     }
 }
 

@@ -4,6 +4,7 @@ import PatchFormat
 package struct MeteorRuntimeConfig: Equatable, Sendable {
     private static let opening = "__meteor_runtime_config__ = JSON.parse(decodeURIComponent(\""
     private static let closing = "\"))"
+    private static let versionMember = "autoupdateVersionCordova"
 
     private let members: JSONObject
     /// Where it stands in the page: what lies between the quotes.
@@ -25,7 +26,7 @@ package struct MeteorRuntimeConfig: Equatable, Sendable {
     package var appID: String? { text("appId") }
     package var rootURL: String? { text("ROOT_URL") }
     /// Of the manifest that belongs to this page.
-    package var version: String? { text("autoupdateVersionCordova") }
+    package var version: String? { text(Self.versionMember) }
 
     private func text(_ key: String) -> String? {
         if case .string(let text) = members[key] { text.text } else { nil }
@@ -58,10 +59,10 @@ package struct MeteorRuntimeConfig: Equatable, Sendable {
         return String(place.prefix { $0 != ":" })
     }
 
-    /// The page with other values of these members; whatever else it says stays.
-    package func page(_ page: [UInt8], setting values: [String: String]) -> [UInt8] {
+    /// The page that says another version; whatever else it says stays.
+    package func page(_ page: [UInt8], saying version: String) -> [UInt8] {
         var members = members
-        for (key, value) in values { members[key] = .text(value) }
+        members[Self.versionMember] = .text(version)
         let text = String(decoding: JSON.object(members).canonicalBytes, as: UTF8.self)
         return Array(page[..<range.lowerBound]) + URLLayout.percentEncoded(text).utf8 + page[range.upperBound...]
     }
@@ -69,7 +70,7 @@ package struct MeteorRuntimeConfig: Equatable, Sendable {
     /// In its canonical form, without the version: what a version is computed from.
     package var identity: [UInt8] {
         var members = members
-        members["autoupdateVersionCordova"] = nil
+        members[Self.versionMember] = nil
         return JSON.object(members).canonicalBytes
     }
 }

@@ -30,20 +30,24 @@ package struct MeteorSite: Equatable, Sendable {
         let config = try MeteorRuntimeConfig(page: page)
         guard config.rootURL != nil else { throw .noRootURL }
         guard config.appID != nil else { throw .noAppID }
-        guard !bundle.compatibility.isEmpty else { throw .noCompatibility }
+        let platforms = MeteorManifest.Platform.allCases.filter { bundle.compatibility[$0.rawValue] != nil }
+        guard !platforms.isEmpty else { throw .noCompatibility }
         let served = bundle.assets.filter { $0.path != bundle.index }
         var identity = config.identity
         for asset in served { identity += "\(asset.path)\(asset.fingerprint.sha1.hex)".utf8 }
         version = Fingerprint(of: identity).sha1.hex
-        index = config.page(page, setting: ["autoupdateVersionCordova": version])
+        index = config.page(page, saying: version)
         manifest = Self.manifest(version, bundle, served)
         assets = Dictionary(served.map { ($0.url, $0) }) { first, _ in first }
+        guard assets[Self.manifestName] == nil else { throw .manifestPlaceTaken }
+        // What its own clients would not read is not made.
+        for platform in platforms { _ = try MeteorManifest(manifest, for: platform) }
     }
 
     private static func manifest(_ version: String, _ bundle: AssetManifest, _ served: [Asset]) -> [UInt8] {
         let maps = Set(served.compactMap(\.sourceMap))
         let rows = served.filter { !maps.contains($0.path) }.map { asset in
-            let map = asset.sourceMap.flatMap { path in served.first { $0.path == path } }
+            let map = asset.sourceMap.flatMap { bundle[$0] }
             return JSON.fields([
                 ("path", .text(asset.path.text)), ("where", .text("client")), ("type", .text(asset.type.meteorText)),
                 ("cacheable", .bool(asset.cacheable)), ("url", .text("\(asset.url)?\(asset.fingerprint.sha1.hex)")),
