@@ -73,6 +73,22 @@ stop() { kill "$1"; wait "$1" || fail "process $1 ($2) did not stop in good orde
 
 # page_cookie URL: the cookie that the first URL of `patchsync serve` turns into.
 page_cookie() { curl -fsSI "${1%%\?*}__patchline/status?${1##*\?}" | sed -n 's/^[Ss]et-[Cc]ookie: \([^;]*\);.*/\1/p'; }
+# serve_to_pages: a device with what was published, without its server; $patchsync_url, and the $cookie that its pages need.
+serve_to_pages() {
+    local first_url
+    start_patchsrv
+    quietly patchsync init --store "$work/device" --root "$work/keys/root.json" --server "$server"
+    quietly patchsync sync --store "$work/device"
+    stop "$server_pid" patchsrv
+    server_pid=
+
+    patchsync serve --store "$work/device" --port 0 --no-sync --startup-timeout 3600000 --json >"$work/patchsync.log" 2>&1 &
+    serve_pid=$!
+    wait_for "$serve_pid" "$work/patchsync.log" '"url"'
+    first_url=$(sed -n 's|.*"url": *"\(http[^"]*\)".*|\1|p' "$work/patchsync.log" | head -n 1)
+    patchsync_url=${first_url%%/\?*}
+    cookie=$(page_cookie "$first_url")
+}
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 
 # start_nginx ROOT [DIRECTIVE]: one worker that serves ROOT under ${pinned[@]}; $nginx_url, and $nginx_pid of the master.

@@ -46,18 +46,7 @@ page = "<!doctype html><meta charset=utf-8><title>300</title><link rel=icon href
 PYTHON
 publish_first 2048
 log=$work/access.log
-start_patchsrv
-quietly patchsync init --store "$work/device" --root "$work/keys/root.json" --server "$server"
-quietly patchsync sync --store "$work/device"
-stop "$server_pid" patchsrv
-server_pid=
-
-patchsync serve --store "$work/device" --port 0 --no-sync --startup-timeout 3600000 --json >"$work/patchsync.log" 2>&1 &
-serve_pid=$!
-wait_for "$serve_pid" "$work/patchsync.log" '"url"'
-first_url=$(sed -n 's|.*"url": *"\(http[^"]*\)".*|\1|p' "$work/patchsync.log" | head -n 1)
-patchsync_url=${first_url%%/\?*}
-cookie=$(page_cookie "$first_url")
+serve_to_pages
 start_nginx "$work/v1/web" 'add_header Cache-Control no-cache;'
 server_pid=$nginx_pid
 

@@ -31,20 +31,10 @@ patches:
 YAML
 publish_first 2048
 log=$work/access.log
-start_patchsrv
-quietly patchsync init --store "$work/device" --root "$work/keys/root.json" --server "$server"
-quietly patchsync sync --store "$work/device"
-stop "$server_pid" patchsrv
-server_pid=
-
-patchsync serve --store "$work/device" --port 0 --no-sync --startup-timeout 3600000 --json >"$work/patchsync.log" 2>&1 &
-serve_pid=$!
-wait_for "$serve_pid" "$work/patchsync.log" '"url"'
-first_url=$(sed -n 's|.*"url": *"\(http[^"]*\)".*|\1|p' "$work/patchsync.log" | head -n 1)
-cookie=$(page_cookie "$first_url")
+serve_to_pages
 
 title "$loads loads of each, by turns, each in a new profile"
-"$python" - "${first_url%%/\?*}" "${cookie%%=*}" "${cookie##*=}" "$loads" <<'PYTHON'
+"$python" - "$patchsync_url" "${cookie%%=*}" "${cookie##*=}" "$loads" <<'PYTHON'
 import statistics, sys
 from playwright.sync_api import sync_playwright
 url, name, token, loads = *sys.argv[1:4], int(sys.argv[4])
