@@ -21,9 +21,7 @@ package enum ProcessEnvironment {
         return program == "/proc/self/exe" ? nil : program.removingLastComponent()
     }
 
-    package static var workingDirectory: FilePath { .workingDirectory }
-
-    /// The same with its milliseconds, 0 to 999.
+    /// The machine's clock with its milliseconds, 0 to 999.
     package static func preciseNow() -> (time: UTCTime, milliseconds: Int) {
         var now = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &now)

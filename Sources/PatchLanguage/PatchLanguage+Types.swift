@@ -36,8 +36,13 @@ extension PatchLanguage {
               environment.failed(patch.id, error);
             }
           }
-          mapEach(types, (other) => { if (other.awaits === name) inherit(other, target); });
+          heirsOf(type);
           return target;
+        }
+
+        /// Gives the classes that wait for this one their parent.
+        function heirsOf({ name, target }) {
+          mapEach(types, (other) => { if (other.awaits === name) inherit(other, target); });
         }
 
         /// Gives a patch's class the parent that it was declared with, and that came later.
@@ -132,6 +137,7 @@ extension PatchLanguage {
           type.statics = siteOf(type, target, true);
           type.instances = siteOf(type, target.prototype, false);
           setAdd(patch.types, type);
+          heirsOf(type);
           return type;
         }
 

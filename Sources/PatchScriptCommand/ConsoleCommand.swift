@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandSupport
 import PatchRuntime
+import Synchronization
 import Terminal
 
 struct ConsoleCommand: AsyncParsableCommand {
@@ -34,11 +35,13 @@ struct ConsoleCommand: AsyncParsableCommand {
     private func work(after active: [PatchScript]) async throws(Failure) {
         var scripts = active
         for file in files { scripts.append(try ScriptFile.script(file)) }
+        // What the host told last: it does not tell each failure of a line.
+        let told = Told()
         let sample: SampleHost
         do throws(PatchCallError) {
-            // A line's own failure is told where it is read.
             sample = try SampleHost { failure in
-                if failure.patch != "console" { Console.standardError.line(printable("error: \(failure)")) }
+                told.last.withLock { $0 = failure }
+                ConsoleCommand.tell(failure)
             }
         } catch { throw Failure("\(error)") }
         _ = sample.host.run(scripts)
@@ -47,11 +50,18 @@ struct ConsoleCommand: AsyncParsableCommand {
             if isPerson { Console.standardOutput.write("> ") }
             guard let line = readLine() else { break }
             guard !line.isEmpty else { continue }
+            told.last.withLock { $0 = nil }
             do throws(PatchFailure) {
                 Console.standardOutput.line(printable(ConsoleCommand.text(of: try sample.host.evaluate(line))))
-            } catch { Console.standardError.line(printable("error: \(error.message)")) }
+            } catch  where told.last.withLock({ $0 }) != error { ConsoleCommand.tell(error) } catch {}
         }
         _ = await sample.settle()
+    }
+
+    /// Of a script with its place, of a line without.
+    private static func tell(_ failure: PatchFailure) {
+        let text = failure.patch == PatchHost.console ? failure.message : failure.description
+        Console.standardError.line(printable("error: \(text)"))
     }
 
     /// A value as a person reads it.
@@ -70,4 +80,9 @@ struct ConsoleCommand: AsyncParsableCommand {
         case .function: "[function]"
         }
     }
+}
+
+/// The failure that was told last.
+private final class Told: Sendable {
+    let last = Mutex<PatchFailure?>(nil)
 }

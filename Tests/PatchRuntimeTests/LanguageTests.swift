@@ -35,13 +35,16 @@ struct LanguageTests {
             let early; try { new (require("Loud"))() } catch (error) { early = error.message }
             language.end(); language.expose("Late", class { m() { return "l" } });
             out.push(early, new (require("Loud"))().m());
+            language.begin("fifth"); defineClass("Heir: Old", { m() { return self.super().m() + "h" } }); language.end();
+            language.begin("sixth"); defineClass("Old", { m() { return "o" } }); language.end();
+            out.push(new (require("Heir"))().m());
             return JSON.stringify(out); })()
             """,
             source: "t"
         )
         #expect(
             engine.text(of: result)
-                == #"["1BNA","sS","21BNA",5,true,"2Bn","S","undefined","Bn",0,"zy3","zy3","c","undefined","undefined","Loud: its parent Late is not exposed yet","l!"]"#
+                == #"["1BNA","sS","21BNA",5,true,"2Bn","S","undefined","Bn",0,"zy3","zy3","c","undefined","undefined","Loud: its parent Late is not exposed yet","l!","oh"]"#
         )
     }
 }

@@ -134,7 +134,7 @@ struct ConsentSyncTests {
     }
 
     @Test func `puts off the start of what came, which a switch by hand ends`() async throws {
-        let world = try await world { $0.postponeLimit = .hours(3) }
+        var world = try await world { $0.postponeLimit = .hours(3) }
         let device = world.device.device
         #expect(try await device.postpone(for: .hours(2)) == world.clock.now().adding(.hours(2)))
         #expect(try await world.device.sync().staging == .staged)
@@ -145,6 +145,11 @@ struct ConsentSyncTests {
         #expect(running.labels == "banner 1, fix-cart-total 1, web 1.0.0")
         let hold = ActivationHold.postponed(until: world.clock.now().adding(.hours(2)))
         #expect(try device.status().hold == hold)
+        // An owner who takes the permission back ends what was postponed.
+        try await set(&world) { $0.postponeLimit = .zero }
+        #expect(try world.device.device.status().hold == nil)
+        #expect(try world.device.device.status().postponed == nil)
+        try await set(&world) { $0.postponeLimit = .hours(3) }
         await #expect(throws: SyncError.heldBack(hold)) { try await device.switchToPending() }
         #expect(try codes(world) == ["fix-cart-total 2: postponed", "banner 1: installed", "web 2.0.0: postponed"])
         #expect(try device.explanation(at: hold.until)?.versions.last?.outcome == .staged)

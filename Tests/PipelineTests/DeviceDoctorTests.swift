@@ -86,6 +86,16 @@ struct DeviceDoctorTests {
                 let root = try await device("root")
                 try write("{", to: root.store.appending("trust/root.json"))
                 #expect(try await look(at: root) == Found("rootUnreadable", "altered", end: 3))
+                let gone = try await device("gone")
+                let missing = gone.store.appending("trust/root.json")
+                try await run(.system("rm"), [missing.string]).done()
+                #expect(try await look(at: gone) == Found("rootMissing", "stateDamaged", end: 3))
+                let synced = try await gone.sync()
+                #expect(synced.code == 6, "\(synced)")
+                #expect(
+                    synced.errors.contains("error: \(missing) is missing from the store\nhint: put it back from a copy"),
+                    "\(synced)"
+                )
                 try await run(.system("rm"), [root.store.appending("trust/root.json").string]).done()
                 #expect(try await look(at: root).codes.first == "rootMissing")
                 try write("{", to: root.store.appending("config.json"))

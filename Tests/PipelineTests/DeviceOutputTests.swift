@@ -125,6 +125,7 @@ struct DeviceOutputTests {
                 #expect(log.contains("  update  web 2.0.0 is listed for this device\n"), "\(log)")
                 let kept = try read(device.store.appending("events.log"))
                 let secret = try read(device.store.appending("access-token")).prefix(32)
+                #expect(kept.contains(#""by":"rollback""#), "\(kept)")
                 #expect(!kept.contains(secret) && !kept.contains(token), "\(kept)")
                 #expect(try await device("log", "--since", "2999-01-01T00:00:00Z").done().output.isEmpty)
             }

@@ -130,6 +130,11 @@ struct ScriptProgramTests {
             #expect(said.code == 0 && said.output == "null\ndemo.js: was 1800\n1799\n21\n", "\(said)")
             #expect(said.errors == "error: it throws 5, which is no error\n")
 
+            // What a line leaves for later is told as well, also where the input is over.
+            let later = #"printf 'dispatch_async_main(() => { throw new Error("late") })\n' | "$0" console"#
+            let late = try await run(.system("bash"), ["-c", later, program], in: world.folder)
+            #expect(late.code == 0 && late.errors == "error: Error: late\n", "\(late)")
+
             // Whoever looks for what is wrong needs the console most of all.
             try write("throw new Error('no')", to: world.path("bad.js"))
             let line = #"printf '1 + 1\n' | "$0" console bad.js"#

@@ -7,6 +7,10 @@ import PatchTrust
 package import Terminal
 
 extension Failure {
+    /// What to do about a file without which a store is none.
+    package static let storeRepair =
+        "put it back from a copy, or move the store away and make a new one: patchsync init"
+
     /// The sentence, the hint and the exit code of everything that can go wrong here, in one place.
     package init(_ error: SyncError) {
         self.init(error.description, hint: error.hint, exitCode: error.exitCode)
@@ -77,8 +81,7 @@ extension SyncError {
             "the keys of Keys/Testing are for tests only; make your own with `patchsign init`. What is installed keeps "
                 + "running."
         case .trust, .object, .pack, .fetch: "nothing was installed; what is installed keeps running."
-        case .storeIncomplete:
-            "put it back from a copy, or move the store away and make a new one: patchsync init"
+        case .storeIncomplete: Failure.storeRepair
         case .noStore: "make one: patchsync init --store DIR --root root.json --server URL"
         case .storeExists: "choose another folder; a store is made once."
         case .lock(.held): "another patchsync works on this store; wait for it, or stop it."

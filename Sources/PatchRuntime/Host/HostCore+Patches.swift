@@ -2,7 +2,7 @@ import PatchLanguage
 
 extension HostCore {
     /// The patch that a person is who evaluates something.
-    static let console = "console"
+    static let console = PatchHost.console
 
     var report: PatchReport {
         PatchReport(

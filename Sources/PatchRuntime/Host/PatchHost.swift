@@ -14,6 +14,9 @@
 /// Any thread may call it. Scripts run one at a time, under a lock that a thread may take again, on the thread that called: a
 /// patched method runs where the original would. Who calls a patched method holds no lock that a host's method wants.
 public final class PatchHost: Sendable {
+    /// The patch that a person is who evaluates something.
+    package static let console = "console"
+
     public struct Settings: Sendable {
         /// How long one call into a patch may take of its thread's time, and so may the evaluation of one.
         public var timeLimit = Duration.seconds(1)

@@ -68,7 +68,7 @@ struct MakingOptions: ParsableArguments {
         guard force else { return .nothing }
         let home = ProcessEnvironment.environment("HOME").map { FilePath(argument: $0) }
         let places =
-            [("the working folder", ProcessEnvironment.workingDirectory)] + (home.map { [("a home", $0)] } ?? [])
+            [("the working folder", FilePath.workingDirectory)] + (home.map { [("a home", $0)] } ?? [])
         let all =
             kept + [KeptFolder("the folder of --keys", keys)]
             + places.map { KeptFolder($0.0, $0.1, keepsContents: false) }

@@ -92,7 +92,7 @@ extension Diagnosis.Line {
             .stateDamaged,
             .fault,
             failure.message,
-            hint: failure.hint ?? "put it back from a copy, or move the store away and make a new one: patchsync init"
+            hint: failure.hint ?? Failure.storeRepair
         )
     }
 

@@ -94,6 +94,9 @@ struct ControlServerTests {
                 #expect(try await host.curl("\(store)/\(call)", "-X", "POST").status == 204)
             }
             #expect(try await host.curl("\(store)/rollback", "-X", "POST").body == "{\"result\":\"rolledBack\"}\n")
+            // By hand, too, it is an event and stands in the log.
+            let lines = try await host.curl("\(store)/log").body
+            #expect(lines.contains(#""event":"rolledBack""#) && lines.contains("was taken back"), "\(lines)")
             #expect(
                 problem(try await host.curl("\(store)/rollback", "-X", "POST")).hasPrefix(
                     "409 failed: there is no earlier"
@@ -184,7 +187,7 @@ struct ControlServerTests {
             for body in ["{}", #"{"patchId":"web"}"#, #"{"all":false}"#, #"{"patch":"web","all":true}"#] {
                 #expect(
                     problem(try await ask("POST", "approve", body))
-                        == "400 usage: the body: patch or all must be there: all is true for everything that waits"
+                        == "400 usage: the body: patch or all must be there, and not both: all is true for everything that waits"
                 )
             }
             #expect(
