@@ -69,7 +69,10 @@ extension ControlWork {
             if version != nil, patch == nil { throw fields.broken("version", "goes with patch") }
             // A slip in a name is no consent to everything.
             guard try fields.bool("all", default: false) != (patch != nil) else {
-                throw fields.broken("patch", "or all must be there, and not both: all is true for everything that waits")
+                throw fields.broken(
+                    "patch",
+                    "or all must be there, and not both: all is true for everything that waits"
+                )
             }
         } catch { throw .invalid(error) }
         let approval = try await Self.told { () async throws(SyncError) in try await device.approve(patch, version) }
