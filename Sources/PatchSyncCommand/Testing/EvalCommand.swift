@@ -17,7 +17,7 @@ struct EvalCommand: AsyncParsableCommand {
                 + exitCodes([
                     .done: "Success",
                     .refused: "the store is not in debug mode",
-                    .malformed: "UnKnownError: no text, no program, or it threw",
+                    .malformed: "UnKnownError: no text, no program, or it threw, then or later",
                     .disk: "script or store could not be read, or patchscript is not installed",
                 ])
     )
