@@ -63,7 +63,7 @@ class Measure:
 
     def rsync(self, options, line, version, there, prefix=()):
         """One run. BESIDE leaves what is there alone, as patchsync does: it links into a folder of its own what stays the same."""
-        options, there = ([*options.split(), f"--link-dest={there}"], f"{there}.new") if options == BESIDE else ([options], there)
+        options, there = (["-a", f"--link-dest={there}"], f"{there}.new") if options == BESIDE else ([options], there)
         host, port = line
         return measured([*prefix, "rsync", *options, "--stats", "--delete-after", f"rsync://{host}:{port}/{version}/", there + "/"], f"{self.work}/usage")
 
