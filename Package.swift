@@ -115,7 +115,7 @@ let package = Package(
         .target(
             name: "PatchServer",
             dependencies: [
-                "FileFacts", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore",
+                "FileFacts", "Gateways", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore",
                 "ReleaseFolder",
                 "ReleaseTree", "HTTPFiles",
                 lifecycle,

@@ -116,6 +116,8 @@ extension Failure {
         case .symbolicLink: "copy the file to its place"
         case .releaseInside, .privateKey:
             "move it elsewhere, or leave it out by `exclude:` in release.yaml or a .patchlineignore"
+        case .gateway(.meteor, _):
+            "`folder` is what Meteor builds into the native app: .meteor/local/cordova-build/www/application"
         case .noHost: "the host's program writes it as PatchHost.interface"
         case .missing, .special, .notAFolder, .notAFile, .badName, .notUTF8, .reserved, .empty, .tooManyFiles, .noIndex,
             .manifest, .scriptNotUTF8, .noProgram, .exclusions, .changed:

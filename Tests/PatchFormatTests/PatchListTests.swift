@@ -147,6 +147,8 @@ struct PatchListTests {
             ("requires.web", .some(.array([.integer(1)])), "must hold strings only"),
             ("rules", .some(.null), "must be an object"),
             ("security", .some(.bool(true)), "must be an object"),
+            ("gateways", .some(.text("meteor")), "must be an array"),
+            ("gateways", .some(.array([.integer(1)])), "must hold strings only"),
             ("rules.rollout", .some(.integer(10_001)), "must be an integer from 0 to 10000"),
         ] as [(String, JSON?, String)]
     )
@@ -164,6 +166,15 @@ struct PatchListTests {
     private static let form = JSONObject([
         ("keyid", .text("ab".times(32))), ("md5", .text("A".times(512))), ("sha1", .text("B".times(512))),
     ])
+
+    @Test func `reads over which wires an entry goes as well, and passes over one that it does not know`() throws {
+        let named = JSON.array([.text("meteor"), .text("pigeon"), .text("meteor")])
+        let parsed = try Self.parse(try Self.sample().setting("patches.1.gateways", to: named))
+        #expect(parsed.problems == [])
+        #expect(parsed.list.entries.map(\.gateways) == [[], [.meteor], []])
+        #expect(parsed.list.entries[1].json["gateways"] == .array([.text("meteor")]))
+        #expect(parsed.list.entries[0].json["gateways"] == nil)
+    }
 
     @Test func `reads the JSPatch form of an entry and writes it again`() throws {
         let parsed = try Self.parse(try Self.sample().setting("patches.1.jspatch", to: .object(Self.form)))

@@ -33,7 +33,25 @@ struct DescriptionMistakeTests {
             [
                 "4: patches[0].version is missing",
                 "6: patches[0].verison is not known here; did you mean version? Known are cacheable, commit, "
-                    + "compatibility, exclude, folder, id, index, keep, kind, requires, routes, rules, security, version",
+                    + "compatibility, exclude, folder, gateways, id, index, keep, kind, requires, routes, rules, security, version",
+            ]
+        ),
+        (
+            "a gateway that is none", "version: 1.0.0", "version: 1.0.0\n    gateways: [meteor, pigeon]",
+            ["7: patches[0].gateways[1] must be meteor"]
+        ),
+        (
+            "a bundle that Meteor's clients could not take", "version: 1.0.0",
+            "version: 1.0.0\n    gateways: [meteor]",
+            [
+                "7: patches[0].gateways: Meteor's clients could not take it: Couldn't load runtime config from index file"
+            ]
+        ),
+        (
+            "a script for Meteor's clients", "file: a.js", "file: a.js\n    gateways: [meteor]",
+            [
+                "14: patches[1].gateways is not known here; known are file, id, keep, kind, pages, requires, rules, runsIn, "
+                    + "security, version"
             ]
         ),
         (

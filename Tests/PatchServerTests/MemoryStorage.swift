@@ -72,7 +72,7 @@ final class MemoryStorage: TreeStorage {
         names.filter { file in
             switch file {
             case .role, .root: true
-            case .timestamp, .target, .object, .pack, .basePack, .packIndex, .express, .compressed: false
+            case .timestamp, .target, .object, .pack, .basePack, .packIndex, .express, .gateway, .compressed: false
             }
         }
     }

@@ -156,7 +156,7 @@ extension BundleProblem: Sampled {
             .tooManyFiles(folder, limit: 100_000), .noIndex(index, in: folder, pages: []),
             .noIndex(index, in: folder, pages: [page]),
             .manifest(Sample.label, field: "assets[3].path", rule: "differs from another by case only"),
-            .scriptNotUTF8("Patches/fix.js"),
+            .gateway(.meteor, "Couldn't load runtime config from index file"), .scriptNotUTF8("Patches/fix.js"),
             .noProgram("Patches/fix.js", line: 2, column: 9, message: "SyntaxError: Unexpected token '='"),
             .noProgram("Patches/fix.js", line: nil, column: nil, message: "it is empty"),
             .noHost("Patches/host.json", .wrong(field: "format", rule: "is not patchline-host-v1")),
@@ -168,7 +168,7 @@ extension BundleProblem: Sampled {
     var isSampled: Bool {
         switch self {
         case .missing, .symbolicLink, .special, .notAFolder, .notAFile, .badName, .notUTF8, .reserved, .empty,
-            .tooManyFiles, .noIndex, .manifest, .scriptNotUTF8, .noProgram, .noHost, .releaseInside, .privateKey,
+            .tooManyFiles, .noIndex, .manifest, .gateway, .scriptNotUTF8, .noProgram, .noHost, .releaseInside, .privateKey,
             .exclusions, .changed:
             true
         }

@@ -12,6 +12,10 @@ extension DeviceEvent {
         case .update: "update"
         case .updateDone: "updateDone"
         case .script: "script"
+        case .awaiting: "awaiting"
+        case .approved: "approved"
+        case .postponed: "postponed"
+        case .postponementEnded: "postponementEnded"
         case .asked(let asked):
             switch asked.question {
             case .share: "gray"
@@ -53,7 +57,9 @@ extension DeviceEvent {
         switch what {
         case .told(let event): ServeEvent.told(of: event).first?.members ?? []
         case .failed(let failure): [("error", .text("\(failure.patchID) \(failure.version): \(failure.error)"))]
-        case .update, .updateDone, .script, .asked: []
+        case .awaiting(let version): version.security.map { [("security", $0.json)] } ?? []
+        case .postponed(let until): [("until", .text(until.description))]
+        case .update, .updateDone, .script, .asked, .approved, .postponementEnded: []
         }
     }
 

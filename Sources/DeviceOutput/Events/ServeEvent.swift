@@ -27,7 +27,7 @@ package struct ServeEvent: Sendable {
     package static func told(of event: LocalServer.Event) -> [ServeEvent] {
         switch event {
         case .app(let event): [told(of: event)]
-        case .syncing, .fileTrouble, .portTaken: []
+        case .syncing, .decided, .fileTrouble, .portTaken: []
         case .synced(.success(let report)):
             [
                 ServeEvent(

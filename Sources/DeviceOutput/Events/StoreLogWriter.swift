@@ -20,12 +20,16 @@ package final class StoreLogWriter: Sendable {
         log.append(news.filter(isNews).map { $0.logged(at: now(), by: program) })
     }
 
-    /// A program that runs every hour asks the same each time: a question is news where the log has another answer last.
+    /// A program that runs every hour finds the same each time: a question is news where the log has another answer last, and
+    /// what waits for approval where the log does not say so yet.
     private func isNews(_ event: DeviceEvent) -> Bool {
-        guard case .asked = event.what else { return true }
+        switch event.what {
+        case .asked, .awaiting: break
+        default: return true
+        }
         let line = event.logged(at: now(), by: program)
         let same = ["event", "patchId", "version"]
-        return log.lines().last { old in same.allSatisfy { old[$0] == line[$0] } }?["data"]?.fileBytes
-            != line["data"]?.fileBytes
+        guard let old = log.lines().last(where: { old in same.allSatisfy { old[$0] == line[$0] } }) else { return true }
+        return old["data"]?.fileBytes != line["data"]?.fileBytes
     }
 }

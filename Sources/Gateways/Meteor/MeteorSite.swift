@@ -14,7 +14,7 @@ package struct MeteorSite: Equatable, Sendable {
     /// The query that asks for 404 in place of the index page.
     package static let doNotServeIndex = "meteor_dont_serve_index"
     package static let root = "/__cordova"
-    static let manifestName = "/manifest.json"
+    package static let manifestName = "/manifest.json"
 
     package let version: String
     /// `manifest.json`, as bytes.

@@ -3,6 +3,7 @@ import NIOHTTP1
 import PatchChoice
 import PatchFormat
 import PatchSync
+import Patchline
 import Terminal
 
 /// What people decide about what is new.
@@ -54,6 +55,7 @@ extension ControlWork {
             ) { call throws(ControlProblem) in
                 let device = try device(call)
                 let was = try await Self.told { () async throws(SyncError) in try await device.endPostponement() }
+                if was { try note(.postponementEnded, call) }
                 return .json(.fields([("ended", .bool(was))]))
             },
         ]
@@ -79,6 +81,7 @@ extension ControlWork {
         guard case .approved(let versions) = approval else {
             throw ControlProblem(patch.map { .notListed("\($0)" + (version.map { "@\($0)" } ?? "")) } ?? .noListYet)
         }
+        if !versions.isEmpty { try note(.approved(versions.map(\.label)), call) }
         return .fields([("approved", .array(versions.map(\.json)))])
     }
 
@@ -94,6 +97,12 @@ extension ControlWork {
         guard let until else {
             throw ControlProblem(Failure("it is put off for as long as the owner allows", exitCode: .refused))
         }
+        try note(.postponed(until: until), call)
         return .fields([("until", .text(until.description))])
+    }
+
+    /// For whoever listens, and for the store's log.
+    private func note(_ decision: PersonDecision, _ call: ControlCall) throws(ControlProblem) {
+        log.take(.decided(decision), from: try host(call).name, keptIn: StoreLog(try device(call).store.root))
     }
 }

@@ -129,6 +129,7 @@ extension PatchEntry {
         let security = fields.has("security") ? try SecurityAdvisory(try fields.fields("security")) : nil
         let place = try ScriptPlace(fields, kind: kind)
         let jspatch = fields.has("jspatch") ? try JSPatchForm(try fields.fields("jspatch")) : nil
+        let gateways = try fields.gateways("gateways")
         self.init(
             patchID: patchID,
             kind: kind,
@@ -141,7 +142,8 @@ extension PatchEntry {
             rules: rules,
             security: security,
             place: place,
-            jspatch: jspatch
+            jspatch: jspatch,
+            gateways: gateways
         )
     }
 }

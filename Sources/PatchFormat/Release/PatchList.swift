@@ -63,6 +63,8 @@ package struct PatchEntry: Hashable, Sendable {
     package let place: ScriptPlace
     /// For readers of JSPatch's own form; a device of ours passes it over.
     package let jspatch: JSPatchForm?
+    /// For servers; a device passes it over.
+    package let gateways: [Gateway]
 
     package init(
         patchID: PatchID,
@@ -76,7 +78,8 @@ package struct PatchEntry: Hashable, Sendable {
         rules: PatchRules,
         security: SecurityAdvisory? = nil,
         place: ScriptPlace = .host,
-        jspatch: JSPatchForm? = nil
+        jspatch: JSPatchForm? = nil,
+        gateways: [Gateway] = []
     ) {
         self.patchID = patchID
         self.kind = kind
@@ -90,6 +93,7 @@ package struct PatchEntry: Hashable, Sendable {
         self.security = security
         self.place = place
         self.jspatch = jspatch
+        self.gateways = gateways
     }
 
     package var json: JSON {
@@ -102,7 +106,7 @@ package struct PatchEntry: Hashable, Sendable {
         let rest: [(String, JSON?)] = [
             ("signature", signature.json), ("salt", .text(Hex.text(salt))),
             ("requires", requires.isEmpty ? nil : .fields(requirement)), ("rules", rules.json),
-            ("security", security?.json), ("jspatch", jspatch?.json),
+            ("security", security?.json), ("jspatch", jspatch?.json), ("gateways", gateways.json),
         ]
         return .fields(members + fingerprint.members + rest + place.members)
     }

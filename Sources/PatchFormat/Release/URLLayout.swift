@@ -38,6 +38,11 @@ package enum URLLayout {
         "/" + path.segments.map(percentEncoded).joined(separator: "/")
     }
 
+    /// `gateways/meteor/CHANNEL`: what the clients of another system ask for below it is theirs; see ``Gateway``.
+    package static func gateway(_ gateway: Gateway, _ channel: ChannelName) -> String {
+        "gateways/\(gateway.rawValue)/\(channel)"
+    }
+
     /// `objects/ab/<sha256>`: every script and asset once.
     package static func object(_ sha256: SHA256Digest) -> String {
         "objects/\(sha256.hex.prefix(2))/\(sha256.hex)"

@@ -65,6 +65,8 @@ package enum Limits {
     package static let loaderPackage = 16_000_000
     package static let loaderScripts = 64_000_000
     package static let scriptsInLoaderPackage = 1_000
+    /// Wires of other systems, of one entry.
+    package static let gateways = 16
     /// What a Meteor server says its app consists of, and its index page: real ones have some kilobytes.
     package static let meteorManifest = 16_000_000
     package static let meteorIndexPage = 4_000_000

@@ -21,6 +21,8 @@ package enum BundleProblem: Error, Equatable, Sendable {
     case noIndex(AssetPath, in: FilePath, pages: [AssetPath])
     /// What the files break together, in the words of the manifest.
     case manifest(Label, field: String, rule: String)
+    /// The clients of another system would not take it.
+    case gateway(Gateway, String)
     /// A device would not run it.
     case scriptNotUTF8(FilePath)
     /// The engine that scripts run in refuses it; line and column from 1, where they are known.
@@ -53,6 +55,7 @@ extension BundleProblem: CustomStringConvertible {
             "\(index) is not in \(folder)"
                 + (pages.isEmpty ? "" : "; it has \(pages.map(\.text).joined(separator: ", "))")
         case .manifest(let label, let field, let rule): "\(label): \(field) \(rule)"
+        case .gateway(let gateway, let why): "\(gateway.system)'s clients could not take it: \(why)"
         case .scriptNotUTF8(let path): "\(path) is not UTF-8; a script is text"
         case .noProgram(let path, let line, let column, let message):
             path.string + [line, line == nil ? nil : column].compactMap { $0.map { ":\($0)" } }.joined()

@@ -1,3 +1,4 @@
+import Gateways
 import PatchFormat
 import PatchStore
 import PatchTrust
@@ -28,7 +29,12 @@ struct DescribedFiles: Sendable {
                 try await add(patch, bundle, at: field, to: &contents, progress: progress)
             }
         } catch .bundle(let problem) {
-            let key = if case .noIndex = problem { "index" } else { place }
+            let key =
+                switch problem {
+                case .noIndex: "index"
+                case .gateway: "gateways"
+                default: place
+                }
             throw .described(places.error("\(field).\(key)", ": \(problem)"), problem)
         }
     }
@@ -71,12 +77,32 @@ struct DescribedFiles: Sendable {
         let found = try await BundleContents(path, leavingOut: exclusions, files: files, progress: progress)
         if !found.leftOut.isEmpty { contents.leftOut[patch.patchID] = found.leftOut }
         let manifest = try manifest(of: found, patch, bundle)
+        if bundle.gateways.contains(.meteor) { try checkForMeteor(manifest, found, patch) }
         for (_, file, fingerprint) in found.files { contents.objects[fingerprint.sha256] = file }
         contents.manifests[patch.label] = manifest
         contents.patches.append(
             ReleaseDraft.Described(patch, fingerprint: Fingerprint(of: manifest.json.fileBytes), manifest: manifest)
         )
         contents.warnings += warnings(of: found, bundle, at: field)
+    }
+
+    /// What Meteor's clients would refuse, or nobody could serve them, is refused here.
+    private func checkForMeteor(
+        _ manifest: AssetManifest,
+        _ found: BundleContents,
+        _ patch: DescribedPatch
+    ) throws(SigningError) {
+        guard let index = found.files.first(where: { $0.path == manifest.index }) else { return }
+        guard patch.requires.isEmpty else {
+            throw .bundle(.gateway(.meteor, "it requires \(patch.requires.keys.sorted()[0]), which their wire cannot carry"))
+        }
+        let page: [UInt8]
+        do throws(FileError) { page = try files.read(index.file, limit: Limits.meteorIndexPage) } catch {
+            throw .file(error)
+        }
+        do throws(MeteorError) { _ = try MeteorSite(manifest, page: page) } catch {
+            throw .bundle(.gateway(.meteor, error.description))
+        }
     }
 
     /// Patterns that match nothing.

@@ -58,6 +58,7 @@ package struct DescriptionReading: Sendable {
             try fields.list("patches", limit: Limits.patchesInList)
         }
         var (patches, ids): ([(index: Int, patch: DescribedPatch)], Set<PatchID>) = ([], [])
+        var gateways: [Gateway: PatchID] = [:]
         for (index, value) in (rows ?? []).enumerated() {
             let row = mistakes.take { () throws(FormatError) in
                 try Fields(value, of: fields.document, at: "patches[\(index)]")
@@ -66,6 +67,11 @@ package struct DescriptionReading: Sendable {
             guard ids.insert(patch.patchID).inserted else {
                 mistakes.add(row.broken("id", "stands twice; a description names the newest version of an id once"))
                 continue
+            }
+            for gateway in patch.gateways {
+                if let other = gateways.updateValue(patch.patchID, forKey: gateway) {
+                    mistakes.add(row.broken("gateways", "has \(gateway.rawValue), as \(other) has; one patch of a channel may"))
+                }
             }
             patches.append((index, patch))
         }

@@ -271,6 +271,13 @@ package enum DescriptionSchema {
                         "description": "The commit that the folder was built from.",
                         "type": "string"
                       },
+                      "gateways": {
+                        "description": "Other systems whose own clients get it as well: meteor, for an app that Meteor built.",
+                        "type": "array",
+                        "items": {
+                          "enum": ["meteor"]
+                        }
+                      },
                       "compatibility": {
                         "description": "The hash that a device's native part must have, by platform.",
                         "type": "object",

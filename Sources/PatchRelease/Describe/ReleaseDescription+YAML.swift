@@ -20,7 +20,7 @@ extension DescribedPatch {
     static let common: Set<String> = ["id", "kind", "version", "rules", "requires", "security", "keep"]
     static let ofScript = common.union(["file", "runsIn", "pages"])
     static let ofBundle = common.union([
-        "folder", "index", "routes", "cacheable", "commit", "compatibility", "exclude",
+        "folder", "index", "routes", "cacheable", "commit", "compatibility", "exclude", "gateways",
     ])
     static let keptVersions = 0...100
 
@@ -137,6 +137,11 @@ extension DescribedBundle {
         let commit = mistakes.take { () throws(FormatError) in fields.has("commit") ? try fields.words("commit") : nil }
         let compatibility = Self.compatibility(of: fields, mistakes)
         let cacheable = Self.each("cacheable", of: fields, mistakes) { (text) throws(Fault) in text } ?? []
+        let gateways: [Gateway] =
+            Self.each("gateways", of: fields, mistakes) { (text) throws(Fault) in
+                guard let gateway = Gateway(rawValue: text) else { throw Fault(rule: Gateway.rule) }
+                return gateway
+            } ?? []
         guard let folder, let index, let commit else { return nil }
         self.init(
             folder: folder,
@@ -146,7 +151,8 @@ extension DescribedBundle {
             commit: commit,
             compatibility: compatibility,
             exclude: Self.each("exclude", of: fields, Mistakes()) { (text) throws(Fault) in text } ?? [],
-            exclusions: exclusions
+            exclusions: exclusions,
+            gateways: Set(gateways).sorted()
         )
     }
 

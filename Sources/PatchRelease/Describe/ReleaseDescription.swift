@@ -68,6 +68,10 @@ package struct DescribedPatch: Equatable, Sendable {
 
     package var label: Label { Label(patchID: patchID, version: version) }
 
+    package var gateways: [Gateway] {
+        if case .bundle(let bundle) = content { bundle.gateways } else { [] }
+    }
+
     package var kind: PatchKind {
         switch content {
         case .script: .script
@@ -90,4 +94,6 @@ package struct DescribedBundle: Equatable, Sendable {
     package let exclude: [String]
     /// The standard ones and the description's own.
     package let exclusions: FileExclusions
+    /// Whose clients it is served to as well.
+    package var gateways: [Gateway] = []
 }

@@ -167,7 +167,8 @@ struct ReleaseAssembly: Sendable {
             rules: row.rules,
             security: row.security,
             place: row.place,
-            jspatch: jspatch
+            jspatch: jspatch,
+            gateways: row.gateways
         )
     }
 }

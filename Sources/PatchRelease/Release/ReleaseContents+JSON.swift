@@ -27,7 +27,7 @@ extension ReleaseContents {
             ("kind", .text(entry.kind.rawValue)), ("sha256", .text(entry.fingerprint.sha256.hex)),
             ("files", manifest.map { .integer($0.assets.count) }),
             ("bytes", .integer(bytes(of: entry))), ("rules", entry.rules.json),
-            ("security", entry.security?.json),
+            ("security", entry.security?.json), ("gateways", entry.gateways.json),
         ]
         return .fields(members + entry.place.members)
     }
@@ -59,6 +59,7 @@ extension ReleaseDifference.Change {
         case .version(let old, let new, let files): Self.json("version", new, from: old, files: files)
         case .rules(let old, let new): Self.json("rules", new, from: old)
         case .security(let old, let new): Self.json("security", new, from: old)
+        case .gateways(let entry, _): Self.json("gateways", entry)
         case .requirements(let entry): Self.json("requirements", entry)
         case .behind(let entry, let listed): Self.json(listed ? "listedAgain" : "noLongerListed", entry)
         case .withdrawn(let entry): Self.json("withdrawn", entry)
@@ -78,6 +79,7 @@ extension ReleaseDifference.Change {
             ("fromVersion", old.map { .text($0.version.text) }), ("sha256", .text(entry.fingerprint.sha256.hex)),
             ("rules", entry.rules.json), ("fromRules", old.map(\.rules.json)),
             ("security", entry.security?.json), ("files", files.map(\.json)),
+            ("gateways", entry.gateways.json),
         ]
         return .fields(members + entry.place.members)
     }

@@ -40,7 +40,7 @@ extension ReleaseDifference.Change {
         case .added(_, let files?): files.map { "+ \($0)" }
         case .version(_, _, let files?):
             files.added.map { "+ \($0)" } + files.changed.map { "~ \($0)" } + files.removed.map { "- \($0)" }
-        case .added(_, nil), .version(_, _, nil), .rules, .requirements, .security, .behind,
+        case .added(_, nil), .version(_, _, nil), .rules, .requirements, .security, .gateways, .behind,
             .withdrawn, .withdrawnForGood, .unchanged:
             []
         }
@@ -64,6 +64,15 @@ extension ReleaseDifference.Change {
         case .security(_, let new):
             guard let security = new.security else { return "~ \(new.label): no longer a security version" }
             return "~ \(new.label): a security version: \(security)"
+        case .gateways(let entry, let before):
+            let new = entry.gateways.filter { !before.contains($0) }.map {
+                "~ \(entry.patchID): \($0.system)'s own clients get it as well, as soon as every device may take it; "
+                    + "their wire has no signatures and no expiry, and asks each of them the same"
+            }
+            let old = before.filter { !entry.gateways.contains($0) }.map {
+                "~ \(entry.patchID): \($0.system)'s own clients get nothing more of it, and keep what they have"
+            }
+            return (new + old).joined(separator: "\n")
         case .behind(let entry, let listed):
             return listed
                 ? "+ \(entry.label) is listed again"

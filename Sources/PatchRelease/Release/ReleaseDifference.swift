@@ -11,6 +11,8 @@ package struct ReleaseDifference: Equatable, Sendable {
         case requirements(of: PatchEntry)
         /// The same version says something else of a security hole, or nothing any more.
         case security(from: PatchEntry, to: PatchEntry)
+        /// The first version is served over other wires than the one before it.
+        case gateways(of: PatchEntry, before: [Gateway])
         /// A version that stood behind the first, or does now.
         case behind(PatchEntry, listed: Bool)
         /// No version of its patch is listed any more.
@@ -54,7 +56,8 @@ package struct ReleaseDifference: Equatable, Sendable {
         let (old, new) = (base?.versions(of: id) ?? [], release.versions(of: id))
         guard let first = new.first else { return [] }
         guard let before = old.first, let base else {
-            return new.map { .added($0, files: release.manifests[$0.label]?.assets.map(\.path)) }
+            let added = new.map { Change.added($0, files: release.manifests[$0.label]?.assets.map(\.path)) }
+            return added + (first.gateways.isEmpty ? [] : [.gateways(of: first, before: [])])
         }
         var changes: [Change] = []
         if before.label != first.label {
@@ -70,6 +73,7 @@ package struct ReleaseDifference: Equatable, Sendable {
             if known.requires != entry.requires { changes.append(.requirements(of: entry)) }
             if known.security != entry.security { changes.append(.security(from: known, to: entry)) }
         }
+        if before.gateways != first.gateways { changes.append(.gateways(of: first, before: before.gateways)) }
         let oldBehind = old.filter { $0.label != before.label && $0.label != first.label }
         func gone(_ entry: PatchEntry) -> Change {
             withdrawn?.contains(entry.fingerprint.sha256) == true

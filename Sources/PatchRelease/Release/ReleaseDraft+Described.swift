@@ -39,7 +39,8 @@ extension ReleaseDraft {
                 requires: row.requires,
                 rules: row.rules,
                 security: row.security,
-                place: row.place
+                place: row.place,
+                gateways: row.gateways
             )
         }
         return (description, entries)

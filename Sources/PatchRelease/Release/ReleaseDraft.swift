@@ -15,6 +15,7 @@ package struct ReleaseDraft: Equatable, Sendable {
         package let rules: PatchRules
         package let security: SecurityAdvisory?
         package let place: ScriptPlace
+        package let gateways: [Gateway]
         /// The base's signature over the same statement, where there is one.
         package let known: EntrySignature?
         /// The base's signatures in JSPatch's form, where it has them.
@@ -240,6 +241,7 @@ package struct ReleaseDraft: Equatable, Sendable {
             rules: rules,
             security: patch.security,
             place: patch.place,
+            gateways: patch.gateways,
             known: known?.signature,
             knownJSPatch: known?.jspatch
         )
@@ -315,6 +317,7 @@ extension ReleaseDraft.Row {
             rules: rules,
             security: entry.security,
             place: entry.place,
+            gateways: entry.gateways,
             known: known,
             knownJSPatch: entry.jspatch
         )

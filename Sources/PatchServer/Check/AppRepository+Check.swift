@@ -105,6 +105,7 @@ extension TreePath.File {
         case .root: .roots
         case .timestamp: .timestamp
         case .express: .express
+        case .gateway: .gateways
         }
     }
 }
@@ -157,7 +158,7 @@ private struct RepairSources {
         case .target(let path, _): paths += folders.map { $0.at("targets/\(path)") }
         case .role: paths += folders.map { $0.at("role.json") }
         case .root: paths.insert(repository.tree.anchorFile, at: 0)
-        case .object, .timestamp, .pack, .basePack, .packIndex, .express, .compressed: break
+        case .object, .timestamp, .pack, .basePack, .packIndex, .express, .gateway, .compressed: break
         }
         return paths
     }

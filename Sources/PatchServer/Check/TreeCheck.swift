@@ -123,7 +123,7 @@ struct TreeCheck {
             case .basePack(let pack, let part): checkPack(file, pack, part)
             case .packIndex(let manifest): checkPackIndex(file, of: manifest)
             // The first is never a file; nothing refers to the other, and a device refuses what is wrong.
-            case .pack, .express: break
+            case .pack, .express, .gateway: break
             }
         }
         for path in listing.strangers {

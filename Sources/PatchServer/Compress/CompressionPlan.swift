@@ -102,7 +102,7 @@ extension CompressionPlan.Job {
     fileprivate var name: String {
         switch item.file {
         case .object(let digest), .pack(let digest), .target(_, let digest): digest.hex + format.suffix
-        case .timestamp, .root, .role, .basePack, .packIndex, .express, .compressed: format.suffix
+        case .timestamp, .root, .role, .basePack, .packIndex, .express, .gateway, .compressed: format.suffix
         }
     }
 }

@@ -1,3 +1,4 @@
+import Gateways
 import PatchCompression
 package import PatchFormat
 import PatchStore
@@ -100,9 +101,28 @@ extension AppRepository {
             plan.write(root.bytes, to: .tree(.root(version: root.version)), in: .roots)
         }
         try addIndexes(of: packs, listing, needs, to: &plan)
+        try addSites(of: state, to: &plan)
         try addExpress(of: state, to: &plan)
         plan.compressRoles()
         return plan
+    }
+
+    /// What Meteor's clients ask a static host for: the files that the page names, then the page, then the manifest.
+    private func addSites(of state: PublishedState, to plan: inout PublicationPlan) throws(ServerError) {
+        for (channel, published) in try sites(state).sorted(by: { $0.key < $1.key }) {
+            func file(_ path: String) -> PublicationPlan.Write.Target? {
+                (try? AssetPath("\(MeteorSite.root.dropFirst())\(path)")).map { .tree(.gateway(.meteor, channel, $0)) }
+            }
+            for asset in published.bundle.assets where asset.path != published.bundle.index {
+                guard let target = AssetURL.decoded(asset.url).flatMap(file) else { continue }
+                let digest = asset.fingerprint.sha256
+                plan.write(.stored(.object(digest), storage, digest), to: target, in: .gateways)
+            }
+            if let target = file("/index.html") { plan.write(published.site.index, to: target, in: .gateways) }
+            if let target = file(MeteorSite.manifestName) {
+                plan.write(published.site.manifest, to: target, in: .gateways)
+            }
+        }
     }
 
     /// Written before the timestamp.

@@ -64,7 +64,7 @@ package struct GarbagePlan: Equatable, Sendable {
         case .pack(let manifest): manifests.contains(manifest) ? nil : .objects
         case .basePack(let pack, _): manifests.contains(pack.manifest) ? nil : .compressed
         case .packIndex(let manifest): manifests.contains(manifest) ? nil : .compressed
-        case .timestamp, .root, .express: nil
+        case .timestamp, .root, .express, .gateway: nil
         case .role(let name, _): kept.contains(file) ? nil : name == "snapshot" ? .snapshots : .roles
         case .target: needed.targets[file] == nil && !pinned.targets.contains(file) ? .targets : nil
         case .object(let digest): needed.objects[digest] == nil && !pinned.objects.contains(digest) ? .objects : nil
@@ -97,6 +97,7 @@ extension GarbagePlan.Item {
         case .tree(.timestamp): "timestamp"
         case .tree(.root): "root"
         case .tree(.express): "express"
+        case .tree(.gateway): "gateway"
         case .draft: "draft"
         }
     }

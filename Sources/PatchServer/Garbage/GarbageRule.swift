@@ -71,7 +71,7 @@ struct KeptRoles: Equatable, Sendable {
         case .role("snapshot", let version): snapshots.contains(version)
         case .role("dial", let version): dials.contains(version)
         case .role(let name, let version): ChannelName(name).map { channels[$0]?.contains(version) == true } ?? true
-        case .target, .object, .pack, .basePack, .packIndex, .express, .compressed: false
+        case .target, .object, .pack, .basePack, .packIndex, .express, .gateway, .compressed: false
         }
     }
 }

@@ -1,6 +1,6 @@
 /// What kind of thing a request asked for, from its target alone.
 enum PathClass: String, CaseIterable, Sendable {
-    case metadata, targets, objects, packs, other
+    case metadata, targets, objects, packs, gateways, other
 
     /// Reads the second segment of `/APP/objects/ab/…`, however the rest is spelled.
     ///
@@ -23,6 +23,7 @@ enum PathClass: String, CaseIterable, Sendable {
             case UInt8(ascii: "m") where segment.elementsEqual("metadata".utf8): .metadata
             case UInt8(ascii: "t") where segment.elementsEqual("targets".utf8): .targets
             case UInt8(ascii: "o") where segment.elementsEqual("objects".utf8): .objects
+            case UInt8(ascii: "g") where segment.elementsEqual("gateways".utf8): .gateways
             case UInt8(ascii: "p") where segment.elementsEqual("packs".utf8): .packs
             default: .other
             }
@@ -35,7 +36,8 @@ enum PathClass: String, CaseIterable, Sendable {
         case .targets: 1
         case .objects: 2
         case .packs: 3
-        case .other: 4
+        case .gateways: 4
+        case .other: 5
         }
     }
 }

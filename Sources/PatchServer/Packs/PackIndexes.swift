@@ -117,7 +117,7 @@ extension TreePath.File {
     var isInPackIndex: Bool {
         switch self {
         case .basePack, .target: true
-        case .timestamp, .root, .role, .object, .pack, .packIndex, .express, .compressed: false
+        case .timestamp, .root, .role, .object, .pack, .packIndex, .express, .gateway, .compressed: false
         }
     }
 }

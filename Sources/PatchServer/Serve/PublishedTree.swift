@@ -30,15 +30,22 @@ package struct PublishedTree: FileSource {
     private let known = KnownRoles()
     private let packs: PackCache
     private let express: ExpressAnswers
+    private let gateways: GatewayFiles?
     private let onMissing: @Sendable (AppID, BasePack) -> Void
 
     /// - Parameters:
     ///   - tree: the folder that holds one folder an app.
+    ///   - gateways: nil where the clients of other systems get nothing.
     ///   - onMissing: hears of packs from a base that are not there; it is called where requests are answered.
-    package init(_ tree: FilePath, onMissing: @escaping @Sendable (AppID, BasePack) -> Void = { _, _ in }) {
+    package init(
+        _ tree: FilePath,
+        gateways: GatewayFiles? = nil,
+        onMissing: @escaping @Sendable (AppID, BasePack) -> Void = { _, _ in }
+    ) {
         self.tree = FolderFiles(root: tree)
         packs = PackCache(tree: tree)
         express = ExpressAnswers(tree: tree)
+        self.gateways = gateways
         self.onMissing = onMissing
     }
 
@@ -48,6 +55,7 @@ package struct PublishedTree: FileSource {
     /// Small, remembered and digest-named files are answered at once; a role may be large, and is read and hashed on
     /// another thread.
     package func decide(_ request: FileRequest) -> FileDecision {
+        if let gateways, GatewayFiles.isMeant(by: request) { return gateways.decide(request, edition: edition) }
         guard !request.path.hasTrailingSlash, let path = TreePath(segments: request.path.segments) else {
             return .now(PreparedReply(.notFound))
         }
@@ -70,6 +78,7 @@ package struct PublishedTree: FileSource {
                 return .now(PreparedReply(.bytes(role), edition: edition))
             }
             return .later(.whole) { _ in file(at: request.path, accepted) }
+        case .gateway: return .now(PreparedReply(.notFound))
         }
     }
 
@@ -148,7 +157,7 @@ package struct PublishedTree: FileSource {
             guard let found = try tree.lookUp(requested) else { return missing(path) }
             switch path.file {
             case .timestamp, .packIndex: return whole(found, cacheControl: Self.brief)
-            case .express: return .notFound
+            case .express, .gateway: return .notFound
             case .root, .role: return whole(found, cacheControl: Self.immutable, accepted)
             case .target, .object, .pack, .basePack, .compressed:
                 return .file(
@@ -216,7 +225,7 @@ package struct PublishedTree: FileSource {
         switch path.file {
         case .root, .packIndex: break
         case .basePack(let pack, let part): if part == .pack { onMissing(path.app, pack) }
-        case .timestamp, .express, .role, .target, .object, .pack, .compressed: return .notFound
+        case .timestamp, .express, .gateway, .role, .target, .object, .pack, .compressed: return .notFound
         }
         return .refused(.notFound, message: "Not found.", headers: ["Cache-Control": Self.brief])
     }
@@ -237,6 +246,7 @@ extension TreePath.File {
         case .root(let version): "\(version).root"
         case .timestamp: "timestamp"
         case .express(let channel): "express.\(channel)"
+        case .gateway(let gateway, let channel, _): "\(gateway.rawValue).\(channel)"
         }
     }
 
@@ -248,7 +258,7 @@ extension TreePath.File {
     fileprivate var contentType: String {
         switch self {
         case .target(let path, _) where path.text.hasSuffix(".json"): "application/json"
-        case .target, .object, .pack, .basePack, .express: ContentType.unknown
+        case .target, .object, .pack, .basePack, .express, .gateway: ContentType.unknown
         case .compressed(_, .zstandard): "application/zstd"
         case .compressed(_, .gzip): "application/gzip"
         case .timestamp, .root, .role, .packIndex: "application/json"

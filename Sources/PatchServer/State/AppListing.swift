@@ -24,6 +24,7 @@ package struct AppListing: Equatable, Sendable {
         /// Set for a version that closes a security hole.
         package var security: SecurityAdvisory?
         package var place = ScriptPlace.host
+        package var gateways: [Gateway] = []
     }
 
     package struct Channel: Equatable, Sendable {
@@ -95,7 +96,7 @@ extension AppListing.Patch {
                     ])
                 }
             ), ("size", .integer(size)), ("assets", kind == .bundle ? .integer(assets) : nil),
-            ("security", security?.json),
+            ("security", security?.json), ("gateways", gateways.json),
         ]
         return .fields(members + place.members)
     }

@@ -69,7 +69,8 @@ extension AppRepository {
                     size: size,
                     assets: assets.count,
                     security: entry.security,
-                    place: entry.place
+                    place: entry.place,
+                    gateways: entry.gateways
                 )
             )
         }

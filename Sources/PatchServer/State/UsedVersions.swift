@@ -26,7 +26,7 @@ struct UsedVersions: Equatable, Sendable {
         case .role(let name, let version):
             guard version <= Self.sane, let channel = ChannelName(name) else { return }
             channels[channel] = max(version, channels[channel] ?? 0)
-        case .timestamp, .root, .target, .object, .pack, .basePack, .packIndex, .express, .compressed: break
+        case .timestamp, .root, .target, .object, .pack, .basePack, .packIndex, .express, .gateway, .compressed: break
         }
     }
 

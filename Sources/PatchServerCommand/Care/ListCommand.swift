@@ -68,6 +68,7 @@ extension AppListing {
             for patch in channel.patches {
                 let name = "\(channel.name) \(patch.patchID) \(patch.version)"
                 if patch.place.isInPages { console.line(printable("place: \(name) \(patch.place)")) }
+                for gateway in patch.gateways { console.line("gateway: \(name) for \(gateway.system)'s clients") }
                 if let security = patch.security { console.line(printable("security: \(name): \(security)")) }
             }
         }

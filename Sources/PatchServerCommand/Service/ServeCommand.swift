@@ -227,7 +227,7 @@ struct ServeCommand: AsyncParsableCommand {
             devices: FileServer(
                 configuration: configuration,
                 source: DeviceFront(
-                    PublishedTree(folder.tree) { demand?.ask($0, $1) },
+                    PublishedTree(folder.tree, gateways: GatewayFiles(folder)) { demand?.ask($0, $1) },
                     answers: service?.devices
                 ),
                 accessLog: log.accessLog,

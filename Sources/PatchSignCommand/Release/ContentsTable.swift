@@ -27,6 +27,7 @@ struct ContentsTable {
         table.write(to: console)
         for entry in contents.list.entries {
             if entry.place.isInPages { console.line(printable("place: \(entry.label) \(entry.place)")) }
+            for gateway in entry.gateways { console.line("gateway: \(entry.label) for \(gateway.system)'s clients") }
             if let security = entry.security { console.line(printable("security: \(entry.label): \(security)")) }
         }
     }

@@ -26,6 +26,8 @@ package enum SyncEvent: Equatable, Sendable {
     /// What this server had for a refresh in one answer was of no use: its files are asked for one by one.
     case expressIgnored(server: String, because: SyncError)
     case failed(PatchFailure)
+    /// Somebody who asked for this sync approved of these.
+    case approved([Label])
     /// A version waits for a network on which bytes cost nothing.
     case putOff(PutOffVersion)
     /// The network failed; the next try comes after this time, or as soon as the network changes.

@@ -88,7 +88,7 @@ struct LaunchEvents: Sendable {
             errors.line(
                 "warning: port \(port) is taken; trying \(next). The origin changes: pages lose cookies and storage."
             )
-        case .app, .syncing, .synced, .parametersTrouble:
+        case .app, .syncing, .synced, .decided, .parametersTrouble:
             for (told, text) in zip(ServeEvent.told(of: event), words(event)) { say(told, text) }
         }
     }
@@ -96,7 +96,7 @@ struct LaunchEvents: Sendable {
     private func words(_ event: LocalServer.Event) -> [String] {
         switch event {
         case .app(let event): [words(event)]
-        case .syncing, .fileTrouble, .portTaken: []
+        case .syncing, .decided, .fileTrouble, .portTaken: []
         case .synced(.success(let report)):
             [Self.words(report)]
                 + report.failures.map { Self.trouble("\($0.patchID) \($0.version): \($0.error.description)") }

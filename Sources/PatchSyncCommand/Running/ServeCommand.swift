@@ -268,7 +268,7 @@ extension LocalServer.Event {
     fileprivate var changesWhatRuns: Bool {
         switch self {
         case .app(.serving), .app(.withdrawn), .app(.rolledBack): true
-        case .app, .syncing, .synced, .parametersTrouble, .portTaken, .fileTrouble: false
+        case .app, .syncing, .synced, .decided, .parametersTrouble, .portTaken, .fileTrouble: false
         }
     }
 }

@@ -4,6 +4,7 @@ import DeviceOutput
 import PatchChoice
 import PatchFormat
 import PatchSync
+import Patchline
 import Terminal
 
 struct ApproveCommand: AsyncParsableCommand {
@@ -49,6 +50,7 @@ struct ApproveCommand: AsyncParsableCommand {
                 exitCode: .refused
             )
         }
+        if !versions.isEmpty { device.note(.decided(.approved(versions.map(\.label))), by: "approve") }
         let out = Console.standardOutput
         guard !options.json else {
             return out.line(JSON.fields([("approved", .array(versions.map(\.json)))]).line)

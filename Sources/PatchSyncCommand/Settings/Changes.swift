@@ -109,9 +109,7 @@ struct RollbackCommand: AsyncParsableCommand {
         let device = try await options.opened()
         let activation = try await reporting { () throws(SyncError) in try await device.rollBack() }
         if case .rolledBack(let good, let bad) = activation {
-            StoreLogWriter(StoreLog(device.store.root), by: "rollback", now: ProcessEnvironment.now).take(
-                .app(.rolledBack(to: good, from: bad))
-            )
+            device.note(.app(.rolledBack(to: good, from: bad)), by: "rollback")
         }
         activation.print(options)
     }

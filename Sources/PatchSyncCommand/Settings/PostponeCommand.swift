@@ -3,6 +3,7 @@ import CommandSupport
 import DeviceOutput
 import PatchFormat
 import PatchSync
+import Patchline
 import Terminal
 
 struct PostponeCommand: AsyncParsableCommand {
@@ -49,6 +50,7 @@ struct PostponeCommand: AsyncParsableCommand {
         let out = Console.standardOutput
         guard let time else {
             let was = try await reporting { () throws(SyncError) in try await device.endPostponement() }
+            if was { device.note(.decided(.postponementEnded), by: "postpone") }
             guard !options.json else { return out.line(JSON.fields([("ended", .bool(was))]).line) }
             return out.line(was ? "nothing is postponed any more" : "nothing was postponed")
         }
@@ -57,6 +59,7 @@ struct PostponeCommand: AsyncParsableCommand {
         guard let until else {
             throw Self.refusal(limit: limit)
         }
+        device.note(.decided(.postponed(until: until)), by: "postpone")
         let isShorter = until < device.now().adding(time.duration).adding(.seconds(-5))
         guard !options.json else {
             return out.line(JSON.fields([("until", .text(until.description)), ("shortened", .bool(isShorter))]).line)

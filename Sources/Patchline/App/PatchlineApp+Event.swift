@@ -95,7 +95,7 @@ extension PatchlineApp.Event {
         case .app(.parametersChanged(let parameters)): self = .parametersChanged(PatchlineApp.Parameters(parameters))
         case .parametersTrouble(let error): self = .trouble(error.description)
         case .fileTrouble(let line): self = .trouble(line)
-        case .syncing, .portTaken: return nil
+        case .syncing, .decided, .portTaken: return nil
         }
     }
 }

@@ -94,7 +94,7 @@ public actor PatchlineApp {
             case .syncing(let news):
                 if let percent = progress.withLockedValue({ $0.take(news) }) { report(.syncing(percent: percent)) }
             case .synced: progress.withLockedValue { $0 = SyncProgress() }
-            case .app, .parametersTrouble, .portTaken, .fileTrouble: break
+            case .app, .decided, .parametersTrouble, .portTaken, .fileTrouble: break
             }
             for event in news.withLockedValue({ $0.take(event) }) {
                 // What the app itself is told of, its logger hears with that.

@@ -18,6 +18,12 @@ package struct DeviceEvent: Sendable {
         /// A script is part of what runs from now on.
         case script(Label)
         case asked(AskedRule)
+        /// It would be here, were it approved of.
+        case awaiting(AwaitedVersion)
+        case approved(Label)
+        /// Nothing new starts before this time.
+        case postponed(until: UTCTime)
+        case postponementEnded
     }
 
     package let type: PatchEventType
@@ -41,8 +47,10 @@ package struct DeviceEvent: Sendable {
         case .told(.app(.scriptFailed(let failure))): failure.label
         case .told: nil
         case .failed(let failure): Label(patchID: failure.patchID, version: failure.version)
-        case .update(let label), .updateDone(let label), .script(let label): label
+        case .update(let label), .updateDone(let label), .script(let label), .approved(let label): label
         case .asked(let asked): asked.label
+        case .awaiting(let version): version.label
+        case .postponed, .postponementEnded: nil
         }
     }
 
@@ -56,6 +64,10 @@ package struct DeviceEvent: Sendable {
         case .update(let label): "\(label) is listed for this device"
         case .updateDone(let label): "\(label) is here, and waits for its start"
         case .script(let label): "\(label) is part of what runs"
+        case .awaiting(let version): "\(version.label) waits for approval"
+        case .approved(let label): "\(label) was approved"
+        case .postponed(let until): "what is new was postponed until \(until)"
+        case .postponementEnded: "what waits may start again"
         case .asked(let asked):
             switch (asked.question, asked.isHit) {
             case (.share(let share), true):
@@ -73,7 +85,7 @@ package struct DeviceEvent: Sendable {
         switch what {
         case .told(let event): PatchlineApp.Event(event)?.level ?? .info
         case .failed: .warning
-        case .update, .updateDone, .script, .asked: .info
+        case .update, .updateDone, .script, .asked, .awaiting, .approved, .postponed, .postponementEnded: .info
         }
     }
 

@@ -10,6 +10,8 @@ package struct DeviceEvents: Sendable {
     /// Versions that were told to be new, by patch, until they are here.
     private var announced: [PatchID: VersionLabel] = [:]
     private var asked: Set<AskedRule> = []
+    /// Versions that wait for somebody's approval.
+    private var awaiting: [AwaitedVersion] = []
     /// Scripts that run.
     private var scripts: Set<PatchContent> = []
 
@@ -21,6 +23,7 @@ package struct DeviceEvents: Sendable {
         case .synced(.success(let report)): take(report) + [DeviceEvent(.unknown, .told(event))]
         case .synced(.failure): [DeviceEvent(.updateFail, .told(event))]
         case .app(let step): [DeviceEvent(Self.type(of: step), .told(event))] + run(step)
+        case .decided(let decision): Self.told(of: decision)
         case .parametersTrouble: [DeviceEvent(.exception, .told(event))]
         // For people alone.
         case .fileTrouble, .portTaken: []
@@ -28,7 +31,14 @@ package struct DeviceEvents: Sendable {
     }
 
     private mutating func take(_ event: SyncEvent) -> [DeviceEvent] {
-        guard case .state(let id, let version, let state, _) = event else { return [] }
+        switch event {
+        case .state(let id, let version, let state, _): take(state, of: id, version)
+        case .approved(let versions): Self.told(of: .approved(versions))
+        default: []
+        }
+    }
+
+    private mutating func take(_ state: PatchState, of id: PatchID, _ version: VersionLabel) -> [DeviceEvent] {
         let label = Label(patchID: id, version: version)
         switch state {
         case .add, .update:
@@ -52,7 +62,17 @@ package struct DeviceEvents: Sendable {
             case .condition: DeviceEvent(.condition, .asked(news))
             }
         }
-        return questions + report.failures.map { DeviceEvent(.updateFail, .failed($0)) }
+        let waiting = report.awaiting.filter { !awaiting.contains($0) }.map { DeviceEvent(.update, .awaiting($0)) }
+        awaiting = report.awaiting
+        return questions + waiting + report.failures.map { DeviceEvent(.updateFail, .failed($0)) }
+    }
+
+    private static func told(of decision: PersonDecision) -> [DeviceEvent] {
+        switch decision {
+        case .approved(let versions): versions.map { DeviceEvent(.unknown, .approved($0)) }
+        case .postponed(let until): [DeviceEvent(.unknown, .postponed(until: until))]
+        case .postponementEnded: [DeviceEvent(.unknown, .postponementEnded)]
+        }
     }
 
     private static func type(of event: RunningApp.Event) -> PatchEventType {

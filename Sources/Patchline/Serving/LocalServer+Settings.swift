@@ -35,6 +35,8 @@ extension LocalServer {
         /// What a sync tells while it runs.
         case syncing(SyncEvent)
         case synced(Result<SyncReport, SyncError>)
+        /// By a person, through the program that serves.
+        case decided(PersonDecision)
         /// Why the last good online parameters still hold, once.
         case parametersTrouble(SyncError)
         case portTaken(Int, next: Int)

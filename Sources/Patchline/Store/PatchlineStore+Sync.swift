@@ -254,7 +254,7 @@ final class ProgressTeller: Sendable {
             tell(.failed(.init(failure.patchID, failure.version), because: failure.error.description))
         case .putOff(let version): tell(.putOff(.init(version)))
         case .byPack(let use): tell(.byPack(.init(use)))
-        case .refused, .state, .fileDone, .askedPlain, .packBegan, .packRefused, .expressIgnored,
+        case .refused, .approved, .state, .fileDone, .askedPlain, .packBegan, .packRefused, .expressIgnored,
             .networkChanged:
             break
         }

@@ -46,7 +46,7 @@ extension TreePath.File {
     fileprivate var isDocument: Bool {
         switch self {
         case .timestamp, .root, .role, .target: true
-        case .object, .pack, .basePack, .packIndex, .express, .compressed: false
+        case .object, .pack, .basePack, .packIndex, .express, .gateway, .compressed: false
         }
     }
 }

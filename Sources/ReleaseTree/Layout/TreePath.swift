@@ -18,6 +18,8 @@ package struct TreePath: Hashable, Sendable {
         case packIndex(SHA256Digest)
         /// A channel's metadata in one: see ``Express``. A file in an exported tree alone; a server puts it together.
         case express(ChannelName)
+        /// What the clients of another system ask for, below its folder. A file in an exported tree alone, as ``express(_:)`` is.
+        case gateway(Gateway, ChannelName, AssetPath)
         /// A compressed form of a target, an object or a pack, made from it: transport, which nothing refers to.
         indirect case compressed(File, CompressionFormat)
 
@@ -64,6 +66,7 @@ extension TreePath.File {
         case .basePack(let pack, let part): URLLayout.pack(pack, part)
         case .packIndex(let manifest): URLLayout.packIndex(of: manifest)
         case .express(let channel): URLLayout.express(channel)
+        case .gateway(let gateway, let channel, let path): "\(URLLayout.gateway(gateway, channel))/\(path)"
         case .compressed(let file, let format): file.path + format.suffix
         }
     }
@@ -77,7 +80,7 @@ extension TreePath.File {
     /// compressed already.
     package var mayBeCompressed: Bool {
         switch self {
-        case .timestamp, .basePack, .packIndex, .compressed: false
+        case .timestamp, .basePack, .packIndex, .gateway, .compressed: false
         case .root, .role, .target, .object, .pack, .express: true
         }
     }
@@ -96,6 +99,8 @@ extension TreePath {
     }
 
     private static func file(_ folder: String, _ rest: [String]) -> File? {
+        // Its names are another's: what ends as a compressed form does is a file like any other.
+        if folder == "gateways" { return gateway(rest) }
         for format in CompressionFormat.allCases where rest.last?.hasSuffix(format.suffix) == true {
             let name = String(rest[rest.count - 1].dropLast(format.suffix.count))
             guard let plain = plain(folder, rest.dropLast() + [name]), plain.mayBeCompressed else { return nil }
@@ -182,6 +187,14 @@ extension TreePath {
             let part = BasePack.Part(rawValue: String(parts[1]))
         else { return nil }
         return .basePack(BasePack(manifest: manifest, base: base), part)
+    }
+
+    private static func gateway(_ segments: [String]) -> File? {
+        guard segments.count >= 3, let gateway = Gateway(rawValue: segments[0]),
+            let channel = ChannelName(segments[1]),
+            let path = try? AssetPath(segments.dropFirst(2).joined(separator: "/"))
+        else { return nil }
+        return .gateway(gateway, channel, path)
     }
 
     private static func object(_ segments: [String]) -> File? {

@@ -19,7 +19,7 @@ struct DeviceEventsTests {
     private struct Told {
         let clock = ManualClock()
         let repository: SimulatedRepository
-        let device: SimulatedDevice
+        var device: SimulatedDevice
         let server = AssetServer.open()
         let lines = NIOLockedValueBox<(events: DeviceEvents, lines: [String])>((DeviceEvents(), []))
 
@@ -34,14 +34,15 @@ struct DeviceEventsTests {
             lines.withLockedValue { told in
                 told.lines += told.events.take(event).map { event in
                     let json = event.json(at: UTCTime(seconds: 0), store: "shop", id: "s-1")
-                    let words = [json["patchId"], json["version"], json["data"]].compactMap { $0?.words }
+                    let words = [json["patchId"], json["version"], json["data"], json["until"], json["security"]].compactMap { $0?.words }
                     return (["\(event.type.rawValue) \(event.name)"] + words).joined(separator: " ")
                 }
             }
         }
 
-        func sync() async throws -> [String] {
+        func sync(approving: Bool = false) async throws -> [String] {
             var device = device
+            device.approvesAll = approving
             device.report = { [self] in take(.syncing($0)) }
             take(.synced(.success(try await device.sync())))
             return said()
@@ -127,6 +128,37 @@ struct DeviceEventsTests {
         told.take(.app(.damaged(["web 1 index.html"])))
         told.take(.app(.withdrawn([try #require(PatchID("web"))])))
         #expect(told.said() == ["6 trouble", "7 damaged", #"3 withdrawn {"rollback":true}"#])
+    }
+
+    @Test func `say once what waits for a person, and what people decided`() async throws {
+        var told = try Told()
+        told.repository.publish([.script("fix", "1", "one;")])
+        #expect(try await told.sync() == ["2 update fix 1", "3 updateDone fix 1", "0 synced"])
+        _ = try await told.device.device.store.changingConfiguration { $0.policy.consent = .ask }
+        told.device.device = try told.device.device.reopened()
+
+        var second = SimulatedPatch.script("fix", "2", "two;")
+        second.security = try SecurityAdvisory(Fields(.fields([("text", .text("A hole."))]), of: "test"))
+        told.repository.publish([second])
+        #expect(
+            try await told.sync() == [#"2 awaiting fix 2 {"text":"A hole."}"#, "0 synced"],
+            "nothing of it is here, and nothing is on its way"
+        )
+        #expect(try await told.sync() == ["0 synced"], "what still waits is no event")
+        #expect(
+            try await told.sync(approving: true) == ["0 approved fix 2", "2 update fix 2", "3 updateDone fix 2", "0 synced"]
+        )
+        #expect(try await told.sync(approving: true) == ["0 synced"], "what was approved is not approved again")
+
+        told.repository.publish([.script("fix", "3", "three;")])
+        #expect(try await told.sync() == ["2 awaiting fix 3", "0 synced"])
+        let label = Label(patchID: try #require(PatchID("fix")), version: try #require(VersionLabel("3")))
+        for decision in [.approved([label]), .postponed(until: UTCTime(seconds: 60)), PersonDecision.postponementEnded] {
+            told.take(.decided(decision))
+        }
+        #expect(
+            told.said() == ["0 approved fix 3", "0 postponed 1970-01-01T00:01:00Z", "0 postponementEnded"]
+        )
     }
 }
 

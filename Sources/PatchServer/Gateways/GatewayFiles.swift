@@ -1,0 +1,109 @@
+import Gateways
+package import HTTPFiles
+package import NIOHTTP1
+import PatchFormat
+import PatchStore
+package import ReleaseTree
+import SystemPackage
+
+/// Below `/APP/gateways/`: what the clients of other systems ask for, in the words of those systems' servers.
+package struct GatewayFiles: Sendable {
+    /// `/APP/gateways/meteor/CHANNEL/__cordova…`.
+    struct Place {
+        let app: AppID
+        let channel: ChannelName
+        /// Below `__cordova`, percent-encoded as it came.
+        let path: String
+    }
+
+    private static let segments = 5
+    private let sites: GatewaySites
+
+    package init(_ folder: ServerFolder) {
+        sites = GatewaySites(folder)
+    }
+
+    /// Whether a request is for a gateway, be there one or not.
+    package static func isMeant(by request: FileRequest) -> Bool {
+        request.path.segments.count >= 2 && request.path.segments[1] == "gateways"
+    }
+
+    package func decide(_ request: FileRequest, edition: Int) -> FileDecision {
+        guard let place = Place(request) else { return .now(PreparedReply(.notFound)) }
+        if let app = sites.current(place.app) {
+            let answer = answer(request, at: place, app)
+            // What a path leads to is another file after the next release.
+            if case .bytes = answer { return .now(PreparedReply(answer, edition: edition)) }
+            return .now(PreparedReply(answer))
+        }
+        return .later(.whole) { _ in
+            do throws(ServerError) {
+                guard let app = try await sites.made(place.app) else { return .notFound }
+                return answer(request, at: place, app)
+            } catch {
+                return .refused(.internalServerError, message: "The release cannot be read.", headers: [:])
+            }
+        }
+    }
+
+    /// The answer to a request that reads nothing.
+    package static func answer(to method: HTTPMethod) -> FileAnswer {
+        let headers: HTTPHeaders = ["Allow": MeteorSite.Answer.allowed]
+        guard method == .OPTIONS else {
+            return .refused(.methodNotAllowed, message: "Only GET and HEAD.", headers: headers)
+        }
+        return .bytes(ServedBytes(bytes: [], contentType: "text/plain", headers: headers))
+    }
+
+    private func answer(_ request: FileRequest, at place: Place, _ app: GatewaySites.App) -> FileAnswer {
+        guard let channel = app.channels[place.channel] else { return .notFound }
+        switch channel.site.answer(request.method.rawValue, place.path, query: request.query) {
+        case .manifest: return .bytes(channel.manifest)
+        case .index: return .bytes(channel.index)
+        case .asset(let asset): return .file(file(asset, of: place.app))
+        case .notFound: return .notFound
+        case .options, .methodNotAllowed: return Self.answer(to: request.method)
+        }
+    }
+
+    private func file(_ asset: Asset, of app: AppID) -> ServedFile {
+        var headers: HTTPHeaders = ["X-Content-Type-Options": "nosniff"]
+        // As Meteor's server has it.
+        if asset.cacheable { headers.add(name: "Vary", value: "User-Agent") }
+        if let map = asset.sourceMap { headers.add(name: "X-SourceMap", value: URLLayout.asset(map)) }
+        return ServedFile(
+            path: sites.tree.at(app.text).at(URLLayout.object(asset.fingerprint.sha256)),
+            root: sites.tree,
+            entityTag: asset.fingerprint.sha1.hex,
+            contentType: asset.meteorContentType,
+            cacheControl: asset.cacheable ? "max-age=31536000" : "max-age=0",
+            headers: headers,
+            size: asset.fingerprint.size
+        )
+    }
+}
+
+extension GatewayFiles.Place {
+    init?(_ request: FileRequest) {
+        let segments = request.path.segments
+        guard segments.count >= GatewayFiles.segments, segments[2] == Gateway.meteor.rawValue,
+            "/\(segments[4])" == MeteorSite.root, let app = AppID(segments[0]), let channel = ChannelName(segments[3])
+        else { return nil }
+        // Five names come before it, each after its slash, and none of them has one of its own.
+        let spelled = request.spelledPath.split(separator: "/", omittingEmptySubsequences: false).dropFirst(6)
+        let rest = spelled.filter { !$0.isEmpty }.map { "/\($0)" }.joined()
+        self.init(app: app, channel: channel, path: rest.isEmpty || request.path.hasTrailingSlash ? "\(rest)/" : rest)
+    }
+}
+
+extension Asset {
+    /// With the character set that Meteor's server names.
+    fileprivate var meteorContentType: String {
+        switch type {
+        case .js: "application/javascript; charset=UTF-8"
+        case .css: "text/css; charset=UTF-8"
+        case .json, .map: "application/json; charset=UTF-8"
+        case .html, .asset: ContentType.of(path: path.text)
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Gateways
+import HTTPFiles
+import NIOConcurrencyHelpers
+import NIOHTTP1
+import PatchFormat
+import PatchStore
+import PatchTrust
+import ReleaseTree
+import SystemPackage
+
+/// The sites of a server's apps, made anew after each change.
+///
+/// They are nowhere on disk: what is sent is the published tree's, and what is made of it stands here.
+actor GatewaySites {
+    /// What one app's gateways serve, for as long as its timestamp is that file.
+    struct App: Sendable {
+        let origin: FileOrigin
+        let channels: [ChannelName: Channel]
+    }
+
+    struct Channel: Sendable {
+        let site: MeteorSite
+        let manifest: ServedBytes
+        let index: ServedBytes
+    }
+
+    private let folder: ServerFolder
+    private nonisolated let known = NIOLockedValueBox<[AppID: App]>([:])
+
+    init(_ folder: ServerFolder) {
+        self.folder = folder
+    }
+
+    nonisolated var tree: FilePath { folder.tree }
+
+    /// Nil for what was never made, or is something else by now.
+    nonisolated func current(_ app: AppID) -> App? {
+        guard let found = known.withLockedValue({ $0[app] }), found.origin.isCurrent else { return nil }
+        return found
+    }
+
+    /// One at a time: whoever comes after a change waits for the first, and finds what it made.
+    ///
+    /// - Returns: nil for an app that is not there.
+    func made(_ app: AppID) throws(ServerError) -> App? {
+        if let current = current(app) { return current }
+        let repository: AppRepository
+        do throws(ServerError) { repository = try AppRepository(app, in: folder, files: DiskFiles()) } catch .unknownApp {
+            return nil
+        }
+        // Taken before it is read, so that a change meanwhile shows at the next look.
+        guard let origin = FileOrigin(at: folder.tree(of: app).at(URLLayout.timestamp).string) else { return nil }
+        let sites = try repository.sites(try PublishedState(of: repository))
+        let made = App(origin: origin, channels: sites.mapValues { Channel($0, from: origin) })
+        known.withLockedValue { $0[app] = made }
+        return made
+    }
+}
+
+extension GatewaySites.Channel {
+    fileprivate init(_ published: PublishedSite, from origin: FileOrigin) {
+        site = published.site
+        func bytes(_ bytes: [UInt8], _ type: String) -> ServedBytes {
+            ServedBytes(
+                bytes: bytes,
+                entityTag: Fingerprint(of: bytes).sha1.hex,
+                contentType: "\(type); charset=UTF-8",
+                headers: ["X-Content-Type-Options": "nosniff"],
+                origin: origin
+            )
+        }
+        manifest = bytes(site.manifest, "application/json")
+        index = bytes(site.index, "text/html")
+    }
+}

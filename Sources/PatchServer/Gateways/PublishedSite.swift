@@ -1,0 +1,50 @@
+package import Gateways
+package import PatchFormat
+import PatchTrust
+package import ReleaseTree
+
+/// A bundle of a channel as Meteor's clients get it now.
+package struct PublishedSite: Sendable {
+    package let version: Label
+    package let bundle: AssetManifest
+    package let site: MeteorSite
+}
+
+extension AppRepository {
+    /// What the clients of Meteor get of each channel, as list and dial say now; channels where they get nothing have none.
+    ///
+    /// Verified as far as a server can: roles, lists and manifests, and the index page, of which their version is made.
+    package func sites(_ state: PublishedState) throws(ServerError) -> [ChannelName: PublishedSite] {
+        var sites: [ChannelName: PublishedSite] = [:]
+        for (channel, published) in state.channels {
+            let entries = try list(of: channel, published.role).entries
+            guard entries.contains(where: { $0.gateways.contains(.meteor) }) else { continue }
+            let dial = try dial(of: channel, in: state)
+            guard let entry = GatewayChoice.entry(for: .meteor, among: entries, dial: dial) else { continue }
+            sites[channel] = try site(of: entry, in: channel, published)
+        }
+        return sites
+    }
+
+    /// Nil for a bundle of which no Meteor site can be made; `patchsign` signs none.
+    private func site(
+        of entry: PatchEntry,
+        in channel: ChannelName,
+        _ published: PublishedState.Channel
+    ) throws(ServerError) -> PublishedSite? {
+        let path = TargetPath.manifest(channel: channel, patchID: entry.patchID, version: entry.version)
+        let (bytes, _) = try tree.target(path, of: published.role)
+        let bundle: AssetManifest
+        do throws(FormatError) { bundle = try AssetManifest(bytes, named: path.text) } catch {
+            throw .tree(app, .malformed(error))
+        }
+        guard let index = bundle[bundle.index], index.fingerprint.size <= Limits.meteorIndexPage else { return nil }
+        let digest = index.fingerprint.sha256
+        let page = try tree.read(.object(digest), limit: Limits.meteorIndexPage)
+        guard SHA256Digest(of: page) == digest else {
+            throw .tree(app, .wrongDigest(name: digest.hex, algorithm: "sha256"))
+        }
+        guard let site = try? MeteorSite(bundle, page: page) else { return nil }
+        return PublishedSite(version: entry.label, bundle: bundle, site: site)
+    }
+}

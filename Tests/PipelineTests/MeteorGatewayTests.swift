@@ -1,0 +1,289 @@
+import FoundationEssentials
+import SystemPackage
+import Testing
+
+/// M23, and of M3, M4 and M7 what their client sees: a release of ours for those who still speak to a Meteor server.
+@Suite("Meteor's own clients")
+struct MeteorGatewayTests {
+    private static let compatibility = "0123456789abcdef0123456789abcdef01234567"
+    private static let other = "fedcba9876543210fedcba9876543210fedcba98"
+
+    /// An app that Meteor built, as a release of its files.
+    private struct MeteorApp {
+        var number = 1
+        var compatibility = MeteorGatewayTests.compatibility
+        var rules = ""
+        var config = #"{"ROOT_URL":"https://shop.example/","appId":"1waqgcidafgwubeqj8o"}"#
+
+        var page: String {
+            let escaped = config.map { character -> String in
+                character.isLetter || character.isNumber
+                    ? "\(character)" : character.utf8.map { "%" + String($0, radix: 16, uppercase: true) }.joined()
+            }.joined()
+            return """
+                <!doctype html><script>__meteor_runtime_config__ = JSON.parse(decodeURIComponent("\(escaped)"))</script>
+                <title>release \(number)</title>
+
+                """
+        }
+
+        func put(in folder: FilePath) throws {
+            let files = [
+                "release.yaml": """
+                app: \(Workshop.app)
+                channel: production
+                patches:
+                  - {id: web, kind: bundle, version: \(number).0.0, folder: web, cacheable: ["app/*"],
+                     gateways: [meteor], compatibility: {android: "\(compatibility)"}\(rules)}
+
+                """,
+                "web/index.html": page,
+                "web/app/main.js": "console.log('release \(number)')\n//# sourceMappingURL=main.js.map\n",
+                "web/app/main.js.map": "{\"version\":3,\"release\":\(number)}",
+                "web/app/same.css": "body { margin: 0 }\n",
+                "web/img/caf\u{E9} 1.svg": "<svg xmlns='http://www.w3.org/2000/svg'/>\n",
+            ]
+            for (path, text) in files {
+                let file = folder.appending(path)
+                try FileManager.default.createDirectory(
+                    atPath: file.removingLastComponent().string,
+                    withIntermediateDirectories: true
+                )
+                try text.write(toFile: file.string, atomically: true, encoding: .utf8)
+            }
+        }
+
+        /// What the app brought when it was installed: an older page, and a style sheet that is still the same.
+        func install(in folder: FilePath) throws {
+            let files = [
+                "index.html": page,
+                "app/same.css": "body { margin: 0 }\n",
+                "program.json": """
+                {"format":"web-program-pre1","version":"initial",
+                 "cordovaCompatibilityVersions":{"android":"\(compatibility)"},
+                 "manifest":[{"path":"app/same.css","where":"client","type":"css","cacheable":true,
+                   "url":"/app/same.css?\(MeteorApp.same)",
+                   "hash":"\(MeteorApp.same)","size":19}]}
+                """,
+            ]
+            for (path, text) in files {
+                let file = folder.appending("initial").appending(path)
+                try FileManager.default.createDirectory(
+                    atPath: file.removingLastComponent().string,
+                    withIntermediateDirectories: true
+                )
+                try text.write(toFile: file.string, atomically: true, encoding: .utf8)
+            }
+        }
+
+        /// SHA-1 of the style sheet.
+        static let same = "d70e713083be86366d980a5b34e5fdfa1af38c65"
+    }
+
+    /// A phone with an app that Meteor built.
+    private struct Client {
+        let folder: FilePath
+        let root: String
+        var compatibility = MeteorGatewayTests.compatibility
+
+        struct Answer: Decodable, Equatable {
+            var outcome: String
+            var version: String?
+            var message: String?
+            var tagged: Int?
+            var requests: [String]
+        }
+
+        func callAsFunction(_ verb: String) async throws -> Answer {
+            let arguments = [Tool.script("meteor_client.mjs"), verb, folder.string, root, compatibility]
+            let outcome = try await run(.system("node"), arguments).done()
+            return try JSONDecoder().decode(Answer.self, from: Data(outcome.output.utf8))
+        }
+    }
+
+    private func publish(_ app: MeteorApp, in world: World, to site: FilePath, after previous: Int?) async throws {
+        let source = world.path("source\(app.number)")
+        try app.put(in: source)
+        let before = previous.map { world.path("made\($0)") }
+        try await world.release(source, to: "made\(app.number)", previous: before).done()
+        try await world.publish(world.path("made\(app.number)"), to: site).done()
+    }
+
+    private func emptySite(in world: World) async throws -> FilePath {
+        let site = world.path("site")
+        try await world.makeSite(site, keys: world.shop.keys)
+        return site
+    }
+
+    private static let place = "\(Workshop.app)/gateways/meteor/production/"
+
+    @Test func `fetch what changed, and nothing twice`() async throws {
+        try await World.with { world in
+            let site = try await emptySite(in: world)
+            try await publish(MeteorApp(), in: world, to: site, after: nil)
+            _ = try await serving(site) { url in
+                let client = Client(folder: world.path("phone"), root: "\(url)/\(Self.place)")
+                try MeteorApp(number: 0).install(in: client.folder)
+
+                let first = try await client("check")
+                #expect(first.outcome == "ready", "\(first)")
+                #expect(first.tagged == 2, "both files have a tag that is a hash; the source map's is none of the manifest's")
+                let file = "?meteor_dont_serve_index=true"
+                #expect(
+                    first.requests == [
+                        "__cordova/manifest.json", "__cordova/app/main.js\(file)", "__cordova/app/main.js.map\(file)",
+                        "__cordova/img/caf%C3%A9%201.svg\(file)", "__cordova/",
+                    ],
+                    "the style sheet is what the app brought"
+                )
+                #expect(try await client("reload").version == first.version)
+                #expect(try await client("check").outcome == "ignored")
+                #expect(try await client("reload").message == "No pending version to switch to")
+
+                try await publish(MeteorApp(number: 2), in: world, to: site, after: 1)
+                let second = try await client("check")
+                #expect(second.outcome == "ready" && second.version != first.version, "\(second)")
+                #expect(
+                    second.requests == [
+                        "__cordova/manifest.json", "__cordova/app/main.js\(file)", "__cordova/",
+                    ],
+                    "its client takes a source map of one URL for the same"
+                )
+            }
+        }
+    }
+
+    @Test func `get a version once every device may take it, and the one before it while not`() async throws {
+        try await World.with { world in
+            let site = try await emptySite(in: world)
+            try await publish(MeteorApp(), in: world, to: site, after: nil)
+            _ = try await serving(site) { url in
+                let client = Client(folder: world.path("phone"), root: "\(url)/\(Self.place)")
+                try MeteorApp(number: 0).install(in: client.folder)
+                let first = try await client("check")
+                _ = try await client("reload")
+
+                try await publish(MeteorApp(number: 2), in: world, to: site, after: 1)
+                let data = ["--data", site.string, "--channel", "production"]
+                try await run(.patchsrv, ["dial", "--rollout", "web@2.0.0=10%"] + data).done()
+                #expect(try await client("check").outcome == "ignored", "their wire knows no shares")
+                try await run(.patchsrv, ["dial", "--rollout", "web@2.0.0=100%"] + data).done()
+                let second = try await client("check")
+                #expect(second.outcome == "ready" && second.version != first.version)
+                _ = try await client("reload")
+
+                try await run(.patchsrv, ["dial", "--pause", "web@2.0.0", "--reason", "broken"] + data).done()
+                let back = try await client("check")
+                #expect(back.outcome == "ready" && back.version == first.version, "paused, the one before it stands there")
+                #expect(back.requests == ["__cordova/manifest.json"], "which the phone still has")
+            }
+        }
+    }
+
+    @Test func `of another native build download nothing`() async throws {
+        try await World.with { world in
+            let site = try await emptySite(in: world)
+            try await publish(MeteorApp(compatibility: Self.other), in: world, to: site, after: nil)
+            _ = try await serving(site) { url in
+                let client = Client(folder: world.path("phone"), root: "\(url)/\(Self.place)")
+                try MeteorApp(number: 0).install(in: client.folder)
+                let answer = try await client("check")
+                #expect(
+                    answer.message == "Skipping downloading new version because the Cordova platform version or plugin "
+                        + "versions have changed and are potentially incompatible"
+                )
+                #expect(answer.requests == ["__cordova/manifest.json"])
+            }
+        }
+    }
+
+    @Test func `are answered as by a Meteor server`() async throws {
+        try await World.with { world in
+            let site = try await emptySite(in: world)
+            try await publish(MeteorApp(), in: world, to: site, after: nil)
+            _ = try await serving(site) { url in
+                func ask(_ path: String, _ options: String...) async throws -> String {
+                    let arguments = ["-sS", "-D", "-", "-o", "/dev/null"] + options
+                    return try await run(.system("curl"), arguments + ["\(url)/\(Self.place)\(path)"]).done().output.lowercased()
+                }
+                let script = try await ask("__cordova/app/main.js")
+                let hash = try await sha1(of: world.path("source1/web/app/main.js"))
+                for line in [
+                    "etag: \"\(hash)\"", "cache-control: max-age=31536000", "vary: user-agent",
+                    "x-sourcemap: /app/main.js.map", "content-type: application/javascript; charset=utf-8",
+                ] {
+                    #expect(script.contains("\r\n\(line)\r\n"), "\(line): \(script)")
+                }
+                let picture = try await ask("__cordova/img/caf%C3%A9%201.svg")
+                #expect(picture.contains("\r\ncache-control: max-age=0\r\n") && !picture.contains("vary:"), "\(picture)")
+                #expect(try await ask("__cordova/app/main.js", "-H", "If-None-Match: \"\(hash)\"").hasPrefix("http/1.1 304"))
+                #expect(try await ask("__cordova/no/file").contains("\r\ncontent-type: text/html; charset=utf-8\r\n"))
+                #expect(try await ask("__cordova/no/file?meteor_dont_serve_index=true").hasPrefix("http/1.1 404"))
+                let manifest = try await ask("__cordova/manifest.json")
+                #expect(manifest.hasPrefix("http/1.1 200") && manifest.contains("\r\ncache-control: no-cache\r\n"))
+                let tag = try #require(manifest.firstMatch(of: #/etag: ("[0-9a-f]{40}")/#)?.1)
+                #expect(try await ask("__cordova/manifest.json", "-H", "If-None-Match: \(tag)").hasPrefix("http/1.1 304"))
+                #expect(try await ask("__cordova/../../../../objects/").hasPrefix("http/1.1 404"))
+                for place in ["gateways/meteor/beta/__cordova/manifest.json", "gateways/jspatch/production/__cordova/"] {
+                    let url = "\(url)/\(Workshop.app)/\(place)"
+                    let status = ["-sS", "-o", "/dev/null", "-w", "%{http_code}", url]
+                    #expect(try await run(.system("curl"), status).done().output == "404", "\(place)")
+                }
+            }
+        }
+    }
+
+    @Test func `are served by any static host from an exported tree`() async throws {
+        try await World.with { world in
+            let site = try await emptySite(in: world)
+            try await publish(MeteorApp(), in: world, to: site, after: nil)
+            let exported = world.path("static")
+            try await run(.patchsrv, ["export", exported.string, "--data", site.string]).done()
+            let arguments = ["-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", exported.string]
+            _ = try await running(.python, arguments) { host in
+                let line = try await host.line(with: "Serving HTTP on")
+                let port = try #require(line.firstMatch(of: #/port (\d+)/#)?.1)
+                let client = Client(folder: world.path("phone"), root: "http://127.0.0.1:\(port)/\(Self.place)")
+                try MeteorApp(number: 0).install(in: client.folder)
+                let first = try await client("check")
+                #expect(first.outcome == "ready" && first.tagged == 0, "\(first)")
+
+                // As many bytes in every file as before, and other ones.
+                try await publish(MeteorApp(number: 2), in: world, to: site, after: 1)
+                try await run(.patchsrv, ["export", exported.string, "--data", site.string]).done()
+                let second = try await client("check")
+                #expect(second.outcome == "ready" && second.version != first.version, "\(second)")
+            }
+        }
+    }
+
+    @Test func `are told of when they are switched on, and a bundle that is no Meteor app's is refused`() async throws {
+        try await World.with { world in
+            let source = world.path("source")
+            try MeteorApp().put(in: source)
+            let made = try await world.release(source, to: "made").done()
+            let words = "~ web: Meteor's own clients get it as well, as soon as every device may take it; "
+                + "their wire has no signatures and no expiry, and asks each of them the same\n"
+            let difference = try await world.sign("diff", world.path("made").string).done()
+            #expect((made.output + made.errors + difference.output).contains(words), "\(made) \(difference)")
+
+            for (app, why) in [
+                (MeteorApp(config: "{}"), "Could not find ROOT_URL in downloaded asset bundle"),
+                (MeteorApp(config: #"{"ROOT_URL":"https://shop.example"}"#), "Could not find appId in downloaded asset bundle"),
+                (MeteorApp(config: "no JSON"), "Couldn't load runtime config from index file"),
+            ] {
+                let source = world.path("broken")
+                try app.put(in: source)
+                let refused = try await world.release(source, to: "refused")
+                #expect(refused.code == 2, "\(refused)")
+                let line = "release.yaml:4: patches[0].gateways: Meteor's clients could not take it: \(why)\n"
+                #expect(refused.errors.contains(line), "\(refused)")
+                #expect(!FileManager.default.fileExists(atPath: world.path("refused").string))
+            }
+        }
+    }
+
+    private func sha1(of file: FilePath) async throws -> String {
+        String(try await run(.system("sha1sum"), [file.string]).done().output.prefix(40))
+    }
+}
