@@ -48,6 +48,13 @@ struct DescriptionMistakeTests {
             ]
         ),
         (
+            "a bundle for Meteor's clients that requires a patch", "version: 1.0.0",
+            "version: 1.0.0\n    gateways: [meteor]\n    requires: {fix: [\"1\"]}",
+            [
+                "7: patches[0].gateways: Meteor's clients could not take it: it requires fix, which their wire cannot carry"
+            ]
+        ),
+        (
             "a script for Meteor's clients", "file: a.js", "file: a.js\n    gateways: [meteor]",
             [
                 "14: patches[1].gateways is not known here; known are file, id, keep, kind, pages, requires, rules, runsIn, "

@@ -117,6 +117,13 @@ struct DescriptionTests {
             "stands twice; a description names the newest version of an id once"
         ),
         (
+            "two bundles for Meteor's clients",
+            top + "patches:\n"
+                + ["a", "b"].map { "- {id: \($0), kind: bundle, version: \"1\", folder: w, gateways: [meteor]}\n" }
+                .joined(), 5,
+            "patches[1].gateways", "has meteor, as a has; one patch of a channel may"
+        ),
+        (
             "an unknown kind", top + "patches:\n- {id: a, kind: zip, version: \"1\", file: a.js}\n", 4,
             "patches[0].kind",
             "must be script or bundle"

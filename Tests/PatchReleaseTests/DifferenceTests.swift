@@ -73,17 +73,19 @@ struct DifferenceTests {
         async throws
     {
         let bench = try Workbench()
-        let page = "__meteor_runtime_config__ = JSON.parse(decodeURIComponent(\"%7B%22ROOT_URL%22:%22https://a%22,%22appId%22:%22a%22%7D\"))"
+        let page =
+            "__meteor_runtime_config__ = JSON.parse(decodeURIComponent(\"%7B%22ROOT_URL%22:%22https://a%22,%22appId%22:%22a%22%7D\"))"
         try bench.describe("v1")
         try bench.write(page, to: "v1/web/index.html")
-        try bench.describe("v2", extra: "gateways: [meteor], compatibility: {ios: \"5e5e\"}")
+        try bench.describe("v2", extra: "gateways: [meteor]\n    compatibility: {ios: \"5e5e\"}")
         try bench.write(page, to: "v2/web/index.html")
         let one = ReleaseContents(try await bench.release("v1", to: "one").verified)
         let two = ReleaseContents(try await bench.release("v2", to: "two").verified)
         #expect(two.entry(label("web", "1.0.0"))?.gateways == [.meteor])
-        let on = "~ web: Meteor's own clients get it as well, as soon as every device may take it; "
+        let on =
+            "~ web: Meteor's own clients get it as well, as soon as every device may take it; "
             + "their wire has no signatures and no expiry, and asks each of them the same"
-        #expect(ReleaseDifference(from: nil, to: two).words.last == on)
+        #expect(ReleaseDifference(from: nil, to: two).words.contains(on))
         #expect(ReleaseDifference(from: one, to: two).words.contains(on))
         #expect(ReleaseDifference(from: two, to: two).isEmpty)
         #expect(

@@ -168,7 +168,8 @@ extension BundleProblem: Sampled {
     var isSampled: Bool {
         switch self {
         case .missing, .symbolicLink, .special, .notAFolder, .notAFile, .badName, .notUTF8, .reserved, .empty,
-            .tooManyFiles, .noIndex, .manifest, .gateway, .scriptNotUTF8, .noProgram, .noHost, .releaseInside, .privateKey,
+            .tooManyFiles, .noIndex, .manifest, .gateway, .scriptNotUTF8, .noProgram, .noHost, .releaseInside,
+            .privateKey,
             .exclusions, .changed:
             true
         }

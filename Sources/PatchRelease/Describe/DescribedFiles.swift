@@ -94,7 +94,9 @@ struct DescribedFiles: Sendable {
     ) throws(SigningError) {
         guard let index = found.files.first(where: { $0.path == manifest.index }) else { return }
         guard patch.requires.isEmpty else {
-            throw .bundle(.gateway(.meteor, "it requires \(patch.requires.keys.sorted()[0]), which their wire cannot carry"))
+            throw .bundle(
+                .gateway(.meteor, "it requires \(patch.requires.keys.sorted()[0]), which their wire cannot carry")
+            )
         }
         let page: [UInt8]
         do throws(FileError) { page = try files.read(index.file, limit: Limits.meteorIndexPage) } catch {

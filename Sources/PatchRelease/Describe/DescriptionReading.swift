@@ -70,7 +70,9 @@ package struct DescriptionReading: Sendable {
             }
             for gateway in patch.gateways {
                 if let other = gateways.updateValue(patch.patchID, forKey: gateway) {
-                    mistakes.add(row.broken("gateways", "has \(gateway.rawValue), as \(other) has; one patch of a channel may"))
+                    mistakes.add(
+                        row.broken("gateways", "has \(gateway.rawValue), as \(other) has; one patch of a channel may")
+                    )
                 }
             }
             patches.append((index, patch))

@@ -45,7 +45,8 @@ actor GatewaySites {
     func made(_ app: AppID) throws(ServerError) -> App? {
         if let current = current(app) { return current }
         let repository: AppRepository
-        do throws(ServerError) { repository = try AppRepository(app, in: folder, files: DiskFiles()) } catch .unknownApp {
+        do throws(ServerError) { repository = try AppRepository(app, in: folder, files: DiskFiles()) } catch .unknownApp
+        {
             return nil
         }
         // Taken before it is read, so that a change meanwhile shows at the next look.
@@ -64,12 +65,12 @@ extension GatewaySites.Channel {
             ServedBytes(
                 bytes: bytes,
                 entityTag: Fingerprint(of: bytes).sha1.hex,
-                contentType: "\(type); charset=UTF-8",
+                contentType: type,
                 headers: ["X-Content-Type-Options": "nosniff"],
                 origin: origin
             )
         }
-        manifest = bytes(site.manifest, "application/json")
-        index = bytes(site.index, "text/html")
+        manifest = bytes(site.manifest, "application/json; charset=UTF-8")
+        index = bytes(site.index, "text/html; charset=UTF-8")
     }
 }

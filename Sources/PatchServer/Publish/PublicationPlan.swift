@@ -13,7 +13,8 @@ import SystemPackage
 /// change are the keys of targets, and the new targets hold under the old root too: then no reader meets such a moment.
 struct PublicationPlan: Sendable {
     enum Step: String, CaseIterable, Sendable {
-        case contents, forms, targets, indexes, channel, dial, snapshot, records, roots, gateways, express, timestamp, lateRoots
+        case contents, forms, targets, indexes, channel, dial, snapshot, records, roots, gateways, express, timestamp,
+            lateRoots
     }
 
     struct Write: Sendable {

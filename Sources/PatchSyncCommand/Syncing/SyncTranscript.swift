@@ -49,7 +49,8 @@ final class SyncTranscript: Sendable {
                 )
             case .waiting(let duration, let error):
                 say("waiting up to \(DurationText(duration)) for the network: \(printable(error.description))", &state)
-            case .approved(let versions): say("approved: \(versions.map(\.description).joined(separator: ", "))", &state)
+            case .approved(let versions):
+                say("approved: \(versions.map(\.description).joined(separator: ", "))", &state)
             case .networkChanged: say("the network changed: trying again", &state)
             case .newerList(let version): say("release \(version) is out: going on with it", &state)
             case .received(let bytes): state.progress?.advance(by: bytes)

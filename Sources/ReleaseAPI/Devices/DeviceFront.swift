@@ -30,7 +30,9 @@ package struct DeviceFront: FileSource {
             return refusal(of: request, .refused(.badRequest, message: "Bad request: \(fault).", headers: [:]))
         }
         guard request.isRead else {
-            if GatewayFiles.isMeant(by: request) { return refusal(of: request, GatewayFiles.answer(to: request.method)) }
+            if GatewayFiles.isMeant(by: request) {
+                return refusal(of: request, GatewayFiles.answer(to: request.method))
+            }
             guard PublishedTree.mayHold(request.path) else { return refusal(of: request, .notFound) }
             let headers: HTTPHeaders = ["Allow": "GET, HEAD"]
             return refusal(of: request, .refused(.methodNotAllowed, message: "Only GET and HEAD.", headers: headers))

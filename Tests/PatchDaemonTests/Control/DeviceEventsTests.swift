@@ -34,7 +34,8 @@ struct DeviceEventsTests {
             lines.withLockedValue { told in
                 told.lines += told.events.take(event).map { event in
                     let json = event.json(at: UTCTime(seconds: 0), store: "shop", id: "s-1")
-                    let words = [json["patchId"], json["version"], json["data"], json["until"], json["security"]].compactMap { $0?.words }
+                    let words = [json["patchId"], json["version"], json["data"], json["until"], json["security"]]
+                        .compactMap { $0?.words }
                     return (["\(event.type.rawValue) \(event.name)"] + words).joined(separator: " ")
                 }
             }
@@ -134,6 +135,10 @@ struct DeviceEventsTests {
         var told = try Told()
         told.repository.publish([.script("fix", "1", "one;")])
         #expect(try await told.sync() == ["2 update fix 1", "3 updateDone fix 1", "0 synced"])
+        // Where nothing runs nobody is asked.
+        try await told.app(timeout: .seconds(3_600)).launch()
+        try await told.confirm()
+        _ = told.said()
         _ = try await told.device.device.store.changingConfiguration { $0.policy.consent = .ask }
         told.device.device = try told.device.device.reopened()
 
@@ -146,14 +151,17 @@ struct DeviceEventsTests {
         )
         #expect(try await told.sync() == ["0 synced"], "what still waits is no event")
         #expect(
-            try await told.sync(approving: true) == ["0 approved fix 2", "2 update fix 2", "3 updateDone fix 2", "0 synced"]
+            try await told.sync(approving: true) == [
+                "0 approved fix 2", "2 update fix 2", "3 updateDone fix 2", "0 synced",
+            ]
         )
         #expect(try await told.sync(approving: true) == ["0 synced"], "what was approved is not approved again")
 
         told.repository.publish([.script("fix", "3", "three;")])
         #expect(try await told.sync() == ["2 awaiting fix 3", "0 synced"])
         let label = Label(patchID: try #require(PatchID("fix")), version: try #require(VersionLabel("3")))
-        for decision in [.approved([label]), .postponed(until: UTCTime(seconds: 60)), PersonDecision.postponementEnded] {
+        for decision in [.approved([label]), .postponed(until: UTCTime(seconds: 60)), PersonDecision.postponementEnded]
+        {
             told.take(.decided(decision))
         }
         #expect(
