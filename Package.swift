@@ -281,7 +281,8 @@ let package = Package(
                 "FileFacts", "PatchFetch",
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "APIProxy",
                 "AssetServer", "ChildProcess",
-                "HTTPFiles", "IdleProcess", "PatchDaemon", "Patchline", "CommandSupport", "DeviceOutput", "Terminal",
+                "GatewayClients", "Gateways", "HTTPFiles", "IdleProcess", "PatchDaemon", "Patchline", "CommandSupport",
+                "DeviceOutput", "Terminal",
                 argumentParser, unixSignals, nioConcurrency, systemPackage,
             ]
         ),

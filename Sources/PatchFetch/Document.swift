@@ -62,7 +62,7 @@ extension Fetcher {
         do throws(CompressionError) {
             plain = try coding.decompressed(bytes, limit: request.limit)
         } catch { throw .badForm(request.path, error) }
-        if head.isWebPage, plain.first == UInt8(ascii: "<") { throw .webPage(request.path) }
+        if head.isWebPage, !request.takesWebPage, plain.first == UInt8(ascii: "<") { throw .webPage(request.path) }
         return NamedDocument(
             document: Document(bytes: plain, coding: coding),
             validator: head.validator,

@@ -45,6 +45,8 @@ package struct FetchRequest: Equatable, Sendable {
     package var resume: Resume?
     /// Whether it is asked for as it is, and in no compressed form.
     package var isPlain = false
+    /// Whether a web page is what is asked for, and not what somebody sent in its place.
+    package var takesWebPage = false
     /// Whether only the answer's head is asked for: no byte of the file comes.
     package var isHead = false
     /// The digests of the whole file, if known.

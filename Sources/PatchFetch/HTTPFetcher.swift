@@ -139,7 +139,8 @@ package struct HTTPFetcher: Fetcher {
             for try await buffer in response.body {
                 received += buffer.readableBytes
                 guard received <= request.limit else { throw request.tooLarge(as: head.coding) }
-                let isPage = head.isWebPage && request.expected == nil && head.coding == nil
+                let isPage =
+                    head.isWebPage && !request.takesWebPage && request.expected == nil && head.coding == nil
                 if isPage, buffer.readableBytesView.first == UInt8(ascii: "<") {
                     throw FetchError.webPage(request.path)
                 }

@@ -36,7 +36,7 @@ struct PatchSyncProgram: AsyncParsableCommand {
             ApproveCommand.self, PostponeCommand.self,
             StatusCommand.self, ExplainCommand.self,
             LogCommand.self, RunCommand.self,
-            ParametersCommand.self, VerifyCommand.self, DoctorCommand.self,
+            ParametersCommand.self, VerifyCommand.self, DoctorCommand.self, MeteorCommand.self,
             SchemaCommand.self, TestScriptCommand.self, EvalCommand.self, ConsoleCommand.self, TUFCommand.self,
         ]
     )

@@ -211,6 +211,12 @@ struct MeteorSiteTests {
         }
     }
 
+    @Test func `leaves out the file in whose place its clients keep the manifest`() throws {
+        let site = try MeteorSite(try bundle(more: [try asset("program.json", "{}")]), page: page.bytes)
+        #expect(site.manifest == (try MeteorSite(try bundle(), page: page.bytes)).manifest)
+        #expect(site.answer("GET", "/program.json", query: MeteorSite.doNotServeIndex) == .notFound)
+    }
+
     @Test func `is not made where its clients could not read it`() throws {
         let taken = try bundle(more: [try asset("manifest.json", "{}")])
         #expect(throws: MeteorError.manifestPlaceTaken) { try MeteorSite(taken, page: page.bytes) }

@@ -5,86 +5,13 @@ import Testing
 /// M23, and of M3, M4 and M7 what their client sees: a release of ours for those who still speak to a Meteor server.
 @Suite("Meteor's own clients")
 struct MeteorGatewayTests {
-    private static let compatibility = "0123456789abcdef0123456789abcdef01234567"
     private static let other = "fedcba9876543210fedcba9876543210fedcba98"
-
-    /// An app that Meteor built, as a release of its files.
-    private struct MeteorApp {
-        var number = 1
-        var compatibility = MeteorGatewayTests.compatibility
-        var rules = ""
-        var config = #"{"ROOT_URL":"https://shop.example/","appId":"1waqgcidafgwubeqj8o"}"#
-
-        var page: String {
-            let escaped = config.map { character -> String in
-                character.isLetter || character.isNumber
-                    ? "\(character)" : character.utf8.map { "%" + String($0, radix: 16, uppercase: true) }.joined()
-            }.joined()
-            return """
-                <!doctype html><script>__meteor_runtime_config__ = JSON.parse(decodeURIComponent("\(escaped)"))</script>
-                <title>release \(number)</title>
-
-                """
-        }
-
-        func put(in folder: FilePath) throws {
-            let files = [
-                "release.yaml": """
-                app: \(Workshop.app)
-                channel: production
-                patches:
-                  - {id: web, kind: bundle, version: \(number).0.0, folder: web, cacheable: ["app/*"],
-                     gateways: [meteor], compatibility: {android: "\(compatibility)"}\(rules)}
-
-                """,
-                "web/index.html": page,
-                "web/app/main.js": "console.log('release \(number)')\n//# sourceMappingURL=main.js.map\n",
-                "web/app/main.js.map": "{\"version\":3,\"release\":\(number)}",
-                "web/app/same.css": "body { margin: 0 }\n",
-                "web/img/caf\u{E9} 1.svg": "<svg xmlns='http://www.w3.org/2000/svg'/>\n",
-            ]
-            for (path, text) in files {
-                let file = folder.appending(path)
-                try FileManager.default.createDirectory(
-                    atPath: file.removingLastComponent().string,
-                    withIntermediateDirectories: true
-                )
-                try text.write(toFile: file.string, atomically: true, encoding: .utf8)
-            }
-        }
-
-        /// What the app brought when it was installed: an older page, and a style sheet that is still the same.
-        func install(in folder: FilePath) throws {
-            let files = [
-                "index.html": page,
-                "app/same.css": "body { margin: 0 }\n",
-                "program.json": """
-                {"format":"web-program-pre1","version":"initial",
-                 "cordovaCompatibilityVersions":{"android":"\(compatibility)"},
-                 "manifest":[{"path":"app/same.css","where":"client","type":"css","cacheable":true,
-                   "url":"/app/same.css?\(MeteorApp.same)",
-                   "hash":"\(MeteorApp.same)","size":19}]}
-                """,
-            ]
-            for (path, text) in files {
-                let file = folder.appending("initial").appending(path)
-                try FileManager.default.createDirectory(
-                    atPath: file.removingLastComponent().string,
-                    withIntermediateDirectories: true
-                )
-                try text.write(toFile: file.string, atomically: true, encoding: .utf8)
-            }
-        }
-
-        /// SHA-1 of the style sheet.
-        static let same = "d70e713083be86366d980a5b34e5fdfa1af38c65"
-    }
 
     /// A phone with an app that Meteor built.
     private struct Client {
         let folder: FilePath
         let root: String
-        var compatibility = MeteorGatewayTests.compatibility
+        var compatibility = MeteorApp.native
 
         struct Answer: Decodable, Equatable {
             var outcome: String
@@ -101,26 +28,12 @@ struct MeteorGatewayTests {
         }
     }
 
-    private func publish(_ app: MeteorApp, in world: World, to site: FilePath, after previous: Int?) async throws {
-        let source = world.path("source\(app.number)")
-        try app.put(in: source)
-        let before = previous.map { world.path("made\($0)") }
-        try await world.release(source, to: "made\(app.number)", previous: before).done()
-        try await world.publish(world.path("made\(app.number)"), to: site).done()
-    }
-
-    private func emptySite(in world: World) async throws -> FilePath {
-        let site = world.path("site")
-        try await world.makeSite(site, keys: world.shop.keys)
-        return site
-    }
-
     private static let place = "\(Workshop.app)/gateways/meteor/production/"
 
     @Test func `fetch what changed, and nothing twice`() async throws {
         try await World.with { world in
-            let site = try await emptySite(in: world)
-            try await publish(MeteorApp(), in: world, to: site, after: nil)
+            let site = try await MeteorApp.emptySite(in: world)
+            try await MeteorApp().publish(in: world, to: site, after: nil)
             _ = try await serving(site) { url in
                 let client = Client(folder: world.path("phone"), root: "\(url)/\(Self.place)")
                 try MeteorApp(number: 0).install(in: client.folder)
@@ -140,7 +53,7 @@ struct MeteorGatewayTests {
                 #expect(try await client("check").outcome == "ignored")
                 #expect(try await client("reload").message == "No pending version to switch to")
 
-                try await publish(MeteorApp(number: 2), in: world, to: site, after: 1)
+                try await MeteorApp(number: 2).publish(in: world, to: site, after: 1)
                 let second = try await client("check")
                 #expect(second.outcome == "ready" && second.version != first.version, "\(second)")
                 #expect(
@@ -155,15 +68,15 @@ struct MeteorGatewayTests {
 
     @Test func `get a version once every device may take it, and the one before it while not`() async throws {
         try await World.with { world in
-            let site = try await emptySite(in: world)
-            try await publish(MeteorApp(), in: world, to: site, after: nil)
+            let site = try await MeteorApp.emptySite(in: world)
+            try await MeteorApp().publish(in: world, to: site, after: nil)
             _ = try await serving(site) { url in
                 let client = Client(folder: world.path("phone"), root: "\(url)/\(Self.place)")
                 try MeteorApp(number: 0).install(in: client.folder)
                 let first = try await client("check")
                 _ = try await client("reload")
 
-                try await publish(MeteorApp(number: 2), in: world, to: site, after: 1)
+                try await MeteorApp(number: 2).publish(in: world, to: site, after: 1)
                 let data = ["--data", site.string, "--channel", "production"]
                 try await run(.patchsrv, ["dial", "--rollout", "web@2.0.0=10%"] + data).done()
                 #expect(try await client("check").outcome == "ignored", "their wire knows no shares")
@@ -185,8 +98,8 @@ struct MeteorGatewayTests {
 
     @Test func `of another native build download nothing`() async throws {
         try await World.with { world in
-            let site = try await emptySite(in: world)
-            try await publish(MeteorApp(compatibility: Self.other), in: world, to: site, after: nil)
+            let site = try await MeteorApp.emptySite(in: world)
+            try await MeteorApp(compatibility: Self.other).publish(in: world, to: site, after: nil)
             _ = try await serving(site) { url in
                 let client = Client(folder: world.path("phone"), root: "\(url)/\(Self.place)")
                 try MeteorApp(number: 0).install(in: client.folder)
@@ -202,8 +115,8 @@ struct MeteorGatewayTests {
 
     @Test func `are answered as by a Meteor server`() async throws {
         try await World.with { world in
-            let site = try await emptySite(in: world)
-            try await publish(MeteorApp(), in: world, to: site, after: nil)
+            let site = try await MeteorApp.emptySite(in: world)
+            try await MeteorApp().publish(in: world, to: site, after: nil)
             _ = try await serving(site) { url in
                 func ask(_ path: String, _ options: String...) async throws -> String {
                     let arguments = ["-sS", "-D", "-", "-o", "/dev/null"] + options
@@ -257,8 +170,8 @@ struct MeteorGatewayTests {
         async throws
     {
         try await World.with { world in
-            let site = try await emptySite(in: world)
-            try await publish(MeteorApp(), in: world, to: site, after: nil)
+            let site = try await MeteorApp.emptySite(in: world)
+            try await MeteorApp().publish(in: world, to: site, after: nil)
             let digest = try await run(.system("sha256sum"), [world.path("source1/web/index.html").string]).done()
                 .output
             let page = site.tree.appending("objects/\(digest.prefix(2))/\(digest.prefix(64))").string
@@ -267,7 +180,7 @@ struct MeteorGatewayTests {
                 let manifest = "\(url)/\(Self.place)__cordova/manifest.json"
                 let ask = ["-sS", "-w", "%{http_code}", manifest]
                 #expect(try await run(.system("curl"), ask).done().output == "The release cannot be read.\n500")
-                try await publish(MeteorApp(number: 2), in: world, to: site, after: 1)
+                try await MeteorApp(number: 2).publish(in: world, to: site, after: 1)
                 #expect(try await run(.system("curl"), ask).done().output.hasSuffix("}200"))
             }
         }
@@ -275,8 +188,8 @@ struct MeteorGatewayTests {
 
     @Test func `are served by any static host from an exported tree`() async throws {
         try await World.with { world in
-            let site = try await emptySite(in: world)
-            try await publish(MeteorApp(), in: world, to: site, after: nil)
+            let site = try await MeteorApp.emptySite(in: world)
+            try await MeteorApp().publish(in: world, to: site, after: nil)
             let exported = world.path("static")
             try await run(.patchsrv, ["export", exported.string, "--data", site.string]).done()
             let arguments = ["-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", exported.string]
@@ -289,7 +202,7 @@ struct MeteorGatewayTests {
                 #expect(first.outcome == "ready" && first.tagged == 0, "\(first)")
 
                 // As many bytes in every file as before, and other ones.
-                try await publish(MeteorApp(number: 2), in: world, to: site, after: 1)
+                try await MeteorApp(number: 2).publish(in: world, to: site, after: 1)
                 try await run(.patchsrv, ["export", exported.string, "--data", site.string]).done()
                 let second = try await client("check")
                 #expect(second.outcome == "ready" && second.version != first.version, "\(second)")
@@ -308,7 +221,7 @@ struct MeteorGatewayTests {
             #expect(made.output.contains(words), "\(made)")
             let inspected = try await world.sign("inspect", world.path("made").string).done()
             #expect(inspected.output.contains("gateway: web 1.0.0 for Meteor's clients\n"), "\(inspected)")
-            let site = try await emptySite(in: world)
+            let site = try await MeteorApp.emptySite(in: world)
             try await world.publish(world.path("made"), to: site).done()
             let listed = try await run(.patchsrv, ["list", "--data", site.string]).done()
             #expect(listed.output.contains("gateway: production web 1.0.0 for Meteor's clients\n"), "\(listed)")

@@ -3,6 +3,8 @@ package import PatchFormat
 /// One file of a Meteor app's version, as its manifest names it.
 package struct MeteorAsset: Equatable, Sendable {
     package static let index = AssetPath.index
+    /// Under which name a device keeps the manifest.
+    package static let kept = AssetPath.program
 
     package let path: AssetPath
     /// The URL path that the page asks for, without the manifest's query: `/app/mobileapp.js`.
@@ -58,9 +60,12 @@ package struct MeteorAsset: Equatable, Sendable {
 
 extension AssetPath {
     /// The page, `index.html`.
-    fileprivate static let index: AssetPath = {
-        do { return try AssetPath("index.html") } catch { preconditionFailure("a constant path: \(error)") }
-    }()
+    fileprivate static let index = constant("index.html")
+    fileprivate static let program = constant("program.json")
+
+    private static func constant(_ text: String) -> AssetPath {
+        do { return try AssetPath(text) } catch { preconditionFailure("a constant path: \(error)") }
+    }
 }
 
 /// The entity tags of Meteor's servers.

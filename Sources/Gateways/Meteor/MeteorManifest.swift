@@ -51,7 +51,9 @@ package struct MeteorManifest: Equatable, Sendable {
             guard let row = row.object, let entry = Entry(row) else { continue }
             assets += try entry.assets("manifest[\(number)]")
         }
-        var (paths, urls): (Set<ExactString>, Set<String>) = ([MeteorAsset.index.caseFolded], [])
+        var (paths, urls): (Set<ExactString>, Set<String>) = (
+            [MeteorAsset.index.caseFolded, MeteorAsset.kept.caseFolded], []
+        )
         var maps: Set<String> = []
         var kept: [MeteorAsset] = []
         for asset in assets {

@@ -21,7 +21,9 @@ package struct MeteorSite: Equatable, Sendable {
     package let manifest: [UInt8]
     /// The index page, which says the manifest's version.
     package let index: [UInt8]
-    private let assets: [String: Asset]
+    /// Files beside the page.
+    package let assets: [Asset]
+    private let byURL: [String: Asset]
 
     /// - Parameters:
     ///   - bundle: verified.
@@ -32,14 +34,16 @@ package struct MeteorSite: Equatable, Sendable {
         guard config.appID != nil else { throw .noAppID }
         let platforms = MeteorManifest.Platform.allCases.filter { bundle.compatibility[$0.rawValue] != nil }
         guard !platforms.isEmpty else { throw .noCompatibility }
-        let served = bundle.assets.filter { $0.path != bundle.index }
+        // Where its client keeps the manifest, no file may lie: a build leaves its own there.
+        let served = bundle.assets.filter { $0.path != bundle.index && $0.path != MeteorAsset.kept }
         var identity = config.identity
         for asset in served { identity += "\(asset.path)\(asset.fingerprint.sha1.hex)".utf8 }
         version = Fingerprint(of: identity).sha1.hex
         index = config.page(page, saying: version)
         manifest = Self.manifest(version, bundle, served)
-        assets = Dictionary(served.map { ($0.url, $0) }) { first, _ in first }
-        guard assets[Self.manifestName] == nil else { throw .manifestPlaceTaken }
+        assets = served
+        byURL = Dictionary(served.map { ($0.url, $0) }) { first, _ in first }
+        guard byURL[Self.manifestName] == nil else { throw .manifestPlaceTaken }
         // What its own clients would not read is not made.
         for platform in platforms { _ = try MeteorManifest(manifest, for: platform) }
     }
@@ -84,7 +88,7 @@ package struct MeteorSite: Equatable, Sendable {
         case _: return .methodNotAllowed
         }
         if path == Self.manifestName { return .manifest }
-        if let asset = assets[path] { return .asset(asset) }
+        if let asset = byURL[path] { return .asset(asset) }
         let names = (query ?? "").split(separator: "&").map { $0.prefix { $0 != "=" } }
         return names.contains { $0 == Self.doNotServeIndex } ? .notFound : .index
     }

@@ -70,6 +70,7 @@ package enum Limits {
     /// What a Meteor server says its app consists of, and its index page: real ones have some kilobytes.
     package static let meteorManifest = 16_000_000
     package static let meteorIndexPage = 4_000_000
+    package static let meteorRecord = 4_000_000
     package static let stateFile = 16_000_000
     /// Which versions a device runs, with their signatures: a list of its largest size, and each bundle's column besides.
     package static let selection = 24_000_000

@@ -109,18 +109,18 @@ extension AppRepository {
 
     /// What Meteor's clients ask a static host for: the files that the page names, then the page, then the manifest.
     private func addSites(of state: PublishedState, to plan: inout PublicationPlan) throws(ServerError) {
-        for (channel, published) in try sites(state).sorted(by: { $0.key < $1.key }) {
+        for (channel, site) in try sites(state).sorted(by: { $0.key < $1.key }) {
             func file(_ path: String) -> PublicationPlan.Write.Target? {
                 (try? AssetPath("\(MeteorSite.root.dropFirst())\(path)")).map { .tree(.gateway(.meteor, channel, $0)) }
             }
-            for asset in published.bundle.assets where asset.path != published.bundle.index {
+            for asset in site.assets {
                 guard let target = AssetURL.decoded(asset.url).flatMap(file) else { continue }
                 let digest = asset.fingerprint.sha256
                 plan.write(.stored(.object(digest), storage, digest), to: target, in: .gateways)
             }
-            if let target = file("/index.html") { plan.write(published.site.index, to: target, in: .gateways) }
+            if let target = file("/index.html") { plan.write(site.index, to: target, in: .gateways) }
             if let target = file(MeteorSite.manifestName) {
-                plan.write(published.site.manifest, to: target, in: .gateways)
+                plan.write(site.manifest, to: target, in: .gateways)
             }
         }
     }

@@ -59,8 +59,8 @@ actor GatewaySites {
 }
 
 extension GatewaySites.Channel {
-    fileprivate init(_ published: PublishedSite, from origin: FileOrigin) {
-        site = published.site
+    fileprivate init(_ site: MeteorSite, from origin: FileOrigin) {
+        self.site = site
         func bytes(_ bytes: [UInt8], _ type: String) -> ServedBytes {
             ServedBytes(
                 bytes: bytes,

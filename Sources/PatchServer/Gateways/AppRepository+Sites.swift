@@ -3,19 +3,12 @@ package import PatchFormat
 import PatchTrust
 package import ReleaseTree
 
-/// A bundle of a channel as Meteor's clients get it now.
-package struct PublishedSite: Sendable {
-    package let version: Label
-    package let bundle: AssetManifest
-    package let site: MeteorSite
-}
-
 extension AppRepository {
     /// What the clients of Meteor get of each channel, as list and dial say now; channels where they get nothing have none.
     ///
     /// Verified as far as a server can: roles, lists and manifests, and the index page, of which their version is made.
-    package func sites(_ state: PublishedState) throws(ServerError) -> [ChannelName: PublishedSite] {
-        var sites: [ChannelName: PublishedSite] = [:]
+    package func sites(_ state: PublishedState) throws(ServerError) -> [ChannelName: MeteorSite] {
+        var sites: [ChannelName: MeteorSite] = [:]
         for (channel, published) in state.channels {
             let entries = try list(of: channel, published.role).entries
             guard entries.contains(where: { $0.gateways.contains(.meteor) }) else { continue }
@@ -31,7 +24,7 @@ extension AppRepository {
         of entry: PatchEntry,
         in channel: ChannelName,
         _ published: PublishedState.Channel
-    ) throws(ServerError) -> PublishedSite? {
+    ) throws(ServerError) -> MeteorSite? {
         let path = TargetPath.manifest(channel: channel, patchID: entry.patchID, version: entry.version)
         let (bytes, _) = try tree.target(path, of: published.role)
         let bundle: AssetManifest
@@ -44,7 +37,6 @@ extension AppRepository {
         guard SHA256Digest(of: page) == digest else {
             throw .tree(app, .wrongDigest(name: digest.hex, algorithm: "sha256"))
         }
-        guard let site = try? MeteorSite(bundle, page: page) else { return nil }
-        return PublishedSite(version: entry.label, bundle: bundle, site: site)
+        return try? MeteorSite(bundle, page: page)
     }
 }

@@ -1,0 +1,274 @@
+package import AssetServer
+package import GatewayClients
+package import Gateways
+import HTTPFiles
+import Logging
+import NIOConcurrencyHelpers
+import NIOCore
+import PatchChoice
+import PatchFetch
+package import PatchFormat
+import PatchStore
+import PatchTrust
+import ServiceLifecycle
+package import SystemPackage
+
+/// A Meteor app on this device that goes on following its Meteor server: pages on the app's own port, versions by the server's
+/// manifest, a trial of each, and the way back.
+///
+/// Nothing that comes is signed. Nothing of this engine's trust or state is touched: the folder is its own.
+package actor MeteorServer {
+    package struct Settings: Sendable {
+        /// How long a version has to say that it started.
+        package var startupTimeout = Duration.seconds(20)
+        /// Nil: only when a page asks.
+        package var interval: Duration?
+        package var port: Int?
+        /// Whether every program on this machine is let in.
+        package var isOpen = false
+        package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+
+        package init() {}
+    }
+
+    package enum Event: Equatable, Sendable {
+        case serving(String, onTrial: Bool)
+        case confirmed(String)
+        case rolledBack(to: String, from: String)
+        /// It is here and waits for its switch.
+        case ready(String, downloaded: Int)
+        case nothingNew(String)
+        case trouble(String)
+    }
+
+    private let root: ServerURL
+    private let client: MeteorClient
+    private let settings: Settings
+    private let app: AppID
+    private let token: AccessToken?
+    private let report: @Sendable (Event) -> Void
+    nonisolated let assets: AssetServer
+    private var record: MeteorRecord
+    private var launch: LaunchToken?
+    private var trial: Task<Void, Never>?
+    private var isChecking = false
+
+    /// Takes the folder; an app of another build than before begins anew.
+    ///
+    /// - Parameters:
+    ///   - root: the app's `ROOT_URL`.
+    ///   - folder: where versions are kept.
+    ///   - bundle: what the app brought, `www/application`: its `index.html` and `program.json`.
+    ///   - compatibility: of the native part; nil for that of what the app brought.
+    package init(
+        root: ServerURL,
+        folder: FilePath,
+        bundle: FilePath,
+        platform: MeteorManifest.Platform,
+        compatibility: String? = nil,
+        settings: Settings = Settings(),
+        report: @escaping @Sendable (Event) -> Void
+    ) throws(MeteorClientError) {
+        let versions = MeteorFolder(folder, platform: platform, files: DiskFiles())
+        let initial = try MeteorFolder.initial(at: bundle, platform: platform, files: DiskFiles())
+        guard let appID = try initial.config().appID else { throw .meteor(.noAppID) }
+        let version = initial.manifest.version
+        let known = try versions.record()
+        if known?.initial != version { try versions.forget() }
+        let held = Set(try versions.held().map(\.manifest.version))
+        record = known?.launched(initial: version, holding: held) ?? MeteorRecord(initial: version)
+        try versions.write(record)
+        app = AppID(appID) ?? Self.unnamed
+        (self.root, self.settings, self.report) = (root, settings, report)
+        client = MeteorClient(versions, initial: initial, compatibility: compatibility)
+        token = settings.isOpen ? nil : .make()
+        var serving = AssetServer.Settings(access: Access(token: token))
+        // What the native part has beside the app: cordova.js and plugins.
+        if bundle.lastComponent?.string == "application" { serving.www = bundle.removingLastComponent() }
+        assets = AssetServer(serving)
+    }
+
+    private static var unnamed: AppID {
+        guard let app = AppID("meteor") else { preconditionFailure("a name of letters is an app's") }
+        return app
+    }
+
+    /// Serves until the task is cancelled or the service group stops.
+    ///
+    /// - Parameter onListening: called once pages are served.
+    package func run(onListening: @escaping @Sendable (LocalServer.Address) -> Void) async throws {
+        assets.connect(self)
+        try serveCurrent()
+        let port = settings.port ?? StablePort.port(for: app)
+        var configuration = FileServerConfiguration(host: "127.0.0.1", port: port)
+        configuration.maxBodyBytes = 4 * 1024
+        configuration.sharing = .byUser(strangers: settings.isOpen ? nil : 64)
+        let server = FileServer(
+            configuration: configuration,
+            source: assets,
+            onListening: { [assets, token] address in
+                let port = address.port ?? port
+                assets.listening(on: port)
+                onListening(LocalServer.Address(port: port, token: token))
+            }
+        )
+        let group = ServiceGroup(
+            services: [server, Heartbeat(events: assets.events), Looks(server: self, settings: settings)],
+            logger: Logger(label: "patchline") { _ in SwiftLogNoOpLogHandler() }
+        )
+        defer { trial?.cancel() }
+        try await withTaskCancellationHandler {
+            try await group.run()
+        } onCancel: {
+            Task { await group.triggerGracefulShutdown() }
+        }
+    }
+
+    /// Looks by itself, where that is set.
+    private struct Looks: Service {
+        let server: MeteorServer
+        let settings: Settings
+
+        func run() async {
+            await cancelWhenGracefulShutdown {
+                repeat {
+                    if settings.interval != nil { await server.look() }
+                } while (try? await settings.sleep(settings.interval ?? .seconds(86_400))) != nil
+            }
+        }
+    }
+
+    // MARK: What runs
+
+    /// Where its files are not whole, what was good before, and at last what the app brought.
+    private func serveCurrent() throws(MeteorClientError) {
+        while true {
+            do throws(MeteorClientError) { return try serve(record.current) } catch {
+                report(.trouble(error.description))
+                let held = Set(try client.folder.held().map(\.manifest.version))
+                guard record.abandon(holding: held) else { throw error }
+                try client.folder.write(record)
+            }
+        }
+    }
+
+    private func serve(_ version: String) throws(MeteorClientError) {
+        guard let held = try client.held(version) else { throw .meteor(.noVersion) }
+        let bundle = try MeteorBundle(held, brought: client.initial, app: app)
+        trial?.cancel()
+        launch = record.isOnTrial ? LaunchToken.make() : nil
+        assets.serve(
+            ServedSelection(table: AssetTable(bundle.index, files: bundle), launch: launch?.text, version: version)
+        )
+        report(.serving(version, onTrial: launch != nil))
+        guard let launch else { return }
+        trial = Task { [settings] in
+            guard (try? await settings.sleep(settings.startupTimeout)) != nil else { return }
+            self.endTrial(launch)
+        }
+    }
+
+    /// It did not say in time that it started.
+    private func endTrial(_ over: LaunchToken) {
+        guard launch == over else { return }
+        let bad = record.current
+        do throws(MeteorClientError) {
+            var next = record
+            guard next.fail(holding: Set(try client.folder.held().map(\.manifest.version))) else { return }
+            try client.folder.write(next)
+            record = next
+            report(.rolledBack(to: record.current, from: bad))
+            try serveCurrent()
+            assets.events.tell(.reload)
+        } catch { report(.trouble(error.description)) }
+    }
+
+    // MARK: Versions
+
+    /// One look at the server, unless one is under way.
+    package func look() async {
+        guard !isChecking else { return }
+        isChecking = true
+        defer { isChecking = false }
+        assets.events.tell(.checking)
+        do throws(MeteorClientError) {
+            let (client, record) = (client, record)
+            let outcome = try await MeteorClient.fetching(from: root) { fetcher throws(MeteorClientError) in
+                try await client.check(record, from: fetcher)
+            }
+            switch outcome {
+            case .ignored(let version):
+                assets.events.tell(.checked(isNew: false))
+                report(.nothingNew(version))
+            case .ready(let version, let downloaded):
+                var next = self.record
+                next.take(version)
+                try client.folder.write(next)
+                self.record = next
+                assets.events.tell(.ready(version: version))
+                assets.events.tell(.checked(isNew: true))
+                report(.ready(version, downloaded: downloaded))
+            }
+        } catch {
+            assets.events.tell(.failed(error.description))
+            report(.trouble(error.description))
+        }
+    }
+}
+
+/// What a page of Meteor's calls comes to: `WebAppLocalServer` over the page API.
+extension MeteorServer: PageHost {
+    package func pageRequested(_ launch: String) {}
+
+    /// `startupDidComplete`.
+    package func confirm(_ token: String) -> ReadyOutcome {
+        guard let launch else { return .alreadyConfirmed }
+        guard launch.text == token else { return .otherLaunch }
+        var next = record
+        next.confirm()
+        do throws(MeteorClientError) { try client.folder.write(next) } catch { return .failed }
+        (record, self.launch) = (next, nil)
+        trial?.cancel()
+        client.folder.keep(only: record.needed)
+        report(.confirmed(record.current))
+        return .confirmed
+    }
+
+    package func scriptFailed(_ failure: ScriptFailure, _ sha256: SHA256Digest) -> ScriptFailureOutcome { .unknown }
+
+    /// `switchToPendingVersion`.
+    package func switchToPending() -> Switching {
+        do throws(MeteorClientError) {
+            var next = record
+            do throws(MeteorError) { try next.switchToPending() } catch { throw .meteor(error) }
+            try client.folder.write(next)
+            record = next
+            try serveCurrent()
+            return .switched
+        } catch { return .refused(error.description) }
+    }
+
+    /// `checkForUpdates`.
+    package func checkForUpdates() -> CheckStart {
+        guard !isChecking else { return .alreadyRunning }
+        Task { await look() }
+        return .started
+    }
+
+    package func status() -> PageStatus {
+        var status = PageStatus(app: app.text, channel: Self.channel)
+        (status.current, status.pending) = (record.current, record.pending)
+        return status
+    }
+
+    /// Says in every status that nobody signs what comes.
+    private static let channel = "meteor, unsigned"
+
+    package func parameters() -> PageParameters { PageParameters(channel: Self.channel, values: [:]) }
+
+    package func debugReport() -> JSON {
+        .fields([
+            ("app", .text(app.text)), ("rootUrl", .text(root.text)), ("signed", .bool(false)), ("record", record.json),
+        ])
+    }
+}

@@ -1,0 +1,137 @@
+import FoundationEssentials
+import SystemPackage
+import Testing
+
+/// A device that follows a server in Meteor's wire: M3, M4, M7, M9, M11 to M13, M16, with the processes as they are.
+@Suite("patchsync meteor")
+struct MeteorFollowTests {
+    private static let place = "\(Workshop.app)/gateways/meteor/production/"
+
+    /// What follows a server, and a browser's view of it.
+    private struct Page {
+        let url: String
+        let jar: FilePath
+
+        /// - Returns: status and body.
+        func ask(_ path: String, _ options: String...) async throws -> String {
+            let base = url.prefix { $0 != "?" }
+            let arguments = ["-sS", "-b", jar.string, "-w", "\n%{http_code}"] + options
+            return try await run(.system("curl"), arguments + ["\(base)\(path)"]).done().output
+        }
+
+        /// Opens the page, as a browser does.
+        func open() async throws -> String {
+            try await run(.system("curl"), ["-sSL", "-c", jar.string, url]).done().output
+        }
+
+        /// `startupDidComplete`: with the launch that the page's own script has.
+        func complete() async throws -> String {
+            let script = try await ask("__patchline/launch.js")
+            let token = script.firstMatch(of: #/[0-9a-f]{32}/#).map { String($0.0) } ?? "none"
+            return try await ask("__patchline/confirm?launch=\(token)", "-X", "POST")
+        }
+
+        func switchOver() async throws -> String {
+            try await ask("__patchline/switch", "-X", "POST", "-H", "X-Patchline-Switch: 1")
+        }
+    }
+
+    private func following(
+        _ url: String,
+        in world: World,
+        _ options: [String] = [],
+        while body: @escaping @Sendable (RunningProgram, Page) async throws -> Void
+    ) async throws {
+        let arguments = [
+            "meteor", "--store", world.path("kept").string, "--bundle", world.path("phone/initial").string,
+            "--root-url", "\(url)/\(Self.place)", "--port", "0", "--unsigned", "--json",
+        ]
+        _ = try await running(.patchsync, arguments + options) { program in
+            let line = try await program.line(with: "listening")
+            let page = try #require(line.firstMatch(of: #/"url":"([^"]+)"/#)?.1)
+            try await body(program, Page(url: String(page), jar: world.path("jar")))
+        }
+    }
+
+    @Test func `fetches, waits for the switch, is confirmed, and goes on after a restart`() async throws {
+        try await World.with { world in
+            let site = try await MeteorApp.emptySite(in: world)
+            try await MeteorApp().publish(in: world, to: site, after: nil)
+            try MeteorApp(number: 0).install(in: world.path("phone"))
+            _ = try await serving(site) { url in
+                try await following(url, in: world) { program, page in
+                    #expect(try await page.open().contains("<title>release 0</title>"))
+                    #expect(try await page.switchOver() == #"{"error":"No pending version to switch to"}"# + "\n409")
+                    #expect(try await page.ask("__patchline/check", "-X", "POST").hasSuffix("\n202"))
+                    _ = try await program.line(with: #""event":"ready","files":3"#)
+                    #expect(try await page.open().contains("<title>release 0</title>"), "before its switch")
+                    #expect(try await page.switchOver() == #"{"result":"switched"}"# + "\n200")
+                    #expect(try await page.open().contains("<title>release 1</title>"))
+                    #expect(try await page.ask("app/same.css") == "body { margin: 0 }\n\n200", "which the app brought")
+                    let status = try await page.ask("__patchline/status")
+                    #expect(status.contains(#""channel":"meteor, unsigned""#), "\(status)")
+                    #expect(try await page.complete() == #"{"result":"confirmed"}"# + "\n200")
+                    #expect(try await page.complete() == #"{"result":"alreadyConfirmed"}"# + "\n200")
+                }
+                try await MeteorApp(number: 2).publish(in: world, to: site, after: 1)
+                try await following(url, in: world, ["--look-every", "86400"]) { program, page in
+                    _ = try await program.line(with: #""event":"ready","files":1"#)
+                    #expect(try await page.open().contains("<title>release 1</title>"))
+                }
+                try await following(url, in: world) { _, page in
+                    let text = try await page.open()
+                    #expect(text.contains("<title>release 2</title>"), "what waited runs at the next start")
+                }
+            }
+        }
+    }
+
+    @Test func `takes back what does not say that it started, and not a third time`() async throws {
+        try await World.with { world in
+            let site = try await MeteorApp.emptySite(in: world)
+            try await MeteorApp().publish(in: world, to: site, after: nil)
+            try MeteorApp(number: 0).install(in: world.path("phone"))
+            _ = try await serving(site) { url in
+                try await following(url, in: world, ["--startup-timeout", "1"]) { program, page in
+                    _ = try await page.open()
+                    for _ in 1...2 {
+                        let before = await program.lineCount
+                        _ = try await page.ask("__patchline/check", "-X", "POST")
+                        _ = try await program.line(with: #""event":"ready""#, from: before)
+                        _ = try await page.switchOver()
+                        _ = try await program.line(with: #""event":"rolledBack""#, from: before)
+                    }
+                    #expect(try await page.open().contains("<title>release 0</title>"))
+                    _ = try await page.ask("__patchline/check", "-X", "POST")
+                    _ = try await program.line(with: "Skipping downloading blacklisted version")
+                }
+                try MeteorApp(number: 0).install(in: world.path("phone"), as: "other build")
+                try await following(url, in: world) { program, page in
+                    _ = try await page.open()
+                    _ = try await page.ask("__patchline/check", "-X", "POST")
+                    _ = try await program.line(with: #""event":"ready""#)
+                }
+            }
+        }
+    }
+
+    @Test func `asks to be told that nobody signs what comes, and needs a Meteor app`() async throws {
+        try await World.with { world in
+            try MeteorApp(number: 0).install(in: world.path("phone"))
+            let arguments = [
+                "meteor", "--store", world.path("kept").string, "--bundle", world.path("phone/initial").string,
+                "--root-url", "http://127.0.0.1:1/",
+            ]
+            let refused = try await run(.patchsync, arguments)
+            #expect(refused.code == 64)
+            #expect(
+                refused.errors.contains(
+                    "nothing that comes from a Meteor server is signed: --unsigned says that it is taken"
+                )
+            )
+            try FileManager.default.removeItem(atPath: world.path("phone/initial/program.json").string)
+            let missing = try await run(.patchsync, arguments + ["--unsigned"])
+            #expect(missing.code == 6 && missing.errors.contains("program.json"), "\(missing)")
+        }
+    }
+}
