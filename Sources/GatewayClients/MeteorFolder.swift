@@ -154,7 +154,9 @@ package struct MeteorFolder: Sendable {
         }
     }
 
-    /// Removes all other versions. What cannot be removed now goes the next time.
+    /// Removes all other versions.
+    ///
+    /// What cannot be removed now goes the next time.
     package func keep(only versions: Set<String>) {
         let names = Set(versions.map { place(of: $0).string })
         for name in (try? files.list(self.versions)) ?? [] where !names.contains(self.versions.at(name).string) {

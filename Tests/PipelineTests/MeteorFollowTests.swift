@@ -39,16 +39,16 @@ struct MeteorFollowTests {
     private func following(
         _ url: String,
         in world: World,
-        _ options: [String] = [],
+        _ options: [String] = ["--json"],
         while body: @escaping @Sendable (RunningProgram, Page) async throws -> Void
     ) async throws {
         let arguments = [
             "meteor", "--store", world.path("kept").string, "--bundle", world.path("phone/initial").string,
-            "--root-url", "\(url)/\(Self.place)", "--port", "0", "--unsigned", "--json",
+            "--root-url", "\(url)/\(Self.place)", "--port", "0", "--unsigned",
         ]
         _ = try await running(.patchsync, arguments + options) { program in
             let line = try await program.line(with: "listening")
-            let page = try #require(line.firstMatch(of: #/"url":"([^"]+)"/#)?.1)
+            let page = try #require(line.firstMatch(of: #/http:[^" ]+/#)?.0)
             try await body(program, Page(url: String(page), jar: world.path("jar")))
         }
     }
@@ -74,7 +74,7 @@ struct MeteorFollowTests {
                     #expect(try await page.complete() == #"{"result":"alreadyConfirmed"}"# + "\n200")
                 }
                 try await MeteorApp(number: 2).publish(in: world, to: site, after: 1)
-                try await following(url, in: world, ["--look-every", "86400"]) { program, page in
+                try await following(url, in: world, ["--look-every", "86400", "--json"]) { program, page in
                     _ = try await program.line(with: #""event":"ready","files":1"#)
                     #expect(try await page.open().contains("<title>release 1</title>"))
                 }
@@ -92,7 +92,7 @@ struct MeteorFollowTests {
             try await MeteorApp().publish(in: world, to: site, after: nil)
             try MeteorApp(number: 0).install(in: world.path("phone"))
             _ = try await serving(site) { url in
-                try await following(url, in: world, ["--startup-timeout", "1"]) { program, page in
+                try await following(url, in: world, ["--startup-timeout", "1", "--json"]) { program, page in
                     _ = try await page.open()
                     for _ in 1...2 {
                         let before = await program.lineCount
@@ -106,10 +106,15 @@ struct MeteorFollowTests {
                     _ = try await program.line(with: "Skipping downloading blacklisted version")
                 }
                 try MeteorApp(number: 0).install(in: world.path("phone"), as: "other build")
-                try await following(url, in: world) { program, page in
+                try await following(url, in: world, []) { program, page in
                     _ = try await page.open()
                     _ = try await page.ask("__patchline/check", "-X", "POST")
-                    _ = try await program.line(with: #""event":"ready""#)
+                    _ = try await program.line(with: " is here and waits: 3 files came")
+                    let root = "\(url)/\(Self.place.dropLast())"
+                    let warning =
+                        "warning: nobody signs what comes from \(root): whoever answers in its name decides what runs here"
+                    let text = await program.text
+                    #expect(text.contains(warning) && text.contains("serving other build\n"), "\(text)")
                 }
             }
         }
@@ -129,6 +134,13 @@ struct MeteorFollowTests {
                     "nothing that comes from a Meteor server is signed: --unsigned says that it is taken"
                 )
             )
+            for (options, rule) in [
+                (["--platform", "web"], "--platform must be android or ios"),
+                (["--look-every", "0"], "--look-every must be from 1 to 31536000 seconds"),
+            ] {
+                let wrong = try await run(.patchsync, arguments + ["--unsigned"] + options)
+                #expect(wrong.code == 64 && wrong.errors.contains(rule), "\(wrong)")
+            }
             try FileManager.default.removeItem(atPath: world.path("phone/initial/program.json").string)
             let missing = try await run(.patchsync, arguments + ["--unsigned"])
             #expect(missing.code == 6 && missing.errors.contains("program.json"), "\(missing)")
