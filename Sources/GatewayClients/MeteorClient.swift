@@ -64,6 +64,23 @@ package struct MeteorClient: Sendable {
         return .ready(manifest.version, downloaded: missing.count)
     }
 
+    /// The same, again after failures of the network, with the pauses of Meteor's client; what came is kept between them.
+    package func check(
+        _ record: MeteorRecord,
+        from fetcher: some Fetcher,
+        trying timing: RetryTiming
+    ) async throws(MeteorClientError) -> Outcome {
+        var attempts = Attempts(Deadlines())
+        while true {
+            do throws(MeteorClientError) { return try await check(record, from: fetcher) } catch {
+                guard case .fetch(let fault) = error,
+                    case .again(let pause) = attempts.failed([fault], progress: false, random: timing.random())
+                else { throw error }
+                do throws(FetchError) { _ = try await timing.wait(pause) } catch { throw .fetch(error) }
+            }
+        }
+    }
+
     private func manifest(from fetcher: some Fetcher) async throws(MeteorClientError) -> [UInt8] {
         let request = FetchRequest(
             "\(MeteorSite.root.dropFirst())\(MeteorSite.manifestName)",

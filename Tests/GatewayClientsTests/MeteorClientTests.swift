@@ -188,6 +188,36 @@ struct MeteorClientTests {
         #expect(try DiskFiles().list(world.root.at("kept")) == ["versions"], "nothing of the other is left")
     }
 
+    @Test func `asks again when the network failed, as Meteor's client waits, and gives up what is no fault of it`()
+        async throws
+    {
+        let world = try World()
+        world.publish("1", ["app/a.js": "a"])
+        let waits = Mutex<[Duration]>([])
+        var timing = RetryTiming()
+        timing.networkChanges = .none
+        timing.random = { 0.5 }
+        timing.sleep = { [server = world.server] duration in
+            let count = waits.withLock { waits in
+                waits.append(duration)
+                return waits.count
+            }
+            if count == 3 { server.fail("__cordova/app/a.js", with: nil) }
+        }
+        world.server.fail("__cordova/app/a.js", with: .connection("x", reason: "cut"))
+        let outcome = try await world.client.check(world.record, from: world.server, trying: timing)
+        #expect(outcome == .ready("1", downloaded: 1))
+        #expect(waits.withLock(\.self) == [.milliseconds(100), .milliseconds(100), .milliseconds(4_840)])
+
+        world.publish("2", ["app/a.js": "b"])
+        world.server.put("__cordova/app/a.js", "c")
+        let error = await #expect(throws: MeteorClientError.self) {
+            try await world.client.check(world.record, from: world.server, trying: timing)
+        }
+        #expect(error == .meteor(.hashMismatch(url: "/app/a.js")))
+        #expect(waits.withLock(\.count) == 3)
+    }
+
     @Test func `takes no file that lies, by its tag or by its bytes, and tries again`() async throws {
         let world = try World()
         world.publish("1", ["app/a.js": "a"])

@@ -194,7 +194,7 @@ package actor MeteorServer {
         do throws(MeteorClientError) {
             let (client, record) = (client, record)
             let outcome = try await MeteorClient.fetching(from: root) { fetcher throws(MeteorClientError) in
-                try await client.check(record, from: fetcher)
+                try await client.check(record, from: fetcher, trying: RetryTiming())
             }
             switch outcome {
             case .ignored(let version):
