@@ -521,6 +521,7 @@ let package = Package(
             // The three commands, so that their binaries are built: the tests run them as anybody would.
             dependencies: [
                 "PatchScriptCommand", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "ShopService",
+                "GatewayClients", "Gateways", "PatchFetch", "PatchFormat", "PatchTrust",
                 "PatchTesting", subprocess, systemPackage,
             ],
             exclude: ["Judges", "Transcripts"]

@@ -51,8 +51,10 @@ package struct FetchRequest: Equatable, Sendable {
     package var isHead = false
     /// The digests of the whole file, if known.
     package var expected: ExpectedFile?
-    /// A document to post: then `path` is ``URLLayout/answer(_:_:)``, below the server itself.
+    /// A document to post: then `path` is below the server itself, ``URLLayout/answer(_:_:)`` for one.
     package var question: [UInt8]?
+    /// The media type of ``question``.
+    package var questionType = "application/json"
 
     package init(
         _ path: String,

@@ -50,6 +50,12 @@ package struct HTTPFetcher: Fetcher {
             (self.metadata, self.targets) = (metadata, targets)
         }
 
+        /// Files of any other kind: every path is below one URL.
+        package init(folder: ServerURL) {
+            (server, rest) = (folder, folder)
+            (metadata, targets) = (nil, nil)
+        }
+
         func url(_ request: FetchRequest) -> String {
             let (server, rest) = split(request)
             return "\(server)/\(rest)" + (request.query.map { "?\($0)" } ?? "")
@@ -188,7 +194,7 @@ extension HTTPClientRequest {
         if request.isHead { method = .HEAD }
         if let question = request.question {
             method = .POST
-            headers.add(name: "content-type", value: "application/json")
+            headers.add(name: "content-type", value: request.questionType)
             body = .bytes(ByteBuffer(bytes: question))
         }
     }

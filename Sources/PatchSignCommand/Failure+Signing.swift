@@ -45,10 +45,10 @@ extension Failure {
         case .signer(_, .command(.timedOut)): .network
         case .signer: .failed
         case .jspatch(_, .notPEM), .jspatch(_, .notRSA): .malformed
-        case .loader(_, .signature): .refused
-        case .loader, .scriptName: .malformed
+        case .loader(_, .signature), .platform(_, .signature): .refused
+        case .loader, .platform, .encryptionKey, .scriptName: .malformed
         case .jspatch: .refused
-        case .exists, .notReplaced: .conflict
+        case .exists, .notReplaced, .noSyncFile: .conflict
         case .plan, .keyName: .usage
         case .ceremony(_, let error): error.exitCode
         }
@@ -68,6 +68,8 @@ extension Failure {
         case .notReplaced: "--force replaces what patchsign itself wrote, and nothing else; name another place"
         case .testingKey: "tests set \(TestingKeys.permission)=1; for anything else make keys with `patchsign init`"
         case .loader(_, .noMain): "JSPatch's loader runs main.js, which includes the others"
+        case .encryptionKey: "it is 16 bytes as they are, with no line break: `openssl rand 16 >aes.key` makes one"
+        case .noSyncFile: "name another folder, or remove it first"
         case .opensNothing: "give the new key's with --new-passphrase-file or --new-passphrase-env"
         case .keyInTwoUses: "make another key; a stolen entry key must not sign a role, nor the other way round"
         case .notASigner: "targets.json names who may sign for a channel"
@@ -106,7 +108,7 @@ extension Failure {
         case .elsewhere, .descriptions, .description, .file, .release, .rootOfTrust, .key, .foreign, .nothingToWithdraw,
             .plan, .keyName,
             .token,
-            .signer, .jspatch, .loader, .scriptName:
+            .signer, .jspatch, .loader, .platform, .scriptName:
             nil
         }
     }

@@ -29,6 +29,8 @@ struct LibraryTranscripts {
         library.list("devices", SyncError.samples.map { Self.line(PatchlineError($0)) })
         library.list("settings", try Self.settings())
         library.list("JSPatch's loader", LoaderClientError.samples.map { Self.line(PatchlineLoader.Failure($0)) })
+        library.list("JSPatch's platform", PlatformClientError.samples.map(\.description))
+        library.list("what its client keeps", PlatformDecision.Reason.samples.map(\.description))
         try library.check()
     }
 
@@ -141,6 +143,42 @@ extension LoaderClientError: Sampled {
     var isSampled: Bool {
         switch self {
         case .fetch, .package, .file, .lock, .record: true
+        }
+    }
+}
+
+extension PlatformClientError: Sampled {
+    static var samples: [PlatformClientError] {
+        [
+            .fetch(.timedOut("0a1b2c3d/2.1/file3")),
+            .syncFile(FormatError("sync file", field: "g", rule: "must be an integer from 0 to 10")),
+            .package(.noKey), .file(.noSpace(.write, "/app/JSPatch/2.1/.new/scripts")),
+            .lock(.held("/app/JSPatch/lock", by: 7)),
+            .record(FormatError("state of the platform's client", field: "highest", rule: "must not be below version")),
+        ]
+    }
+
+    var isSampled: Bool {
+        switch self {
+        case .fetch, .syncFile, .package, .file, .lock, .record: true
+        }
+    }
+}
+
+extension PlatformDecision.Reason: Sampled {
+    static var samples: [PlatformDecision.Reason] {
+        guard let three = LoaderVersion(3), let four = LoaderVersion(4), let share = PlatformShare(2),
+            let draw = PlatformDraw(7)
+        else { return [] }
+        return [
+            .nothingPublished, .alreadyInstalled(four), .paused, .notInShare(share, draw), .conditionMissed,
+            .lower(three, than: four),
+        ]
+    }
+
+    var isSampled: Bool {
+        switch self {
+        case .nothingPublished, .alreadyInstalled, .paused, .notInShare, .conditionMissed, .lower: true
         }
     }
 }

@@ -131,6 +131,12 @@ struct PatchSignTranscripts {
         "pack --jspatch-key Keys/jspatch.key",
         "pack main.js --jspatch-key Keys/jspatch.key --app-version 2.x",
         "pack main.js --jspatch-key Keys/jspatch.key --app-version 2.1 -o fix",
+        "pack main.js --jspatch-key Keys/jspatch.key --paused",
+        "pack main.js --jspatch-key Keys/jspatch.key --aes-key aes.key -o v3",
+        "pack main.js --jspatch-key Keys/jspatch.key --aes-key aes.key --gray 11",
+        "pack main.js --jspatch-key Keys/jspatch.key --aes-key aes.key --gray 2 --condition a==1",
+        "pack main.js --jspatch-key Keys/jspatch.key --aes-key aes.key --condition a=1",
+        "pack main.js --jspatch-key Keys/jspatch.key --aes-key aes.key --otherwise 2",
         "status --keys",
         "status --keys Keys --now yesterday",
     ]
@@ -140,5 +146,6 @@ extension PackCommand {
     fileprivate static var samples: [String] {
         let place = AppVersion("2.1").flatMap { app in LoaderVersion(2).map { LoaderPlace(app, $0) } }
         return [nil, place].map { words(LoaderPacking.Packed(file: "v2.zip", scripts: 2, size: 1_234, place: $0)) }
+            + [words("www/0a1b2c3d/2.1/index.html", PlatformSyncFile(version: place?.version))]
     }
 }

@@ -42,14 +42,15 @@ extension SigningError: Sampled {
             .nothingToWithdraw(Sample.patch, nil), .withdrawn(Sample.label, since: gone),
             .withdrawn(Label(patchID: Sample.patch, version: Sample.named("1.4.3")), since: gone),
             .exists("release2"), .keyName("../key"), .opensNothing("Keys/online.key"), .opensNothing(keys),
-            .scriptName("cart.txt"),
+            .scriptName("cart.txt"), .encryptionKey("aes.key", bytes: 17), .noSyncFile("www/index.html"),
         ]
         let nested: [[SigningError]] = [
             ReleaseError.samples.map { .release("release1", $0) }, KeyError.samples.map { .key("Keys/root.key", $0) },
             TokenError.samples.map { .token("Keys/token.yaml", $0) },
             SignerProblem.samples.map { .signer("Keys/signer.yaml", $0) },
             JSPatchError.samples.map { .jspatch("fix.js.jspatch", $0) },
-            LoaderError.samples.map { .loader("v2.zip", $0) }, BundleProblem.samples.map { .bundle($0) },
+            LoaderError.samples.map { .loader("v2.zip", $0) }, PlatformError.samples.map { .platform("file2", $0) },
+            BundleProblem.samples.map { .bundle($0) },
             EmbeddingProblem.samples.map { .embedding("release2", $0) },
             ReplacementRefusal.samples.map { .notReplaced("release2", $0) },
             RootOfTrustPlan.Problem.samples.map { .plan($0) },
@@ -63,7 +64,7 @@ extension SigningError: Sampled {
         case .file, .description, .noDescription, .descriptions, .bundle, .described, .elsewhere, .release, .incomplete,
             .rootOfTrust, .key, .token, .signer, .jspatch, .testingKey, .keyInTwoUses, .notASigner, .noKey, .foreign,
             .unlisted, .republished, .unmet, .nothingToWithdraw, .withdrawn, .embedding, .exists, .notReplaced, .plan,
-            .keyName, .opensNothing, .ceremony, .loader, .scriptName:
+            .keyName, .opensNothing, .ceremony, .loader, .scriptName, .platform, .encryptionKey, .noSyncFile:
             true
         }
     }
@@ -89,6 +90,65 @@ extension LoaderError: Sampled {
         switch self {
         case .archive, .missing, .unknown, .tooMany, .twice, .noMain, .notUTF8, .record, .signature, .moved, .unnamed,
             .notNewer:
+            true
+        }
+    }
+}
+
+extension PlatformError: Sampled {
+    static var samples: [PlatformError] {
+        let plain: [PlatformError] = [
+            .unknown("readme.txt"), .noScripts, .noKey, .tooLarge(limit: 16_000_000), .signature(.shortPadding(3)),
+            .encryption(.length(17)), .encryption(.padding), .compression(.incomplete(.gzip)),
+            .scriptArchive(.noEnd), .scripts(.noMain),
+        ]
+        return plain + TarError.samples.map { .archive($0) }
+    }
+
+    var isSampled: Bool {
+        switch self {
+        case .archive, .unknown, .noScripts, .noKey, .tooLarge, .signature, .encryption, .compression, .scriptArchive,
+            .scripts:
+            true
+        }
+    }
+}
+
+extension TarError: Sampled {
+    static var samples: [TarError] {
+        let plain: [TarError] = [
+            .tooLarge(limit: 16_000_000), .length(1_000), .noEnd, .bytesBehind, .tooMany(limit: 2),
+        ]
+        return plain + HeaderRule.samples.map { .header(2, $0) } + EntryRule.samples.map { .entry("main.js", $0) }
+    }
+
+    var isSampled: Bool {
+        switch self {
+        case .tooLarge, .length, .noEnd, .bytesBehind, .tooMany, .header, .entry: true
+        }
+    }
+}
+
+extension TarError.HeaderRule: Sampled {
+    static let samples: [TarError.HeaderRule] = [.notTar, .checksum, .nameNotUTF8, .number("size"), .prefix]
+
+    var isSampled: Bool {
+        switch self {
+        case .notTar, .checksum, .nameNotUTF8, .number, .prefix: true
+        }
+    }
+}
+
+extension TarError.EntryRule: Sampled {
+    static let samples: [TarError.EntryRule] = [
+        .name(.absolute), .nested, .nameTooLong, .doubled, .hardLink, .symbolicLink, .folder, .special(54), .linked,
+        .breaksOff(512), .padding,
+    ]
+
+    var isSampled: Bool {
+        switch self {
+        case .name, .nested, .nameTooLong, .doubled, .hardLink, .symbolicLink, .folder, .special, .linked, .breaksOff,
+            .padding:
             true
         }
     }

@@ -65,14 +65,23 @@ extension LoaderScripts {
     /// Two scripts of one name are refused: there, the later one would win.
     init(archive bytes: [UInt8]) throws(LoaderError) {
         let archive = try LoaderPackage.read(LoaderPackage.scriptArchiveName, bytes)
+        try self.init(
+            archive.files.map { ($0.path.segments.last ?? $0.path.text, $0.bytes) },
+            record: archive[LoaderPlace.recordName]
+        )
+    }
+
+    /// What is called `*.js` among these files; all else is passed over.
+    ///
+    /// - Parameter record: what the scripts are made for, where they say it.
+    init(_ files: [(name: String, bytes: [UInt8])], record: [UInt8]?) throws(LoaderError) {
         var scripts: [ScriptName: [UInt8]] = [:]
-        for file in archive.files {
-            let last = file.path.segments.last ?? file.path.text
-            guard let name = ScriptName(last) else { continue }
+        for file in files {
+            guard let name = ScriptName(file.name) else { continue }
             guard scripts.updateValue(file.bytes, forKey: name) == nil else { throw .twice(name.text) }
         }
         var place: LoaderPlace?
-        if let record = archive[LoaderPlace.recordName] {
+        if let record {
             do throws(FormatError) { place = try LoaderPlace(record: record) } catch { throw .record(error) }
         }
         try self.init(scripts, for: place)

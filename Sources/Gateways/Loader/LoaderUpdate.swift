@@ -8,6 +8,15 @@ package struct LoaderUpdate: Equatable, Sendable {
         case refused
         /// Whoever answers in the server's place chooses among all packages ever signed by the key that are new here.
         case taken
+
+        /// - Parameter named: what a package says it is for; nil where it says nothing.
+        func check(_ named: LoaderPlace?, asked place: LoaderPlace) throws(LoaderError) {
+            switch (named, self) {
+            case (let named?, _): guard named == place else { throw .moved(place, from: named) }
+            case (nil, .refused): throw .unnamed(place)
+            case (nil, .taken): break
+            }
+        }
     }
 
     package init(
@@ -17,11 +26,7 @@ package struct LoaderUpdate: Equatable, Sendable {
         unnamed: Unnamed
     ) throws(LoaderError) {
         try Self.check(place.version, installed: installed)
-        switch (verified.scripts.place, unnamed) {
-        case (let named?, _): guard named == place else { throw .moved(place, from: named) }
-        case (nil, .refused): throw .unnamed(place)
-        case (nil, .taken): break
-        }
+        try unnamed.check(verified.scripts.place, asked: place)
         self.place = place
         scripts = verified.scripts.scripts
     }

@@ -61,10 +61,15 @@ package enum Limits {
     package static let object = 4_000_000_000
     /// A script that a developer tries without a server.
     package static let testScript = 16_000_000
-    /// A package of JSPatch's loader, all scripts that come out of it, and how many: real ones have some kilobytes.
+    /// A package of JSPatch's loader or platform, all scripts that come out of it, and how many: real ones have some kilobytes.
     package static let loaderPackage = 16_000_000
     package static let loaderScripts = 64_000_000
     package static let scriptsInLoaderPackage = 1_000
+    /// What a client of JSPatch's platform is told to do, and the answer to what it reports: real ones have some bytes.
+    package static let platformSyncFile = 16_384
+    package static let platformReply = 4_096
+    /// What such a client has reported or has to, each of some hundred bytes.
+    package static let platformReports = 1_000
     /// Wires of other systems, of one entry.
     package static let gateways = 16
     /// What a Meteor server says its app consists of, and its index page: real ones have some kilobytes.

@@ -33,15 +33,7 @@ package struct LoaderPacking: Sendable {
         let named = output.name ?? ""
         let place = named.hasSuffix(Self.suffix) ? output : output.parent.at("\(named)\(Self.suffix)")
         self.output = place
-        var scripts: [ScriptName: [UInt8]] = [:]
-        var left = Limits.loaderScripts
-        for file in files {
-            guard let name = ScriptName(file.name ?? "") else { throw .scriptName(file) }
-            let bytes = try onDisk { () throws(FileError) in try DiskFiles().read(file, limit: left) }
-            left -= bytes.count
-            guard scripts.updateValue(bytes, forKey: name) == nil else { throw .loader(place, .twice(name.text)) }
-        }
-        self.scripts = try Self.packing(place) { () throws(LoaderError) in try LoaderScripts(scripts, for: origin) }
+        scripts = try LoaderScripts(files: files, for: origin, in: place)
     }
 
     private static let suffix = ".zip"
@@ -62,10 +54,25 @@ package struct LoaderPacking: Sendable {
         return Packed(file: output, scripts: scripts.scripts.count, size: bytes.count, place: scripts.place)
     }
 
-    private static func packing<Value>(
+    static func packing<Value>(
         _ file: FilePath,
         _ work: () throws(LoaderError) -> Value
     ) throws(SigningError) -> Value {
         do throws(LoaderError) { return try work() } catch { throw .loader(file, error) }
+    }
+}
+
+extension LoaderScripts {
+    /// Reads the scripts, which stand in `package` by their files' names.
+    init(files: [FilePath], for origin: LoaderPlace?, in package: FilePath) throws(SigningError) {
+        var scripts: [ScriptName: [UInt8]] = [:]
+        var left = Limits.loaderScripts
+        for file in files {
+            guard let name = ScriptName(file.name ?? "") else { throw .scriptName(file) }
+            let bytes = try onDisk { () throws(FileError) in try DiskFiles().read(file, limit: left) }
+            left -= bytes.count
+            guard scripts.updateValue(bytes, forKey: name) == nil else { throw .loader(package, .twice(name.text)) }
+        }
+        self = try LoaderPacking.packing(package) { () throws(LoaderError) in try LoaderScripts(scripts, for: origin) }
     }
 }

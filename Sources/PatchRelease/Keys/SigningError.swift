@@ -32,6 +32,11 @@ package enum SigningError: Error, Equatable, Sendable {
     case jspatch(FilePath, JSPatchError)
     /// A package for JSPatch's loader.
     case loader(FilePath, LoaderError)
+    case platform(FilePath, PlatformError)
+    /// A key that scripts are to be encrypted with, of another length.
+    case encryptionKey(FilePath, bytes: Int)
+    /// What stands where a sync file is to stand is none.
+    case noSyncFile(FilePath)
     /// A file that is to be a script of such a package.
     case scriptName(FilePath)
     case testingKey(String)
@@ -84,6 +89,9 @@ extension SigningError: CustomStringConvertible {
         case .signer(let path, let problem): "\(path): \(problem)"
         case .jspatch(let path, let error): "\(path): \(error)"
         case .loader(let path, let error): "\(path): \(error)"
+        case .platform(let path, let error): "\(path): \(error)"
+        case .encryptionKey(let path, let count): "\(path) has \(Words.bytes(count)); an AES key \(AESKey.rule)"
+        case .noSyncFile(let path): "\(path) stands where the sync file would, and is none"
         case .scriptName(let path): "\(path) cannot stand in a package: its name \(ScriptName.rule)"
         case .testingKey(let name): "\(name) is one of the testing keys, whose private halves everybody has"
         case .keyInTwoUses(let path, let other): "\(path) is also a key of \(other); a key has one use"

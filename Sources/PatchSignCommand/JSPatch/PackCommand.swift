@@ -7,11 +7,11 @@ import PatchStore
 import SystemPackage
 import Terminal
 
-/// `patchsign pack FILE…`: a package of JSPatch's loader.
+/// `patchsign pack FILE…`: a package of JSPatch's loader, or of its platform.
 struct PackCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pack",
-        abstract: "Packs scripts for JSPatch's loader: vN.zip, which it fetches and runs.",
+        abstract: "Packs scripts for JSPatch's loader or platform: vN.zip or fileN, which it fetches and runs.",
         discussion: """
             The package holds script.zip, with the scripts side by side and main.js among them, and key, the signature \
             over its MD5. A loader asks for ROOT/APPVERSION/vN.zip.
@@ -20,15 +20,21 @@ struct PackCommand: AsyncParsableCommand {
             that reads it, as this project's does, refuses a package in another's place. JSPatch's own passes it over. N \
             is taken from the name of the output.
 
+            With --aes-key it is a package of JSPatch's platform: fileN, with the scripts encrypted by that key, and beside it \
+            index.html, the sync file that names it, in place of the one that was there. In ROOT/APPKEY/APPVERSION both lie \
+            where clients ask for them, on any server of files. The key is read and never written.
+
             EXAMPLES
               patchsign pack main.js --jspatch-key Keys/jspatch.key
               patchsign pack main.js other.js -o v2 --app-version 2.1 --jspatch-key jspatch.key
+              patchsign pack main.js -o www/0a1b2c3d/2.1/file3 --app-version 2.1 --jspatch-key jspatch.key --aes-key aes.key
+              patchsign pack main.js -o www/0a1b2c3d/2.1/file4 --jspatch-key jspatch.key --aes-key aes.key --gray 2
             """
                 + exitCodes(
                     [
                         .refused: "the key does not open or has another use",
-                        .malformed: "it is no RSA key, or the scripts are none or make no package",
-                        .conflict: "the output exists",
+                        .malformed: "a key is none of its kind, or the scripts are none or make no package",
+                        .conflict: "the output exists, or index.html is no sync file",
                     ],
                     usual: .done,
                     .failed,
@@ -42,9 +48,12 @@ struct PackCommand: AsyncParsableCommand {
 
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("A new file to write; .zip is added where it is missing.", valueName: "file")
+        help: ArgumentHelp(
+            "A new file to write, v1 or file1 unless it is named; .zip is added for the loader where it is missing.",
+            valueName: "file"
+        )
     )
-    var output = "v1"
+    var output: String?
 
     @Option(
         help: ArgumentHelp(
@@ -60,10 +69,33 @@ struct PackCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("A folder whose roles and entry.pub must not be of the key.", valueName: "dir"))
     var keys: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "A file of 16 bytes: makes a package of the platform, with the scripts encrypted by them.",
+            valueName: "file"
+        )
+    )
+    var aesKey: String?
+
+    @OptionGroup var told: SyncFileOptions
+
     @OptionGroup var opening: KeyOpening
 
     func validate() throws {
         _ = try place
+        _ = try syncFile
+    }
+
+    /// What the output is called before its number.
+    private var prefix: String { aesKey == nil ? "v" : "file" }
+
+    private var file: FilePath { FilePath(argument: output ?? "\(prefix)1") }
+
+    /// Nil where the output has none.
+    private var version: LoaderVersion? {
+        let name = FilePath(output ?? "\(prefix)1").lastComponent?.string ?? ""
+        let stem = aesKey == nil && name.hasSuffix(".zip") ? name.dropLast(4) : name[...]
+        return stem.hasPrefix(prefix) ? LoaderVersion(String(stem.dropFirst(prefix.count))) : nil
     }
 
     /// Nil where it is to say nothing of it.
@@ -71,36 +103,56 @@ struct PackCommand: AsyncParsableCommand {
         get throws {
             guard let appVersion else { return nil }
             guard let app = AppVersion(appVersion) else { throw ValidationError("--app-version \(AppVersion.rule)") }
-            let name = FilePath(output).lastComponent?.string ?? ""
-            let number = (name.hasSuffix(".zip") ? name.dropLast(4) : name[...]).dropFirst()
-            guard name.hasPrefix("v"), let version = LoaderVersion(String(number)) else {
-                throw ValidationError("with --app-version the output is called vN, and N \(LoaderVersion.rule)")
+            guard let version else {
+                throw ValidationError("with --app-version the output is called \(prefix)N, and N \(LoaderVersion.rule)")
             }
             return LoaderPlace(app, version)
         }
     }
 
+    /// Nil for a package of the loader.
+    private var syncFile: PlatformSyncFile? {
+        get throws {
+            guard aesKey != nil else {
+                guard !told.isUsed else { throw ValidationError("what a sync file tells needs --aes-key") }
+                return nil
+            }
+            guard let version else {
+                throw ValidationError("with --aes-key the output is called fileN, and N \(LoaderVersion.rule)")
+            }
+            return try told.syncFile(naming: version)
+        }
+    }
+
     func run() async throws {
-        let place = try place
+        let (place, syncFile) = (try place, try syncFile)
         try await runCommand { () async throws(Failure) in
             let signer = try opening.openJSPatch(try KeyReference(argument: jspatchKey))
-            let packed = try signing { () throws(SigningError) in
+            let files = files.map { FilePath(argument: $0) }
+            try signing { () throws(SigningError) in
                 if let keys, let key = signer.signingKey {
                     try ReleaseTrust(folder: FilePath(argument: keys), policy: .ofThisProcess, files: DiskFiles())
                         .checkJSPatchKey(key, files: DiskFiles())
                 }
-                return try LoaderPacking(
-                    files.map { FilePath(argument: $0) },
-                    to: FilePath(argument: output),
-                    for: place
-                ).pack(signedBy: signer)
+                if let aesKey, let syncFile {
+                    let packed = try PlatformPacking(files, to: file, for: place, telling: syncFile)
+                        .pack(signedBy: signer, encryptedBy: PlatformPacking.key(FilePath(argument: aesKey)))
+                    Console.standardOutput.line(Self.words(packed.package))
+                    Console.standardOutput.line(Self.words(packed.syncFile, syncFile))
+                } else {
+                    let packed = try LoaderPacking(files, to: file, for: place).pack(signedBy: signer)
+                    Console.standardOutput.line(Self.words(packed))
+                }
             }
-            Console.standardOutput.line(Self.words(packed))
         }
     }
 
     static func words(_ packed: LoaderPacking.Packed) -> String {
         let what = "\(packed.file): \(Words.count(packed.scripts, "script")), \(Words.bytes(packed.size))"
         return what + (packed.place.map { "; says that it is \($0)" } ?? "; says nothing of what it is for")
+    }
+
+    static func words(_ path: FilePath, _ file: PlatformSyncFile) -> String {
+        "\(path): \(String(decoding: file.bytes, as: UTF8.self))"
     }
 }

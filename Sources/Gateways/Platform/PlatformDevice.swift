@@ -1,0 +1,63 @@
+package import PatchFormat
+
+/// What a client of JSPatch's platform keeps of its device, whatever version of the app runs: its draw and its reports.
+package struct PlatformDevice: Equatable, Sendable {
+    private static let document = "record of the platform's client"
+    /// In bytes: all reports, of the longest app versions.
+    package static let limit = 200 * (Limits.platformReports + 1)
+
+    package let draw: PlatformDraw
+    package var reports: PlatformReports
+
+    package init(draw: PlatformDraw, reports: PlatformReports = PlatformReports()) {
+        self.draw = draw
+        self.reports = reports
+    }
+
+    /// Reads ``bytes``.
+    package init(_ bytes: [UInt8]) throws(FormatError) {
+        let fields = try Fields(JSON.document(bytes, named: Self.document, limit: Self.limit), of: Self.document)
+        let number = try fields.integer("draw", in: PlatformDraw.range)
+        guard let draw = PlatformDraw(number) else { throw fields.broken("draw", "must be from 1 to 10") }
+        var reports: [PlatformReports.Report] = []
+        for (index, row) in try fields.array("reports", limit: Limits.platformReports).enumerated() {
+            reports.append(try .init(Fields(row, of: Self.document, at: "reports[\(index)]")))
+        }
+        self.init(draw: draw, reports: PlatformReports(reports))
+    }
+
+    package var bytes: [UInt8] {
+        JSON.fields([("draw", .integer(draw.number)), ("reports", .array(reports.reports.map(\.json)))]).canonicalBytes
+    }
+}
+
+extension PlatformReports.Report {
+    fileprivate init(_ fields: Fields) throws(FormatError) {
+        guard let appVersion = AppVersion(try fields.string("appVersion")) else {
+            throw fields.broken("appVersion", AppVersion.rule)
+        }
+        guard let version = LoaderVersion(try fields.integer("version", in: LoaderVersion.range)) else {
+            throw fields.broken("version", LoaderVersion.rule)
+        }
+        var outcome = PlatformStatistic.Outcome.succeeded
+        if fields.has("code") {
+            guard let code = PlatformError.Code(rawValue: try fields.integer("code", in: 5_001...5_007)) else {
+                throw fields.broken("code", "must be one of the platform's")
+            }
+            outcome = .failed(code)
+        }
+        self.init(
+            PlatformStatistic(LoaderPlace(appVersion, version), outcome),
+            isAcknowledged: try fields.bool("acknowledged")
+        )
+    }
+
+    fileprivate var json: JSON {
+        var code: JSON?
+        if case .failed(let found) = statistic.outcome { code = .integer(found.rawValue) }
+        return .fields([
+            ("acknowledged", .bool(isAcknowledged)), ("appVersion", .text(statistic.place.appVersion.text)),
+            ("code", code), ("version", .integer(statistic.place.version.number)),
+        ])
+    }
+}

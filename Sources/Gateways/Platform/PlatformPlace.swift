@@ -1,0 +1,59 @@
+package import PatchFormat
+
+/// By which JSPatch's platform knows an app: sixteen hex digits, as it gave them out.
+package struct PlatformAppKey: ParsedName {
+    package static let rule = "must be 1 to 64 of A-Z a-z 0-9"
+    package let text: String
+
+    package init?(_ text: String) {
+        guard (1...64).contains(text.utf8.count),
+            text.utf8.allSatisfy({ byte in
+                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+            })
+        else { return nil }
+        self.text = text
+    }
+}
+
+/// Where the files for one version of an app lie on a platform's server.
+package struct PlatformPlace: Hashable, Sendable {
+    package let appKey: PlatformAppKey
+    /// By its text: `2.1` and `2.1.0` are two folders on the server.
+    package let appVersion: AppVersion
+
+    package init(_ appKey: PlatformAppKey, _ appVersion: AppVersion) {
+        self.appKey = appKey
+        self.appVersion = appVersion
+    }
+
+    /// Which list a device follows: what is tried before everyone gets it stands in another.
+    package enum Audience: Sendable {
+        case everyone, developers
+    }
+
+    /// Of the sync file, below the platform's root: `0a1b2c3d/2.1`.
+    ///
+    /// On a disk that is the folder of the packages too, so the file lies in it as ``indexName``: what a server answers with when
+    /// it is asked for a folder.
+    package func syncPath(for audience: Audience) -> String {
+        (audience == .developers ? "dev/" : "") + "\(appKey)/\(appVersion.text)"
+    }
+
+    package static let indexName = "index.html"
+
+    /// Of a package; developers' devices fetch it at the same place.
+    package func packagePath(_ version: LoaderVersion) -> String {
+        "\(appKey)/\(appVersion.text)/\(Self.fileName(version))"
+    }
+
+    package static func fileName(_ version: LoaderVersion) -> String { "file\(version)" }
+
+    package static func == (left: PlatformPlace, right: PlatformPlace) -> Bool {
+        left.appKey == right.appKey && left.appVersion.text.hasSameBytes(as: right.appVersion.text)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(appKey)
+        hasher.combine(appVersion.text)
+    }
+}

@@ -1,0 +1,103 @@
+package import PatchFormat
+
+/// What JSPatch's platform tells every device of one app version: `{"v":4,"g":2}`, `{"e":1}`.
+///
+/// It is not signed: whoever answers in the server's place can write one. What a device does with it is a ``PlatformDecision``.
+package struct PlatformSyncFile: Equatable, Sendable {
+    private static let document = "sync file"
+
+    /// `v`: the newest package; nil where it is missing or 0.
+    package var version: LoaderVersion?
+    /// `p`: nothing is to be done.
+    package var isPaused = false
+    /// `r`: what is installed is not run before the next launch.
+    package var runsLater = false
+    /// `g`.
+    package var share: PlatformShare?
+    /// `c`, as it stands there: one that is malformed is a rule too, and holds nowhere.
+    package var condition: String?
+    /// `cv`: the package for devices on which the condition does not hold; nil where it is missing or 0.
+    package var otherwise: LoaderVersion?
+    /// `e`, whatever it is: what is installed is to be deleted.
+    package var isDeleted = false
+
+    package init(version: LoaderVersion?) {
+        self.version = version
+    }
+
+    /// Keys that are not known are passed over.
+    ///
+    /// - Throws: for what is no object, for a key twice, and for a known key with something else than it is documented with. A
+    ///   device does nothing then.
+    package init(_ bytes: [UInt8]) throws(FormatError) {
+        let fields = try Fields(
+            JSON.document(bytes, named: Self.document, limit: Limits.platformSyncFile),
+            of: Self.document
+        )
+        version = try fields.versionOrNone("v")
+        isPaused = try fields.flag("p")
+        runsLater = try fields.flag("r")
+        if fields.has("g") { share = PlatformShare(try fields.integer("g", in: PlatformShare.range)) }
+        condition = try fields.optionalString("c")
+        otherwise = try fields.versionOrNone("cv")
+        isDeleted = fields.has("e")
+    }
+
+    /// The file: what says nothing is left out.
+    package var bytes: [UInt8] {
+        JSON.fields([
+            ("v", version.map { .integer($0.number) }), ("p", isPaused ? .bool(true) : nil),
+            ("r", runsLater ? .bool(true) : nil), ("g", share.map { .integer($0.tenths) }),
+            ("c", condition.map { .text($0) }), ("cv", otherwise.map { .integer($0.number) }),
+            ("e", isDeleted ? .integer(1) : nil),
+        ]).fileBytes
+    }
+
+    /// Whether the condition holds, by the rules of a ``Condition``; an empty one holds everywhere, a malformed one nowhere.
+    func holds(for facts: [ConditionKey: ConditionValue]) -> Bool {
+        guard let condition, !condition.isEmpty else { return true }
+        do throws(Condition.Problem) { return try Condition(condition).holds(for: facts) } catch { return false }
+    }
+}
+
+extension Fields {
+    /// Nil where it is missing or 0.
+    fileprivate func versionOrNone(_ key: String) throws(FormatError) -> LoaderVersion? {
+        guard has(key) else { return nil }
+        return LoaderVersion(try integer(key, in: 0...LoaderVersion.range.upperBound))
+    }
+
+    /// Also as 0 or 1, as servers in PHP write it; false where it is missing.
+    fileprivate func flag(_ key: String) throws(FormatError) -> Bool {
+        switch object[key] {
+        case .integer(0): false
+        case .integer(1): true
+        default: try bool(key, default: false)
+        }
+    }
+}
+
+/// How many tenths of all devices a package is for: those whose number is not above it.
+package struct PlatformShare: Equatable, Sendable {
+    package static let range = 0...10
+    package static let rule = "must be an integer from 0 to 10: tenths of all devices"
+    package let tenths: Int
+
+    package init?(_ tenths: Int) {
+        guard Self.range.contains(tenths) else { return nil }
+        self.tenths = tenths
+    }
+}
+
+/// The number from 1 to 10 that a device drew once, and keeps.
+package struct PlatformDraw: Equatable, Sendable {
+    package static let range = 1...10
+    package let number: Int
+
+    package init?(_ number: Int) {
+        guard Self.range.contains(number) else { return nil }
+        self.number = number
+    }
+
+    func isIn(_ share: PlatformShare) -> Bool { number <= share.tenths }
+}

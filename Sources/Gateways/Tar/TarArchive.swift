@@ -1,0 +1,96 @@
+package import PatchFormat
+
+/// A few files side by side in one tar archive, all of it in memory (POSIX.1-1988, "ustar").
+///
+/// What is written is the same for the same files. What is read is as strict as a ``ZipArchive``: no folder, no link, no name twice,
+/// and no byte that a reader could understand in another way.
+package struct TarArchive: Equatable, Sendable {
+    package struct File: Equatable, Sendable {
+        /// One name, no folder.
+        package let name: AssetPath
+        package let bytes: [UInt8]
+
+        /// - Throws: for what is no name, or more than one.
+        package init(_ name: String, _ bytes: [UInt8]) throws(TarError) {
+            let path: AssetPath
+            do throws(AssetPath.Problem) { path = try AssetPath(name) } catch { throw .entry(name, .name(error)) }
+            guard path.segments.count == 1 else { throw .entry(name, .nested) }
+            guard name.utf8.count <= TarHeader.nameSize else { throw .entry(name, .nameTooLong) }
+            (self.name, self.bytes) = (path, bytes)
+        }
+    }
+
+    /// How much of an archive is read.
+    package struct Bounds: Equatable, Sendable {
+        /// The archive itself, in bytes: nothing in it is packed, so its files have no more.
+        package let archive: Int
+        package let entries: Int
+
+        package init(archive: Int, entries: Int) {
+            self.archive = archive
+            self.entries = entries
+        }
+    }
+
+    /// By the bytes of their names.
+    package let files: [File]
+
+    /// - Throws: `doubled` where two files have one name.
+    package init(_ files: [File]) throws(TarError) {
+        self.files = files.sorted { $0.name < $1.name }
+        for (file, next) in zip(self.files, self.files.dropFirst()) where file.name == next.name {
+            throw .entry(file.name.text, .doubled)
+        }
+    }
+
+    package subscript(_ name: String) -> [UInt8]? {
+        files.first { $0.name.text.hasSameBytes(as: name) }?.bytes
+    }
+}
+
+extension TarArchive {
+    static let block = 512
+
+    /// The archive: files by their names, of 1970, of nobody, with two blocks of zeros behind them and no more.
+    package var bytes: [UInt8] {
+        var archive: [UInt8] = []
+        for file in files {
+            archive += TarHeader.bytes(of: file)
+            archive += file.bytes
+            archive += [UInt8](repeating: 0, count: Self.padding(of: file.bytes.count))
+        }
+        return archive + [UInt8](repeating: 0, count: 2 * Self.block)
+    }
+
+    /// Reads an archive of files that lie side by side, as tar writes them in its older and newer formats.
+    ///
+    /// Every size is held against what is there before a byte is copied, so no announcement costs memory.
+    package init(reading bytes: [UInt8], within bounds: Bounds) throws(TarError) {
+        guard bytes.count <= bounds.archive else { throw .tooLarge(limit: bounds.archive) }
+        guard !bytes.isEmpty, bytes.count.isMultiple(of: Self.block) else { throw .length(bytes.count) }
+        var (files, names, place): ([File], Set<AssetPath>, Int) = ([], [], 0)
+        while !Self.isZero(bytes[place..<(place + Self.block)]) {
+            guard files.count < bounds.entries else { throw .tooMany(limit: bounds.entries) }
+            let header: TarHeader
+            do throws(TarError.HeaderRule) {
+                header = try TarHeader(bytes[place..<(place + Self.block)])
+            } catch { throw .header(files.count + 1, error) }
+            place += Self.block
+            let end = try header.end(from: place, in: bytes)
+            let file = try File(header.name, Array(bytes[place..<(place + header.size)]))
+            guard names.insert(file.name).inserted else { throw .entry(header.name, .doubled) }
+            files.append(file)
+            place = end
+            guard place < bytes.count else { throw .noEnd }
+        }
+        guard bytes.count >= place + 2 * Self.block, Self.isZero(bytes[place..<(place + 2 * Self.block)]) else {
+            throw .noEnd
+        }
+        guard Self.isZero(bytes[place...]) else { throw .bytesBehind }
+        try self.init(files)
+    }
+
+    static func padding(of size: Int) -> Int { (block - size % block) % block }
+
+    static func isZero(_ bytes: ArraySlice<UInt8>) -> Bool { bytes.allSatisfy { $0 == 0 } }
+}

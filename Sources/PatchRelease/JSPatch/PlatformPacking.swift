@@ -1,0 +1,94 @@
+package import Gateways
+import PatchFormat
+import PatchStore
+package import PatchTrust
+package import SystemPackage
+
+/// Scripts from files as a package of JSPatch's platform, and beside it the sync file that names it.
+///
+/// ```
+/// www/0a1b2c3d/2.1/file3
+/// www/0a1b2c3d/2.1/index.html     {"v":3}
+/// ```
+package struct PlatformPacking: Sendable {
+    /// What was written.
+    package struct Packed: Equatable, Sendable {
+        package let package: LoaderPacking.Packed
+        package let syncFile: FilePath
+    }
+
+    private let output: FilePath
+    private let scripts: LoaderScripts
+    private let syncFile: PlatformSyncFile
+
+    /// - Parameters:
+    ///   - output: the new package.
+    ///   - origin: what the package says it is; nil for one that says nothing.
+    ///   - syncFile: what is told to devices; it names the package.
+    package init(
+        _ files: [FilePath],
+        to output: FilePath,
+        for origin: LoaderPlace?,
+        telling syncFile: PlatformSyncFile
+    ) throws(SigningError) {
+        self.output = output
+        self.syncFile = syncFile
+        scripts = try LoaderScripts(files: files, for: origin, in: output)
+    }
+
+    /// The key that scripts are encrypted with, as a file holds it.
+    package static func key(_ file: FilePath) throws(SigningError) -> AESKey {
+        let bytes = try onDisk { () throws(FileError) in try DiskFiles().read(file, limit: Limits.keyFile) }
+        guard let key = AESKey(bytes) else { throw .encryptionKey(file, bytes: bytes.count) }
+        return key
+    }
+
+    /// Signs and writes the package, and reads it as a client will before that; then the sync file in place of the one before.
+    ///
+    /// Afterwards: both stand, durably; or the package alone, which no device asks for; or neither.
+    package func pack(signedBy signer: JSPatchSigner, encryptedBy key: AESKey) throws(SigningError) -> Packed {
+        let place = output.parent.at(PlatformPlace.indexName)
+        try checkReplaced(place)
+        let encrypted = try Self.packing(output) { () throws(PlatformError) in try scripts.encrypted(with: key) }
+        let signature = try signer.sign(.md5, of: LoaderPackage.fingerprint(of: encrypted))
+        let bytes = try Self.packing(output) { () throws(PlatformError) in
+            let bytes = try PlatformPackage(scripts: encrypted, signature: signature).bytes()
+            let read = try OpenedPlatformPackage(
+                PlatformPackage(bytes),
+                by: signer.publicKey,
+                openedWith: key
+            )
+            precondition(read.scripts == scripts, "a package is not what it was made of")
+            return bytes
+        }
+        try DiskFiles().writeNew(bytes, to: output, permissions: .publicFile)
+        try onDisk { () throws(FileError) in
+            try DiskFiles().replace(
+                PlatformPlace.indexName,
+                in: output.parent,
+                with: syncFile.bytes,
+                permissions: .publicFile
+            )
+        }
+        return Packed(
+            package: .init(file: output, scripts: scripts.scripts.count, size: bytes.count, place: scripts.place),
+            syncFile: place
+        )
+    }
+
+    /// Somebody's page is not replaced.
+    private func checkReplaced(_ place: FilePath) throws(SigningError) {
+        let bytes: [UInt8]
+        do throws(FileError) { bytes = try DiskFiles().read(place, limit: Limits.platformSyncFile) } catch .notFound {
+            return
+        } catch { throw .file(error) }
+        do throws(FormatError) { _ = try PlatformSyncFile(bytes) } catch { throw .noSyncFile(place) }
+    }
+
+    private static func packing<Value>(
+        _ file: FilePath,
+        _ work: () throws(PlatformError) -> Value
+    ) throws(SigningError) -> Value {
+        do throws(PlatformError) { return try work() } catch { throw .platform(file, error) }
+    }
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+import Gateways
+import PatchFormat
+
+/// What a sync file of JSPatch's platform tells besides the package that it names.
+struct SyncFileOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("For so many tenths of all devices (g).", valueName: "0-10"))
+    var gray: Int?
+
+    @Option(help: ArgumentHelp("For devices on which it holds (c).", valueName: "'ios>=9.0&&ismale==1'"))
+    var condition: String?
+
+    @Option(help: ArgumentHelp("The version for those on which it does not (cv).", valueName: "N"))
+    var otherwise: Int?
+
+    @Flag(help: "Devices do nothing (p).")
+    var paused = false
+
+    @Flag(help: "Devices that install it do not run it before their next launch (r).")
+    var runLater = false
+
+    var isUsed: Bool { gray != nil || condition != nil || otherwise != nil || paused || runLater }
+
+    func syncFile(naming version: LoaderVersion) throws -> PlatformSyncFile {
+        var file = PlatformSyncFile(version: version)
+        (file.isPaused, file.runsLater) = (paused, runLater)
+        if let gray {
+            guard let share = PlatformShare(gray) else { throw ValidationError("--gray \(PlatformShare.rule)") }
+            guard condition == nil else { throw ValidationError("with --gray clients do not look at --condition") }
+            file.share = share
+        }
+        if let condition {
+            do throws(Condition.Problem) { file.condition = try Condition(condition).text } catch {
+                throw ValidationError("--condition \(error)")
+            }
+        }
+        if let otherwise {
+            guard condition != nil else { throw ValidationError("--otherwise needs --condition") }
+            guard let other = LoaderVersion(otherwise) else {
+                throw ValidationError("--otherwise \(LoaderVersion.rule)")
+            }
+            file.otherwise = other
+        }
+        return file
+    }
+}

@@ -1,0 +1,91 @@
+import COpenSSL
+
+/// Why bytes are not what a key encrypted.
+package enum AESError: Error, Equatable, Sendable {
+    /// No whole number of blocks of 16 bytes, or none.
+    case length(Int)
+    /// Their end is no padding: encrypted by another key, or altered.
+    case padding
+}
+
+extension AESError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .length(let count): "has \(count) bytes, which is no whole number of blocks of 16"
+        case .padding: "does not open with this key: its end is no padding"
+        }
+    }
+}
+
+/// A key of AES-128 in CBC mode with PKCS#7 padding and an initialization vector of zeros: what `openssl enc -aes-128-cbc -K KEY
+/// -iv 00000000000000000000000000000000` does.
+///
+/// It hides, and proves nothing: whoever takes what it opens has checked a signature before. With a vector of zeros the same
+/// bytes are the same again, and two texts that begin alike show that they do.
+package struct AESKey: Sendable, CustomStringConvertible {
+    package static let size = 16
+    package static let rule = "must be \(size) bytes"
+    private let bytes: [UInt8]
+
+    package var description: String { "‹key›" }
+
+    package init?(_ bytes: [UInt8]) {
+        guard bytes.count == Self.size else { return nil }
+        self.bytes = bytes
+    }
+
+    /// Whole blocks: 1 to 16 bytes more than `plain` has.
+    package func encrypted(_ plain: [UInt8]) -> [UInt8] {
+        guard
+            let out = unsafe run(
+                plain,
+                room: plain.count + Self.size,
+                EVP_EncryptInit_ex,
+                EVP_EncryptUpdate,
+                EVP_EncryptFinal_ex
+            )
+        else { preconditionFailure("libcrypto could not encrypt") }
+        return out
+    }
+
+    package func decrypted(_ bytes: [UInt8]) throws(AESError) -> [UInt8] {
+        guard !bytes.isEmpty, bytes.count.isMultiple(of: Self.size) else { throw .length(bytes.count) }
+        guard let out = unsafe run(bytes, room: bytes.count, EVP_DecryptInit_ex, EVP_DecryptUpdate, EVP_DecryptFinal_ex)
+        else { throw .padding }
+        return out
+    }
+
+    private typealias Beginning = (
+        OpaquePointer?, OpaquePointer?, OpaquePointer?, UnsafePointer<UInt8>?, UnsafePointer<UInt8>?
+    ) -> Int32
+    private typealias Step = (
+        OpaquePointer?, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<Int32>?, UnsafePointer<UInt8>?, Int32
+    ) -> Int32
+    private typealias End = (OpaquePointer?, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<Int32>?) -> Int32
+
+    /// Nil where its end is no padding.
+    private func run(
+        _ input: [UInt8],
+        room: Int,
+        _ begin: Beginning,
+        _ step: Step,
+        _ end: End
+    ) -> [UInt8]? {
+        precondition(room <= Int(Int32.max), "libcrypto counts in 32 bits")
+        guard let context = unsafe EVP_CIPHER_CTX_new() else { preconditionFailure("libcrypto has no memory") }
+        defer { unsafe EVP_CIPHER_CTX_free(context) }
+        let vector = [UInt8](repeating: 0, count: Self.size)
+        guard unsafe begin(context, EVP_aes_128_cbc(), nil, bytes, vector) == 1 else {
+            preconditionFailure("libcrypto has not this cipher")
+        }
+        var isWhole = false
+        let output = unsafe [UInt8](unsafeUninitializedCapacity: room) { space, count in
+            var (written, rest): (Int32, Int32) = (0, 0)
+            guard unsafe step(context, space.baseAddress, &written, input, Int32(input.count)) == 1 else { return }
+            isWhole = unsafe end(context, space.baseAddress.map { unsafe $0 + Int(written) }, &rest) == 1
+            count = isWhole ? Int(written + rest) : 0
+        }
+        if !isWhole { _ = lastOpenSSLError() }
+        return isWhole ? output : nil
+    }
+}
