@@ -10,7 +10,7 @@ import Testing
 /// What is left where uploads grow, once none does.
 private let tidy = [".patchline-uploads/": ""]
 
-@Suite("An upload")
+@Suite("An upload into an owner's folder", .timeLimit(.minutes(1)))
 struct UploadedFileTests {
     @Test func `gets its name, content and place`() async throws {
         let world = try UploadWorld(with: ["images/"])
@@ -210,6 +210,14 @@ struct UploadedFileTests {
 
     // MARK: Over a connection
 
+    /// As long as the suite's time lasts.
+    private func until(_ condition: () throws -> Bool) async throws {
+        while try !condition() {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
     private static func head(_ length: Int) -> String {
         "POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(length)\r\n"
             + "Content-Type: multipart/form-data; boundary=\(UploadWorld.boundary)\r\n\r\n"
@@ -224,10 +232,10 @@ struct UploadedFileTests {
                 try await client.send(Self.head(body.utf8.count + 100))
                 try await client.send(String(body.dropLast(1_000)))
                 // It has begun: there is a file, under no name that anybody sees.
-                while try world.tree()[".patchline-uploads/1"]?.isEmpty != false { await Task.yield() }
+                try await until { try world.tree()[".patchline-uploads/1"]?.isEmpty == false }
                 #expect(try await world.get("/list?path=/").body == "[]")
             }
-            while try world.tree() != tidy { await Task.yield() }
+            try await until { try world.tree() == tidy }
         }
         #expect(try world.tree() == tidy)
     }
@@ -242,7 +250,7 @@ struct UploadedFileTests {
                 try await client.send(Self.head(body.utf8.count))
                 try await client.send(body)
             }
-            while try world.tree()["a.bin"] == nil { await Task.yield() }
+            try await until { try world.tree()["a.bin"] != nil }
         }
         #expect(try world.tree() == tidy.merging(["a.bin": content]) { $1 })
     }
