@@ -190,6 +190,11 @@ let package = Package(
                 nioPosix, systemPackage,
             ]
         ),
+        // What a kiosk's owner puts into a folder of it, over the local server.
+        .target(
+            name: "FolderUploads",
+            dependencies: ["FileFacts", "PatchFormat", "PatchStore", "HTTPFiles", nioCore, nioHTTP1, systemPackage]
+        ),
         .target(
             name: "APIProxy",
             dependencies: [
@@ -202,7 +207,7 @@ let package = Package(
             dependencies: [
                 "FileFacts", "GatewayClients", "Gateways", "PatchFetch",
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "HTTPFiles",
-                "AssetServer",
+                "AssetServer", "FolderUploads",
                 "APIProxy", lifecycle, logging, nioConcurrency, nioCore, systemPackage,
             ]
         ),
@@ -352,7 +357,8 @@ let package = Package(
         .testTarget(
             name: "HTTPFilesTests",
             dependencies: [
-                "FileFacts", "HTTPFiles", nioConcurrency, nioCore, nioPosix, nioHTTP1, nioSSL, subprocess,
+                "FileFacts", "FolderUploads", "HTTPFiles", "PatchStore", "PatchTesting", nioConcurrency, nioCore,
+                nioPosix, nioHTTP1, nioSSL, subprocess,
                 systemPackage,
             ]
         ),
@@ -436,8 +442,8 @@ let package = Package(
         .testTarget(
             name: "AssetServerTests",
             dependencies: [
-                "AssetServer", "FileFacts", "HTTPFiles", "PageTesting", "PatchFormat", "PatchStore", "PatchTesting",
-                "PatchTrust", nioConcurrency, nioCore, nioHTTP1, systemPackage,
+                "AssetServer", "FileFacts", "FolderUploads", "HTTPFiles", "PageTesting", "PatchFormat", "PatchStore",
+                "PatchTesting", "PatchTrust", nioConcurrency, nioCore, nioHTTP1, systemPackage,
             ]
         ),
         .testTarget(

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Replays the requests that GCDWebServer recorded, against our server in its dialect: folders, a movie by ranges, a form.
+# Replays the requests that GCDWebServer recorded, against our server in its dialect: folders, a movie by ranges, a form, uploads.
 #
 # usage: Tests/recorded.sh CHECKOUT     a working copy of swisspol/GCDWebServer; nothing in it is changed
 set -euo pipefail
@@ -21,9 +21,10 @@ with zipfile.ZipFile(sys.argv[1]) as archive:
             at += 4 + size
 PY
 payload=$(find "$work" -name Copy.txt -printf '%h\n' | head -n 1)
+cp -a "$payload" "$work/uploads"
 mkdir "$work/movie"
 cp "$pairs/Sample-Movie.mp4" "$work/movie"
 touch -d '2014-01-01 00:00:00 UTC' "$work/movie/Sample-Movie.mp4"
 find "$work" -type d -exec touch -d '2014-01-01 00:00:00 UTC' {} +
-export PATCHLINE_RECORDED="$pairs/WebServer:$payload:compatible $pairs/WebServer-Sample-Movie:$work/movie:compatible $pairs/HTMLForm:$payload:form"
+export PATCHLINE_RECORDED="$pairs/WebServer:$payload:compatible $pairs/WebServer-Sample-Movie:$work/movie:compatible $pairs/HTMLForm:$payload:form $pairs/WebUploader:$work/uploads:uploader"
 "$(dirname "$0")/../.ci/test" --filter RecordedPairsTests

@@ -19,6 +19,8 @@ package final class AssetServer: FileSource {
         package var www: FilePath?
         /// The folder of `/local-filesystem/…`; without it there is none.
         package var localFiles: FilePath?
+        /// What takes the calls below `/__patchline/uploads/`, for who has the token; without it there are none.
+        package var uploads: (any RequestDelegate)?
 
         package init(access: Access) {
             self.access = access
@@ -45,7 +47,8 @@ package final class AssetServer: FileSource {
                 access: settings.access,
                 types: settings.types,
                 www: settings.www.map(FolderFiles.init(root:)),
-                localFiles: settings.localFiles.map(FolderFiles.init(root:))
+                localFiles: settings.localFiles.map(FolderFiles.init(root:)),
+                uploads: settings.access.token == nil ? nil : settings.uploads
             )
         )
     }

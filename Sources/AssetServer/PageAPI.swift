@@ -6,6 +6,8 @@ import PatchFormat
 package enum PageAPI {
     package static let prefix = "__patchline"
     static let scriptFolder = "scripts"
+    /// The names that lead to the calls over a folder that the device's owner names.
+    package static let uploads = [prefix, "uploads"]
     /// Another origin cannot send it without asking first, and is only allowed to where a setting names it.
     static let switchHeader = "X-Patchline-Switch"
 

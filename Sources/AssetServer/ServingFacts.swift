@@ -9,6 +9,8 @@ struct ServingFacts: Sendable {
     let types: ContentTypeRules
     let www: FolderFiles?
     let localFiles: FolderFiles?
+    /// Nil where everybody is let in.
+    let uploads: (any RequestDelegate)?
     var served = ServedSelections()
     var session = Session(port: 0)
     var host: (any PageHost)?
@@ -16,11 +18,18 @@ struct ServingFacts: Sendable {
     /// Counts every change of these facts that can change a decision.
     var edition = 0
 
-    init(access: Access, types: ContentTypeRules, www: FolderFiles?, localFiles: FolderFiles?) {
+    init(
+        access: Access,
+        types: ContentTypeRules,
+        www: FolderFiles?,
+        localFiles: FolderFiles?,
+        uploads: (any RequestDelegate)?
+    ) {
         self.access = access
         self.types = types
         self.www = www
         self.localFiles = localFiles
+        self.uploads = uploads
     }
 
     /// Reads files of the bundle and of the app's own folders, and nothing else outside memory.
@@ -40,6 +49,10 @@ struct ServingFacts: Sendable {
     private func decideAdmitted(_ request: FileRequest, at now: Duration) -> AssetDecision {
         let page = PageRequest(request)
         let choice = served.choose(page, at: now)
+        if let uploads, uploads.takes(request) {
+            let shown = Admission.withoutToken(request, port: session.port)
+            return AssetDecision(.delegate(uploads, shown), note: choice.note)
+        }
         if request.path.segments.first == PageAPI.prefix {
             let action = opening(choice, isPage: PageAPI.isScript(request)) ?? call(request, choice.selection)
             return AssetDecision(action, note: choice.note)

@@ -1,6 +1,8 @@
 import Foundation
+import FolderUploads
 import HTTPFiles
 import NIOHTTP1
+import PatchStore
 import SystemPackage
 import Testing
 
@@ -16,6 +18,8 @@ struct RecordedSuite: Sendable, CustomTestStringConvertible {
         case compatible
         /// A form, as GCDWebServer serves it.
         case form
+        /// The calls of GCDWebUploader over the folder, which they change.
+        case uploader
     }
 
     let folder: URL
@@ -122,10 +126,15 @@ struct RecordedPairsTests {
         let source: any FileSource =
             switch suite.mode {
             case .folder, .compatible: ListedFolder(root: FilePath(suite.payload.path))
+            case .uploader: Uploader(FilePath(suite.payload.path), files: DiskFiles(), below: [])
             case .form: FormSource(page: try Recorded(try #require(pairs.first).response).body)
             }
         let configure: @Sendable (inout FileServerConfiguration) -> Void = { configuration in
-            if suite.mode != .folder { configuration.dialect = .gcdWebServer(name: "GCDWebServer") }
+            switch suite.mode {
+            case .folder: break
+            case .compatible, .form: configuration.dialect = .gcdWebServer(name: "GCDWebServer")
+            case .uploader: configuration.dialect = .gcdWebServer(name: "GCDWebUploader")
+            }
         }
         var same = 0
         for pair in pairs {

@@ -27,6 +27,7 @@ struct DaemonSettingsTests {
                 startup-timeout: 1500ms
                 startup-timer: launch
                 url-file: /run/p/shop.html
+                uploads: /var/lib/p/content
                 proxy: ['/api/.*=https://api.example.com']
             """
         )
@@ -44,6 +45,7 @@ struct DaemonSettingsTests {
         shop.startupTimeout = .milliseconds(1_500)
         shop.countsLaunch = true
         shop.urlFile = "/run/p/shop.html"
+        shop.uploads = "/var/lib/p/content"
         shop.proxy = ["/api/.*=https://api.example.com"]
         #expect(settings.stores[0] == shop)
         let till = StoreSettings(name: "till", store: "/var/lib/p/till")

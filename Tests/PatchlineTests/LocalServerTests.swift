@@ -368,6 +368,33 @@ struct LocalServerTests {
         }
     }
 
+    @Test func `lists the folder that its owner names to who has the token, and tidies up there when it starts`()
+        async throws
+    {
+        try await Served.with { world in
+            let (files, content) = (DiskFiles(), world.root.appending("content"))
+            try files.makeDirectory(content.appending(".patchline-uploads"))
+            try files.write([1], to: content.appending(".patchline-uploads/1"))
+            try files.write([1], to: content.appending("a.txt"))
+            let server = world.server { $0.uploads = content }
+            let address = try await server.start()
+            #expect(try files.list(content.appending(".patchline-uploads")) == [])
+            let list = "/__patchline/uploads/list?path=/"
+            let stranger = Browser(port: address.port, host: address.host)
+            #expect(try await stranger.ask(list).status == 403)
+            #expect(try await address.browser.ask(list).body == #"[{"path":"\/a.txt","name":"a.txt","size":1}]"#)
+            await server.stop()
+            // With everybody let in, there is none.
+            let open = world.server {
+                $0.uploads = content
+                $0.isOpen = true
+            }
+            let other = try await open.start()
+            #expect(try await Browser(port: other.port, host: other.host).ask(list).status == 404)
+            await open.stop()
+        }
+    }
+
     @Test func `tells pages what went wrong, and not where on the device`() async throws {
         try await Served.with { world in
             var settings = LocalServer.Settings()

@@ -10,6 +10,7 @@ struct DeviceCommandTests {
         (["--bundle", "typo"], "no bundle typo is installed; there is web"),
         (["--www", "/nope"], "--www: /nope is no folder, or not there"),
         (["--local-files", "/etc/passwd"], "--local-files: /etc/passwd is no folder"),
+        (["--uploads", "/etc/passwd"], "--uploads: /etc/passwd is no folder, or not there"),
         (["--proxy", "api=http://127.0.0.1:1"], "can never match: every path begins with '/'"),
     ])
     func `refuse what serve would ask for in vain`(options: [String], sentence: String) async throws {

@@ -100,6 +100,7 @@ struct PatchSyncTranscripts {
         "serve --store device --parameters-every -1",
         "serve --store device --parameters-every=-1",
         "serve --store device --no-sync --sync-every 10",
+        "serve --store device --uploads . --open",
         "sync --store device --app-build a/b",
     ]
 }

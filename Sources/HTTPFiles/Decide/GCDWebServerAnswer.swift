@@ -27,6 +27,10 @@ struct GCDWebServerAnswer {
         }
         headers.replaceOrAdd(name: "Content-Type", value: file.contentType)
         headers.replaceOrAdd(name: "Cache-Control", value: file.cacheControl)
+        // What is to be kept is sent whole.
+        if headers.contains(name: "Content-Disposition") {
+            return Response(status: .ok, headers: headers, body: .file(open, 0..<open.size))
+        }
         headers.replaceOrAdd(name: "Accept-Ranges", value: "bytes")
         switch ByteRange(parsing: request.headers["Range"])?.resolved(size: open.size) {
         case .bytes(let range)?:

@@ -72,6 +72,7 @@ extension StoreSettings {
         var settings = LocalServer.Settings()
         settings.serves = serves
         settings.port = port
+        settings.uploads = uploads
         settings.app.bundle = bundle
         settings.app.startupTimeout = startupTimeout
         settings.app.startupTimer = countsLaunch ? .launch : .firstPage

@@ -113,7 +113,7 @@ private struct SettingsText {
 
     private static let keys = [
         "store", "server", "root", "channel", "sync-every", "serve", "port", "bundle", "startup-timeout",
-        "startup-timer", "url-file", "proxy",
+        "startup-timer", "url-file", "uploads", "proxy",
     ]
 
     func store(_ key: (text: String, line: Int), _ node: Int) throws(DaemonSettingsFault) -> StoreSettings {
@@ -171,6 +171,7 @@ private struct SettingsText {
             try value("startup-timer", "must be page or launch") { ["page": false, "launch": true][$0] }
             ?? !store.serves
         store.urlFile = try path("url-file")
+        store.uploads = try path("uploads")
         store.proxy = try rules(rows["proxy"])
         return store
     }

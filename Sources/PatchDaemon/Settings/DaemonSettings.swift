@@ -59,6 +59,8 @@ package struct StoreSettings: Equatable, Sendable {
     /// Whether that goes from the launch on, and not from the first page.
     package var countsLaunch = false
     package var urlFile: FilePath?
+    /// A folder that who has the access token may change; no link.
+    package var uploads: FilePath?
     /// `/api/.*=https://api.example.com`, each a rule.
     package var proxy: [String] = []
 

@@ -48,6 +48,7 @@ struct ServeCommand: LastingCommand {
               patchsync serve --store /var/lib/app
               patchsync serve --store /var/lib/app --proxy '/api/.*=https://api.example.com'
               patchsync serve --store /var/lib/app --sync-every 900
+              patchsync serve --store /var/lib/app --www ~/content --uploads ~/content
               patchsync serve --store /var/lib/app --url-file ~/.app/open.html & xdg-open ~/.app/open.html
               patchsync serve --store /var/lib/app --port 0 --startup-timeout 5000 --json
             """
@@ -101,6 +102,16 @@ struct ServeCommand: LastingCommand {
 
     @Option(
         name: .long,
+        help: ArgumentHelp(
+            "A folder whose files who has the token may list, fetch, add, move and delete, under /__patchline/uploads/; none "
+                + "without it.",
+            valueName: "dir"
+        )
+    )
+    var uploads: String?
+
+    @Option(
+        name: .long,
         help: ArgumentHelp("Write the URL into this file, mode 0600, and do not print it.", valueName: "file")
     )
     var urlFile: String?
@@ -151,6 +162,9 @@ struct ServeCommand: LastingCommand {
         guard (0...31_536_000).contains(parametersEvery) else {
             throw ValidationError("--parameters-every must be from 0 to 31536000 seconds")
         }
+        if uploads != nil, serving.open {
+            throw ValidationError("--uploads and --open exclude each other: uploads are for who has the access token")
+        }
         if noSync, syncEvery != nil { throw ValidationError("--no-sync and --sync-every exclude each other") }
     }
 
@@ -177,7 +191,7 @@ struct ServeCommand: LastingCommand {
 
     /// What is named and is not there would be asked in vain for as long as this runs.
     private func checkNames(_ device: Device) throws(Failure) {
-        for (option, folder) in [("--www", www), ("--local-files", localFiles)] {
+        for (option, folder) in [("--www", www), ("--local-files", localFiles), ("--uploads", uploads)] {
             guard let path = folder.map({ FilePath(argument: $0) }) else { continue }
             guard (try? device.store.files.status(of: path.followingLinks))?.kind == .directory else {
                 throw Failure("\(option): \(path) is no folder, or not there", exitCode: .usage)
@@ -253,6 +267,7 @@ struct ServeCommand: LastingCommand {
         settings.dialect = serving.answering
         settings.serving.www = www.map { FilePath(argument: $0) }
         settings.serving.localFiles = localFiles.map { FilePath(argument: $0) }
+        settings.uploads = uploads.map { FilePath(argument: $0).followingLinks }
         settings.app.startupTimeout = .milliseconds(startupTimeout)
         settings.app.startupTimer = startupTimer == .launch ? .launch : .firstPage
         settings.app.bundle = bundle.flatMap { PatchID($0) }

@@ -2,6 +2,7 @@ package import AssetServer
 package import HTTPFiles
 package import PatchFetch
 package import PatchSync
+package import SystemPackage
 
 extension LocalServer {
     package struct Settings: Sendable {
@@ -19,6 +20,10 @@ extension LocalServer {
         /// Other rules than HTTP's, for an app whose client was made for another server.
         package var dialect = Dialect.rfc9110
         package var serving = AssetServer.Settings(access: Access(token: nil))
+        /// A folder whose files who has the token may list, fetch, add, move and delete; without it there is none.
+        ///
+        /// Absolute, and no link. Refused where everybody is let in.
+        package var uploads: FilePath?
         package var app = RunningApp.Settings()
         package var updates = Updates.Settings()
         /// How often online parameters are looked for beside the syncs; nil: only with a sync.

@@ -1,6 +1,7 @@
 import PatchFetch
 import PatchTrust
 package import AssetServer
+import FolderUploads
 package import HTTPFiles
 import Logging
 import NIOCore
@@ -40,6 +41,7 @@ package actor LocalServer {
     private let app: RunningApp
     private let updates: Updates
     private let watch: ParametersWatch?
+    private let uploader: Uploader?
     private let token: AccessToken?
     private let host: String
     private let turnedAway = TurnedAway()
@@ -74,6 +76,10 @@ package actor LocalServer {
         if let own = device.configuration.host?.host {
             serving.access.hosts = settings.isOpen ? Access.loopbackHosts.union([own]) : [own]
         }
+        uploader = settings.uploads.map { folder in
+            Uploader(folder, files: device.store.files, below: PageAPI.uploads) { report(.fileTrouble($0)) }
+        }
+        serving.uploads = uploader
         let assets = AssetServer(serving)
         self.assets = assets
         let deadlines = settings.deadlines
@@ -308,6 +314,7 @@ package actor LocalServer {
             if host != Address.sharedHost { held = try HeldPort(port) }
             await record(port)
         }
+        await uploader?.tidy()
         if hasLaunched { try await app.foreground() } else { try await app.launch() }
         hasLaunched = true
         return app

@@ -1,0 +1,47 @@
+import HTTPFiles
+import NIOHTTP1
+
+/// What a request asks of the folder, as far as its head says.
+enum UploaderCall: Equatable, Sendable {
+    case list(ItemPath)
+    case download(ItemPath)
+    /// The body says of what.
+    case change(FolderChange.Kind)
+    /// - answersJSON: whether the client reads it; else a browser may show what it gets.
+    case upload(MultipartBoundary, answersJSON: Bool)
+
+    /// - Parameter prefix: the names that lead to the API.
+    init(_ request: FileRequest, below prefix: [String]) throws(UploaderError) {
+        let names = request.path.segments
+        guard names.count == prefix.count + 1, names.starts(with: prefix), let name = names.last,
+            !request.path.hasTrailingSlash
+        else { throw .noSuchCall }
+        switch name {
+        case "list": self = .list(try Self.path(of: request))
+        case "download": self = .download(try Self.path(of: request))
+        case "upload":
+            try Self.check(request, posts: "multipart/form-data")
+            let type = request.headers.first(name: "Content-Type") ?? ""
+            guard let boundary = MultipartBoundary(contentType: type) else { throw .multipart(.noBoundary) }
+            let accepted = request.headers["Accept"].joined(separator: ",").lowercased()
+            self = .upload(boundary, answersJSON: accepted.contains("application/json"))
+        default:
+            guard let kind = FolderChange.Kind(rawValue: name) else { throw .noSuchCall }
+            try Self.check(request, posts: "application/x-www-form-urlencoded")
+            self = .change(kind)
+        }
+    }
+
+    private static func path(of request: FileRequest) throws(UploaderError) -> ItemPath {
+        guard request.method == .GET || request.method == .HEAD else { throw .wrongMethod(allow: "GET, HEAD") }
+        let fields: FormFields
+        do throws(FormFault) { fields = try FormFields((request.query ?? "").utf8) } catch { throw .form(error) }
+        return try fields.path("path")
+    }
+
+    private static func check(_ request: FileRequest, posts type: String) throws(UploaderError) {
+        guard request.method == .POST else { throw .wrongMethod(allow: "POST") }
+        let given = request.headers.first(name: "Content-Type")?.prefix { $0 != ";" && $0 != " " }.lowercased()
+        guard given == type else { throw .wrongType(wanted: type) }
+    }
+}
