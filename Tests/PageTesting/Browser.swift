@@ -42,10 +42,16 @@ package struct Browser: Sendable {
         return browser
     }
 
-    package func ask(_ target: String, _ fields: [(String, String)] = [], method: String = "GET") async throws -> Answer
-    {
-        try await connected { inbound, channel in
-            try await channel.writeAndFlush(head(method, target, fields + [("Connection", "close")]))
+    package func ask(
+        _ target: String,
+        _ fields: [(String, String)] = [],
+        method: String = "GET",
+        body: String? = nil
+    ) async throws -> Answer {
+        let length = body.map { [("Content-Length", "\($0.utf8.count)")] } ?? []
+        return try await connected { inbound, channel in
+            try await channel.writeAndFlush(head(method, target, fields + length + [("Connection", "close")]))
+            if let body { try await channel.writeAndFlush(ByteBuffer(string: body)) }
             var text = ByteBuffer()
             while var more = try await inbound.next(isolation: #isolation) { text.writeBuffer(&more) }
             return Answer(String(buffer: text))

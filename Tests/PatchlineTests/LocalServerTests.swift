@@ -395,6 +395,34 @@ struct LocalServerTests {
         }
     }
 
+    @Test func `takes a file of any size into that folder, and from who has the token alone`() async throws {
+        try await Served.with { world in
+            let (files, content) = (DiskFiles(), world.root.appending("content"))
+            try files.makeDirectory(content)
+            let server = world.server { $0.uploads = content }
+            let address = try await server.start()
+            let film = String(repeating: "film", count: 100_000)
+            let form = """
+                --XX\r\nContent-Disposition: form-data; name="files[]"; filename="film.mp4"\r\n\r\n\(film)\r\n--XX--\r\n
+                """
+            let target = "/__patchline/uploads/upload"
+            let fields = [("Content-Type", "multipart/form-data; boundary=XX")]
+            let stranger = Browser(port: address.port, host: address.host)
+            // Refused before all of it is sent, which may end the connection first.
+            let refused = try? await stranger.ask(target, fields, method: "POST", body: form)
+            #expect(refused?.status != 200)
+            #expect(try files.list(content.appending(".patchline-uploads")) == [])
+            let app = try await address.browser
+            let answer = try await app.ask(target, fields, method: "POST", body: form)
+            #expect(answer.status == 200 && answer.body == "{}")
+            #expect(try files.read(content.appending("film.mp4"), limit: 1_000_000) == Array(film.utf8))
+            #expect(try files.list(content) == [".patchline-uploads", "film.mp4"])
+            // The fields that say what a browser keeps to itself are those of every answer.
+            #expect(answer.field("Referrer-Policy") == "same-origin")
+            await server.stop()
+        }
+    }
+
     @Test func `tells pages what went wrong, and not where on the device`() async throws {
         try await Served.with { world in
             var settings = LocalServer.Settings()
