@@ -9,7 +9,7 @@ import Testing
 
 @testable import GatewayClients
 
-/// A platform's server as a dictionary of paths; what it lacks is not found. It keeps every request.
+/// A platform's server as a dictionary of paths, which keeps every request; what it lacks is not found.
 final class ServedPlatform: Fetcher {
     private let answers: [String: Result<[UInt8], FetchError>]
     private let asked = AsyncStream.makeStream(of: FetchRequest.self)

@@ -214,6 +214,7 @@ struct PlatformStatisticTests {
             )
         )
         for text in ["", "a\n", String(repeating: "a", count: 129)] { #expect(PlatformDeviceID(text) == nil) }
+        #expect(PlatformDeviceID.rule == "must be 1 to 128 bytes without control characters")
     }
 
     @Test func `counts by an answer that says so, and by no other`() {

@@ -30,6 +30,9 @@ package enum PlatformError: Error, Equatable, Sendable {
         case decryptMD5 = 5006
         case network = 5007
 
+        /// From the first to the last, without a gap.
+        static let range = untar.rawValue...network.rawValue
+
         /// As the platform names it.
         package var message: String {
             switch self {

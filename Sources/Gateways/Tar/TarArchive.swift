@@ -68,7 +68,7 @@ extension TarArchive {
     package init(reading bytes: [UInt8], within bounds: Bounds) throws(TarError) {
         guard bytes.count <= bounds.archive else { throw .tooLarge(limit: bounds.archive) }
         guard !bytes.isEmpty, bytes.count.isMultiple(of: Self.block) else { throw .length(bytes.count) }
-        var (files, names, place): ([File], Set<AssetPath>, Int) = ([], [], 0)
+        var (files, place): ([File], Int) = ([], 0)
         while !Self.isZero(bytes[place..<(place + Self.block)]) {
             guard files.count < bounds.entries else { throw .tooMany(limit: bounds.entries) }
             let header: TarHeader
@@ -77,9 +77,7 @@ extension TarArchive {
             } catch { throw .header(files.count + 1, error) }
             place += Self.block
             let end = try header.end(from: place, in: bytes)
-            let file = try File(header.name, Array(bytes[place..<(place + header.size)]))
-            guard names.insert(file.name).inserted else { throw .entry(header.name, .doubled) }
-            files.append(file)
+            files.append(try File(header.name, Array(bytes[place..<(place + header.size)])))
             place = end
             guard place < bytes.count else { throw .noEnd }
         }
