@@ -78,7 +78,7 @@ struct AssetAnswer: ExaminedFile {
             ServedFile(
                 path: file.path,
                 root: file.root,
-                entityTag: sent.sha256.hex,
+                entityTag: table.entityTag(of: sent),
                 contentType: contentType,
                 cacheControl: cacheControl,
                 headers: headers,

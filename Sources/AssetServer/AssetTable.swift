@@ -7,15 +7,20 @@ package struct AssetTable: Sendable {
     package let files: any AssetFiles
     private let index: BundleIndex
     private let routes: [RoutePattern]?
+    private let tags: [String: String]
 
-    package init(_ index: BundleIndex, files: any AssetFiles) {
+    /// - Parameter tags: entity tags by path, of files whose tag is not their SHA-256.
+    package init(_ index: BundleIndex, files: any AssetFiles, tags: [String: String] = [:]) {
         self.index = index
         self.files = files
+        self.tags = tags
         routes = index.routes
     }
 
     /// The manifest's SHA-256: which release this is.
     package var bundle: SHA256Digest { index.manifest }
+
+    func entityTag(of row: BundleIndex.Row) -> String { tags[row.path] ?? row.sha256.hex }
 
     /// What stands under a decoded URL path in the manifest itself.
     package func asset(at path: String) -> BundleIndex.Row? {

@@ -37,6 +37,9 @@ struct MeteorRecordTests {
         #expect(record.launched(initial: "1", holding: ["2"]).current == "2", "its files are gone")
         #expect(record.launched(initial: "1", holding: []).current == "1")
         #expect(record.launched(initial: "1", holding: ["3"]).pending == nil)
+        record.take("1")
+        #expect(record.launched(initial: "1", holding: ["2"]).current == "1", "what the app brought is always there")
+        record.take("3")
         #expect(
             record.launched(initial: "0", holding: ["2", "3"]) == MeteorRecord(initial: "0"),
             "a new build of the app"

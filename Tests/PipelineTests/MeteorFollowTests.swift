@@ -68,6 +68,8 @@ struct MeteorFollowTests {
                     #expect(try await page.switchOver() == #"{"result":"switched"}"# + "\n200")
                     #expect(try await page.open().contains("<title>release 1</title>"))
                     #expect(try await page.ask("app/same.css") == "body { margin: 0 }\n\n200", "which the app brought")
+                    let head = try await page.ask("app/same.css", "-I").lowercased()
+                    #expect(head.contains("\r\netag: \"\(MeteorApp.same)\"\r\n"), "\(head)")
                     let status = try await page.ask("__patchline/status")
                     #expect(status.contains(#""channel":"meteor, unsigned""#), "\(status)")
                     #expect(try await page.complete() == #"{"result":"confirmed"}"# + "\n200")

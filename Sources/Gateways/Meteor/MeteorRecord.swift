@@ -35,6 +35,7 @@ package struct MeteorRecord: Equatable, Sendable {
     package func launched(initial: String, holding held: Set<String>) -> MeteorRecord {
         guard initial == self.initial else { return MeteorRecord(initial: initial) }
         var next = self
+        let held = held.union([initial])
         next.current = [pending, current, lastKnownGood].compactMap { $0 }.first(where: held.contains) ?? initial
         next.pending = nil
         return next

@@ -14,6 +14,8 @@ import SystemPackage
 /// Each was hashed when this was made; one that was written since is hashed again before it is served.
 final class MeteorBundle: AssetFiles {
     let index: BundleIndex
+    /// As Meteor's client has them: a file's hash.
+    let tags: [String: String]
     private let places: [String: (path: FilePath, root: FilePath)]
     private let identities: NIOLockedValueBox<[String: FileIdentity]>
 
@@ -63,6 +65,8 @@ final class MeteorBundle: AssetFiles {
             throw .meteor(.manifestSyntax)
         }
         self.index = index
+        let hashed = listed.compactMap { asset in asset.hash.map { (asset.path.text, $0.hex) } }
+        tags = Dictionary(hashed) { first, _ in first }
         self.places = places
         self.identities = NIOLockedValueBox(identities)
     }

@@ -158,7 +158,7 @@ package actor MeteorServer {
         trial?.cancel()
         launch = record.isOnTrial ? LaunchToken.make() : nil
         assets.serve(
-            ServedSelection(table: AssetTable(bundle.index, files: bundle), launch: launch?.text, version: version)
+            ServedSelection(table: AssetTable(bundle.index, files: bundle, tags: bundle.tags), launch: launch?.text, version: version)
         )
         report(.serving(version, onTrial: launch != nil))
         guard let launch else { return }
@@ -222,14 +222,15 @@ extension MeteorServer: PageHost {
 
     /// `startupDidComplete`.
     package func confirm(_ token: String) -> ReadyOutcome {
-        guard let launch else { return .alreadyConfirmed }
-        guard launch.text == token else { return .otherLaunch }
+        if let launch, launch.text != token { return .otherLaunch }
+        let wasOnTrial = launch != nil
         var next = record
         next.confirm()
-        do throws(MeteorClientError) { try client.folder.write(next) } catch { return .failed }
-        (record, self.launch) = (next, nil)
+        do throws(MeteorClientError) { if next != record { try client.folder.write(next) } } catch { return .failed }
+        (record, launch) = (next, nil)
         trial?.cancel()
         client.folder.keep(only: record.needed)
+        guard wasOnTrial else { return .alreadyConfirmed }
         report(.confirmed(record.current))
         return .confirmed
     }
