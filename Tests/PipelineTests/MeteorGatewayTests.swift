@@ -113,6 +113,34 @@ struct MeteorGatewayTests {
         }
     }
 
+    @Test
+    func `get the new file under the old path as soon as a release is published, however often they asked before`()
+        async throws
+    {
+        try await World.with { world in
+            let site = try await MeteorApp.emptySite(in: world)
+            try await MeteorApp().publish(in: world, to: site, after: nil)
+            _ = try await serving(site) { url in
+                // Enough for each of the server's threads to remember the answer to these very bytes.
+                func asked() async throws -> Set<String> {
+                    var texts: Set<String> = []
+                    for path in ["app/main.js", "manifest.json", ""] {
+                        for _ in 1...16 {
+                            let file = "\(url)/\(Self.place)__cordova/\(path)"
+                            texts.insert(try await run(.system("curl"), ["-sS", file]).done().output)
+                        }
+                    }
+                    return texts
+                }
+                let before = try await asked()
+                #expect(before.count == 3)
+                try await MeteorApp(number: 2).publish(in: world, to: site, after: 1)
+                let after = try await asked()
+                #expect(after.count == 3 && after.isDisjoint(with: before))
+            }
+        }
+    }
+
     @Test func `are answered as by a Meteor server`() async throws {
         try await World.with { world in
             let site = try await MeteorApp.emptySite(in: world)

@@ -24,6 +24,10 @@ package struct ServedFile: Sendable {
     /// The identity that the file must have; another file, or one written since, is answered 503 and logged, never
     /// sent.
     package let identity: FileIdentity?
+    /// The file that says that this one answers; nil where its name alone does.
+    ///
+    /// A remembered answer is true for as long as that one, too, stays what it is.
+    package var reason: FileOrigin?
 
     /// - Precondition: `entityTag` holds only visible characters other than `"` (RFC 9110 §8.8.3).
     package init(

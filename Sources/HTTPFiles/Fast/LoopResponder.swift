@@ -150,6 +150,7 @@ final class LoopResponder {
             body: body,
             part: part,
             origin: FileOrigin(path: file.path.string, identity: open.identity),
+            reason: file.reason,
             // Without a tag, it may not be in the state that the source looked at.
             isLasting: Self.isLasting(response) && file.entityTag != nil,
             second: HTTPDate.second

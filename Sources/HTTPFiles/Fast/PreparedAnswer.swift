@@ -23,6 +23,8 @@ final class PreparedAnswer {
     /// Whether only somebody with a right gets it: see ``ShownRight``.
     var showsRight = false
     private let origin: FileOrigin?
+    /// See ``ServedFile/reason``.
+    private let reason: FileOrigin?
 
     private var bytes: ByteBuffer
     private var second: Int
@@ -37,12 +39,14 @@ final class PreparedAnswer {
         body: ByteBuffer?,
         part: Part?,
         origin: FileOrigin?,
+        reason: FileOrigin? = nil,
         isLasting: Bool,
         second: Int
     ) {
         self.head = head
         self.part = part
         self.origin = origin
+        self.reason = reason
         self.second = second
         status = Int(response.status.code)
         keepsConnection = head.wantsKeepAlive
@@ -54,8 +58,8 @@ final class PreparedAnswer {
         if var body { bytes.writeBuffer(&body) }
     }
 
-    /// Whether the file is the one that the answer was made of.
-    var isCurrent: Bool { origin?.isCurrent ?? true }
+    /// Whether the file is the one that the answer was made of, and answers still.
+    var isCurrent: Bool { (origin?.isCurrent ?? true) && (reason?.isCurrent ?? true) }
 
     /// What is held in memory for it, in bytes; an open file counts as ``openFileCost`` more.
     var cost: Int { bytes.capacity + head.headers.count * Self.fieldCost + (part == nil ? 0 : Self.openFileCost) }

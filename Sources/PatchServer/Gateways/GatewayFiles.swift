@@ -31,10 +31,7 @@ package struct GatewayFiles: Sendable {
     package func decide(_ request: FileRequest, edition: Int) -> FileDecision {
         guard let place = Place(request) else { return .now(PreparedReply(.notFound)) }
         if let app = sites.current(place.app) {
-            let answer = answer(request, at: place, app)
-            // What a path leads to is another file after the next release.
-            if case .bytes = answer { return .now(PreparedReply(answer, edition: edition)) }
-            return .now(PreparedReply(answer))
+            return .now(PreparedReply(answer(request, at: place, app), edition: edition))
         }
         return .later(.whole) { _ in
             do throws(ServerError) {
@@ -60,18 +57,19 @@ package struct GatewayFiles: Sendable {
         switch channel.site.answer(request.method.rawValue, place.path, query: request.query) {
         case .manifest: return .bytes(channel.manifest)
         case .index: return .bytes(channel.index)
-        case .asset(let asset): return .file(file(asset, of: place.app))
+        case .asset(let asset): return .file(file(asset, of: place.app, since: app.origin))
         case .notFound: return .notFound
         case .options, .methodNotAllowed: return Self.answer(to: request.method)
         }
     }
 
-    private func file(_ asset: Asset, of app: AppID) -> ServedFile {
+    /// - Parameter origin: what a path leads to is another file after the next release.
+    private func file(_ asset: Asset, of app: AppID, since origin: FileOrigin) -> ServedFile {
         var headers: HTTPHeaders = ["X-Content-Type-Options": "nosniff"]
         // As Meteor's server has it.
         if asset.cacheable { headers.add(name: "Vary", value: "User-Agent") }
         if let map = asset.sourceMap { headers.add(name: "X-SourceMap", value: URLLayout.asset(map)) }
-        return ServedFile(
+        var file = ServedFile(
             path: sites.tree.at(app.text).at(URLLayout.object(asset.fingerprint.sha256)),
             root: sites.tree,
             entityTag: asset.fingerprint.sha1.hex,
@@ -80,6 +78,8 @@ package struct GatewayFiles: Sendable {
             headers: headers,
             size: asset.fingerprint.size
         )
+        file.reason = origin
+        return file
     }
 }
 
