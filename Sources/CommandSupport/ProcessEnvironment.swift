@@ -40,6 +40,9 @@ extension FilePath {
         self.init(given: argument)
     }
 
+    /// Whether one of two folders, both without links, is the other or lies in it.
+    package func overlaps(_ other: FilePath) -> Bool { starts(with: other) || other.starts(with: self) }
+
     /// The same place without symbolic links on the way; itself where there is nothing.
     package var followingLinks: FilePath {
         guard let text = unsafe withPlatformString({ unsafe realpath($0, nil) }) else { return self }

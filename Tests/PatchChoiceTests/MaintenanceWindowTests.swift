@@ -90,6 +90,11 @@ struct MaintenanceWindowTests {
         #expect(postponed(1, after: last, at: 180) == nil, "what waits was put off for three hours")
         #expect(postponed(1, after: last, at: 180, isPending: false)?.since == Self.start.adding(.hours(3)))
         #expect(postponed(1, limit: .zero) == nil)
+        var ended = second
+        ended.end(at: Self.start.adding(.minutes(100)))
+        #expect(ended.until == Self.start.adding(.minutes(100)))
+        let again = try #require(postponed(2, after: ended, at: 101))
+        #expect(again.until == Self.start.adding(.hours(3)), "who ends it and begins again is in the same row")
     }
 
     @Test func `is put off no longer than the limit by a clock that ran ahead`() {

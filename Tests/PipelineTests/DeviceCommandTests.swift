@@ -22,6 +22,22 @@ struct DeviceCommandTests {
         }
     }
 
+    @Test(arguments: ["--www", "--local-files", "--uploads"])
+    func `serve no folder that is the store, lies in it or holds it`(option: String) async throws {
+        try await World.with { world in
+            let device = try await world.settledDevice(server: "http://127.0.0.1:9")
+            for folder in [device.store, device.store.appending("objects"), world.folder] {
+                let arguments = [
+                    "serve", "--store", device.store.string, "--port", "0", "--no-sync", option, folder.string,
+                ]
+                let serve = try await run(.patchsync, arguments)
+                #expect(serve.code == 64, "\(serve)")
+                #expect(serve.errors.contains("\(option): \(folder) is the store, lies in it or holds it"), "\(serve)")
+                #expect(serve.errors.contains("who has the access token could read what is the store's, or change it."))
+            }
+        }
+    }
+
     @Test func `confirm a launch by the line that serve, switch and status print, and nothing on a settled store`()
         async throws
     {

@@ -6,6 +6,8 @@ struct MeteorApp {
     var number = 1
     var compatibility = MeteorApp.native
     var rules = ""
+    /// Whether it says for which native part it is.
+    var namesNative = true
     var config = #"{"ROOT_URL":"https://shop.example/","appId":"1waqgcidafgwubeqj8o"}"#
 
     var page: String {
@@ -27,7 +29,7 @@ struct MeteorApp {
             channel: production
             patches:
               - {id: web, kind: bundle, version: \(number).0.0, folder: web, cacheable: ["app/*"],
-                 gateways: [meteor], compatibility: {android: "\(compatibility)"}\(rules)}
+                 gateways: [meteor], compatibility: {\(namesNative ? "android" : "linux"): "\(compatibility)"}\(rules)}
 
             """,
             "web/index.html": page,

@@ -74,6 +74,8 @@ struct MeteorFollowTests {
                     #expect(status.contains(#""channel":"meteor, unsigned""#), "\(status)")
                     #expect(try await page.complete() == #"{"result":"confirmed"}"# + "\n200")
                     #expect(try await page.complete() == #"{"result":"alreadyConfirmed"}"# + "\n200")
+                    let told = try await page.ask("__patchline/status")
+                    #expect(told.contains(#""onTrial":false"#) && !told.contains(#""lastSync":null"#), "\(told)")
                 }
                 try await MeteorApp(number: 2).publish(in: world, to: site, after: 1)
                 try await following(url, in: world, ["--look-every", "86400", "--json"]) { program, page in
@@ -101,6 +103,8 @@ struct MeteorFollowTests {
                         _ = try await page.ask("__patchline/check", "-X", "POST")
                         _ = try await program.line(with: #""event":"ready""#, from: before)
                         _ = try await page.switchOver()
+                        // Its time begins with its first page.
+                        _ = try await page.open()
                         _ = try await program.line(with: #""event":"rolledBack""#, from: before)
                     }
                     #expect(try await page.open().contains("<title>release 0</title>"))
@@ -136,6 +140,11 @@ struct MeteorFollowTests {
                     "nothing that comes from a Meteor server is signed: --unsigned says that it is taken"
                 )
             )
+            let store = try await world.newDevice(server: "http://127.0.0.1:1", as: "store").store.string
+            let taken = arguments.map { $0 == world.path("kept").string ? store : $0 }
+            let refusal = try await run(.patchsync, taken + ["--unsigned"])
+            #expect(refusal.code == 64 && refusal.errors.contains(" is a store of `patchsync init`\n"), "\(refusal)")
+            #expect(refusal.errors.contains("what nobody signs has a folder of its own."))
             for (options, rule) in [
                 (["--platform", "web"], "--platform must be android or ios"),
                 (["--look-every", "0"], "--look-every must be from 1 to 31536000 seconds"),
@@ -146,6 +155,27 @@ struct MeteorFollowTests {
             try FileManager.default.removeItem(atPath: world.path("phone/initial/program.json").string)
             let missing = try await run(.patchsync, arguments + ["--unsigned"])
             #expect(missing.code == 6 && missing.errors.contains("program.json"), "\(missing)")
+        }
+    }
+
+    @Test func `says that its port is taken`() async throws {
+        try await World.with { world in
+            try MeteorApp(number: 0).install(in: world.path("phone"))
+            _ = try await serving(world.shop.site1) { url in
+                let port = try #require(url.split(separator: ":").last)
+                let outcome = try await run(
+                    .patchsync,
+                    [
+                        "meteor", "--store", world.path("kept").string, "--bundle", world.path("phone/initial").string,
+                        "--root-url", url, "--unsigned", "--port", String(port),
+                    ]
+                )
+                #expect(outcome.code == 7, "\(outcome)")
+                #expect(outcome.errors.contains("port \(port) is taken by another program"))
+                #expect(
+                    outcome.errors.contains("stop it, or choose another with --port; pages lose their storage then.")
+                )
+            }
         }
     }
 }

@@ -159,6 +159,13 @@ struct MeteorGatewayTests {
                 ] {
                     #expect(script.contains("\r\n\(line.lowercased())\r\n"), "\(line): \(script)")
                 }
+                let kept = try await ask("__cordova/app/main.js?\(hash)")
+                #expect(kept.contains("\r\ncache-control: max-age=31536000\r\n"), "\(kept)")
+                let other = try await ask("__cordova/app/main.js?\(String(repeating: "0", count: 40))")
+                #expect(
+                    other.contains("\r\ncache-control: max-age=0\r\n"),
+                    "nobody keeps it under another's name: \(other)"
+                )
                 let style = try await ask("__cordova/app/same.css")
                 #expect(style.contains("\r\ncontent-type: text/css; charset=UTF-8\r\n".lowercased()), "\(style)")
                 let map = try await ask("__cordova/app/main.js.map")
@@ -234,6 +241,17 @@ struct MeteorGatewayTests {
                 try await run(.patchsrv, ["export", exported.string, "--data", site.string]).done()
                 let second = try await client("check")
                 #expect(second.outcome == "ready" && second.version != first.version, "\(second)")
+
+                let data = ["--data", site.string, "--channel", "production"]
+                try await run(.patchsrv, ["dial", "--pause", "web", "--reason", "broken"] + data).done()
+                try await run(.patchsrv, ["export", exported.string, "--data", site.string]).done()
+                let none = try await client("check")
+                #expect(none.message == "Non-success status code 404 for asset manifest", "\(none)")
+                let left = try await run(
+                    .system("find"),
+                    [exported.appending("\(Workshop.app)/gateways").string, "-type", "f"]
+                )
+                #expect(left.output == "", "what is paused for everybody is not handed out any more")
             }
         }
     }
@@ -254,7 +272,19 @@ struct MeteorGatewayTests {
             let listed = try await run(.patchsrv, ["list", "--data", site.string]).done()
             #expect(listed.output.contains("gateway: production web 1.0.0 for Meteor's clients\n"), "\(listed)")
 
+            let other = world.path("source")
+            try "{\"cordovaCompatibilityVersions\":{\"android\":\"\(Self.other)\"}}".write(
+                toFile: other.appending("web/program.json").string,
+                atomically: true,
+                encoding: .utf8
+            )
+            let warned = try await world.sign("release", other.string, "--check").done()
+            let doubt =
+                ": phones of android take it where their hash is this one; program.json says \(Self.other)"
+            #expect((warned.output + warned.errors).contains("patches[0].compatibility\(doubt)"), "\(warned)")
+
             for (app, why) in [
+                (MeteorApp(namesNative: false), "compatibility names neither android nor ios"),
                 (MeteorApp(config: "{}"), "Could not find ROOT_URL in downloaded asset bundle"),
                 (
                     MeteorApp(config: #"{"ROOT_URL":"https://shop.example"}"#),

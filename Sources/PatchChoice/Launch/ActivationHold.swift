@@ -65,6 +65,9 @@ package struct Postponement: Equatable, Sendable {
         guard until > time else { return nil }
     }
 
+    /// It is over from now on; where something waits, the next one is of the same row.
+    package mutating func end(at time: UTCTime) { until = min(until, time) }
+
     /// No postponement outlasts its limit from now: one that would was written by a clock that ran ahead.
     package mutating func shorten(to limit: Duration, at time: UTCTime) {
         since = min(since, time)

@@ -77,7 +77,10 @@ struct DescribedFiles: Sendable {
         let found = try await BundleContents(path, leavingOut: exclusions, files: files, progress: progress)
         if !found.leftOut.isEmpty { contents.leftOut[patch.patchID] = found.leftOut }
         let manifest = try manifest(of: found, patch, bundle)
-        if bundle.gateways.contains(.meteor) { try checkForMeteor(manifest, found, patch) }
+        if bundle.gateways.contains(.meteor) {
+            try checkForMeteor(manifest, found, patch)
+            contents.warnings += meteorWarnings(of: found, bundle, at: field)
+        }
         for (_, file, fingerprint) in found.files { contents.objects[fingerprint.sha256] = file }
         contents.manifests[patch.label] = manifest
         contents.patches.append(
@@ -102,8 +105,31 @@ struct DescribedFiles: Sendable {
         do throws(FileError) { page = try files.read(index.file, limit: Limits.meteorIndexPage) } catch {
             throw .file(error)
         }
-        do throws(MeteorError) { _ = try MeteorSite(manifest, page: page) } catch {
+        do throws(MeteorError) { _ = try MeteorSite(manifest, page: page) } catch .noCompatibility {
+            throw .bundle(.gateway(.meteor, "compatibility names neither android nor ios"))
+        } catch {
             throw .bundle(.gateway(.meteor, error.description))
+        }
+    }
+
+    /// Hashes of a native part other than the one that Meteor built beside these files.
+    private func meteorWarnings(
+        of found: BundleContents,
+        _ bundle: DescribedBundle,
+        at field: String
+    ) -> [DescriptionError] {
+        guard let program = found.files.first(where: { $0.path == MeteorAsset.kept }),
+            let bytes = try? files.read(program.file, limit: Limits.meteorManifest),
+            let json = try? JSON(parsing: bytes)
+        else { return [] }
+        return MeteorManifest.Platform.allCases.compactMap { platform in
+            guard let described = bundle.compatibility[platform.rawValue],
+                case .string(let built) = json["cordovaCompatibilityVersions"]?[platform.rawValue],
+                built.text != described
+            else { return nil }
+            let rule =
+                ": phones of \(platform.rawValue) take it where their hash is this one; program.json says \(built.text)"
+            return places.error("\(field).compatibility", rule)
         }
     }
 

@@ -1,3 +1,4 @@
+import Gateways
 import PatchFormat
 import PatchStore
 import PatchTrust
@@ -61,6 +62,17 @@ struct TreeExport {
         } catch { throw .server(error) }
     }
 
+    /// What the clients of other systems are not to get any more, what names the rest first.
+    ///
+    /// Everything else that is old stays, for whoever is in the middle of it: these names say nothing of their content.
+    private func removeOldSites(beside plan: PublicationPlan) throws(ServerError) {
+        let written = Set((plan.writes[.gateways] ?? []).map(\.target))
+        let old = try storage.listingOfSites().files.keys.filter { !written.contains(.tree($0)) }
+        let isManifest: (TreePath.File) -> Bool = { TreePath(app, $0).path.hasSuffix(MeteorSite.manifestName) }
+        try storage.remove(old.filter(isManifest))
+        try storage.remove(old.filter { !isManifest($0) })
+    }
+
     /// Writes what is missing or different, step by step.
     func carryOut(
         _ plan: PublicationPlan,
@@ -79,6 +91,7 @@ struct TreeExport {
                 done += writes.count
                 progress(done, total)
             }
+            try removeOldSites(beside: plan)
             _ = try storage.removeHalfWritten()
         } catch { throw .server(error) }
         return (change, total - change.files)

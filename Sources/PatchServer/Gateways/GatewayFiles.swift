@@ -57,14 +57,23 @@ package struct GatewayFiles: Sendable {
         switch channel.site.answer(request.method.rawValue, place.path, query: request.query) {
         case .manifest: return .bytes(channel.manifest)
         case .index: return .bytes(channel.index)
-        case .asset(let asset): return .file(file(asset, of: place.app, since: app.origin))
+        case .asset(let asset): return .file(file(asset, named: request.query, of: place.app, since: app.origin))
         case .notFound: return .notFound
         case .options, .methodNotAllowed: return Self.answer(to: request.method)
         }
     }
 
-    /// - Parameter origin: what a path leads to is another file after the next release.
-    private func file(_ asset: Asset, of app: AppID, since origin: FileOrigin) -> ServedFile {
+    /// - Parameters:
+    ///   - query: may name another version of it, as an older manifest does; then nobody keeps this one under that name.
+    ///   - origin: what a path leads to is another file after the next release.
+    private func file(
+        _ asset: Asset,
+        named query: String?,
+        of app: AppID,
+        since origin: FileOrigin
+    ) -> ServedFile {
+        let hash = asset.fingerprint.sha1.hex
+        let isOther = query.map { $0.utf8.count == hash.utf8.count && $0 != hash } ?? false
         var headers: HTTPHeaders = ["X-Content-Type-Options": "nosniff"]
         // As Meteor's server has it.
         if asset.cacheable { headers.add(name: "Vary", value: "User-Agent") }
@@ -72,9 +81,9 @@ package struct GatewayFiles: Sendable {
         var file = ServedFile(
             path: sites.tree.at(app.text).at(URLLayout.object(asset.fingerprint.sha256)),
             root: sites.tree,
-            entityTag: asset.fingerprint.sha1.hex,
+            entityTag: hash,
             contentType: asset.meteorContentType,
-            cacheControl: asset.cacheable ? "max-age=31536000" : "max-age=0",
+            cacheControl: asset.cacheable && !isOther ? "max-age=31536000" : "max-age=0",
             headers: headers,
             size: asset.fingerprint.size
         )

@@ -66,7 +66,7 @@ extension Device {
     package func endPostponement() async throws(SyncError) -> Bool {
         let time = now()
         return try await store.changingState(of: configuration.channel) { state throws(SyncError) in
-            defer { state.postponed = nil }
+            defer { state.postponed?.end(at: time) }
             return state.postponed.map { $0.until > time } ?? false
         }
     }

@@ -103,6 +103,13 @@ struct MeteorCommand: AsyncParsableCommand {
         settings.port = port
         settings.interval = lookEvery.map { .seconds($0) }
         settings.startupTimeout = .milliseconds(startupTimeout)
+        guard (try? DiskFiles().status(of: folder.at("config.json"))) == nil else {
+            throw Failure(
+                "\(folder) is a store of `patchsync init`",
+                hint: "what nobody signs has a folder of its own.",
+                exitCode: .usage
+            )
+        }
         let lock = try Self.locked(folder)
         defer { withExtendedLifetime(lock) {} }
         let told = MeteorLines(json: json)
@@ -126,7 +133,15 @@ struct MeteorCommand: AsyncParsableCommand {
                 do {
                     try await server.run { told.listening($0) }
                     return nil
-                } catch { return (error as? MeteorClientError).map { Failure($0) } ?? Failure("\(error)") }
+                } catch let error as MeteorClientError {
+                    return Failure(error)
+                } catch LocalServerError.portInUse(let port) {
+                    return Failure(
+                        "port \(port) is taken by another program",
+                        hint: "stop it, or choose another with --port; pages lose their storage then.",
+                        exitCode: .busy
+                    )
+                } catch { return Failure("\(error)") }
             }
             group.addTask {
                 for await _ in signals { break }

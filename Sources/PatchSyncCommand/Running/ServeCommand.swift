@@ -196,6 +196,13 @@ struct ServeCommand: LastingCommand {
             guard (try? device.store.files.status(of: path.followingLinks))?.kind == .directory else {
                 throw Failure("\(option): \(path) is no folder, or not there", exitCode: .usage)
             }
+            guard !path.followingLinks.overlaps(device.store.root.followingLinks) else {
+                throw Failure(
+                    "\(option): \(path) is the store, lies in it or holds it",
+                    hint: "who has the access token could read what is the store's, or change it.",
+                    exitCode: .usage
+                )
+            }
         }
         guard let id = bundle.flatMap({ PatchID($0) }), let state = try? device.state().machine.state else { return }
         let there = Set(state.kept.flatMap(\.bundleIDs)).sorted().map(\.text)

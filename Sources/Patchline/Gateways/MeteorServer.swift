@@ -1,6 +1,7 @@
 package import AssetServer
 package import GatewayClients
 package import Gateways
+import Glibc
 import HTTPFiles
 import Logging
 import NIOConcurrencyHelpers
@@ -27,6 +28,7 @@ package actor MeteorServer {
         /// Whether every program on this machine is let in.
         package var isOpen = false
         package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+        package var now: @Sendable () -> UTCTime = { UTCTime(seconds: time(nil)) }
 
         package init() {}
     }
@@ -49,9 +51,12 @@ package actor MeteorServer {
     private let report: @Sendable (Event) -> Void
     nonisolated let assets: AssetServer
     private var record: MeteorRecord
+    private var served: MeteorBundle?
     private var launch: LaunchToken?
     private var trial: Task<Void, Never>?
     private var isChecking = false
+    /// That the server answered.
+    private var lastLook: UTCTime?
 
     /// Takes the folder; an app of another build than before begins anew.
     ///
@@ -117,11 +122,13 @@ package actor MeteorServer {
             logger: Logger(label: "patchline") { _ in SwiftLogNoOpLogHandler() }
         )
         defer { trial?.cancel() }
-        try await withTaskCancellationHandler {
-            try await group.run()
-        } onCancel: {
-            Task { await group.triggerGracefulShutdown() }
-        }
+        do {
+            try await withTaskCancellationHandler {
+                try await group.run()
+            } onCancel: {
+                Task { await group.triggerGracefulShutdown() }
+            }
+        } catch { throw LocalServerError(error) }
     }
 
     /// Looks by itself, where that is set.
@@ -155,17 +162,29 @@ package actor MeteorServer {
     private func serve(_ version: String) throws(MeteorClientError) {
         guard let held = try client.held(version) else { throw .meteor(.noVersion) }
         let bundle = try MeteorBundle(held, brought: client.initial, app: app)
-        trial?.cancel()
+        endTimer()
         launch = record.isOnTrial ? LaunchToken.make() : nil
-        assets.serve(
-            ServedSelection(table: AssetTable(bundle.index, files: bundle, tags: bundle.tags), launch: launch?.text, version: version)
-        )
+        served = bundle
+        show()
         report(.serving(version, onTrial: launch != nil))
-        guard let launch else { return }
-        trial = Task { [settings] in
-            guard (try? await settings.sleep(settings.startupTimeout)) != nil else { return }
-            self.endTrial(launch)
-        }
+    }
+
+    /// What new pages get, and the launch that they speak for.
+    private func show() {
+        guard let served else { return }
+        assets.serve(
+            ServedSelection(
+                table: AssetTable(served.index, files: served, tags: served.tags),
+                launch: launch?.text,
+                version: record.current,
+                awaitsPage: launch != nil
+            )
+        )
+    }
+
+    private func endTimer() {
+        trial?.cancel()
+        trial = nil
     }
 
     /// It did not say in time that it started.
@@ -196,6 +215,7 @@ package actor MeteorServer {
             let outcome = try await MeteorClient.fetching(from: root) { fetcher throws(MeteorClientError) in
                 try await client.check(record, from: fetcher, trying: RetryTiming())
             }
+            lastLook = settings.now()
             switch outcome {
             case .ignored(let version):
                 assets.events.tell(.checked(isNew: false))
@@ -218,7 +238,15 @@ package actor MeteorServer {
 
 /// What a page of Meteor's calls comes to: `WebAppLocalServer` over the page API.
 extension MeteorServer: PageHost {
-    package func pageRequested(_ launch: String) {}
+    /// Its time begins with its first page: who looks at nothing waits for nothing.
+    package func pageRequested(_ asked: String) {
+        assets.opened(asked)
+        guard let launch, launch.text == asked, trial == nil else { return }
+        trial = Task { [settings] in
+            guard (try? await settings.sleep(settings.startupTimeout)) != nil else { return }
+            self.endTrial(launch)
+        }
+    }
 
     /// `startupDidComplete`.
     package func confirm(_ token: String) -> ReadyOutcome {
@@ -228,7 +256,8 @@ extension MeteorServer: PageHost {
         next.confirm()
         do throws(MeteorClientError) { if next != record { try client.folder.write(next) } } catch { return .failed }
         (record, launch) = (next, nil)
-        trial?.cancel()
+        endTimer()
+        if wasOnTrial { show() }
         client.folder.keep(only: record.needed)
         guard wasOnTrial else { return .alreadyConfirmed }
         report(.confirmed(record.current))
@@ -259,6 +288,7 @@ extension MeteorServer: PageHost {
     package func status() -> PageStatus {
         var status = PageStatus(app: app.text, channel: Self.channel)
         (status.current, status.pending) = (record.current, record.pending)
+        status.lastSync = lastLook?.description
         return status
     }
 

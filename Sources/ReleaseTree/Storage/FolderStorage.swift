@@ -75,6 +75,13 @@ package struct FolderStorage: TreeStorage {
         } catch { throw .file(error) }
     }
 
+    /// What was written for the clients of other systems.
+    package func listingOfSites() throws(ServerError) -> TreeListing {
+        do throws(FileError) {
+            return try TreeListing(of: app, in: tree, below: ["gateways"], files: files)
+        } catch { throw .file(error) }
+    }
+
     package func roles() throws(ServerError) -> [TreePath.File] {
         do throws(FileError) {
             return try files.list(tree.at("metadata")).compactMap { TreePath.role(named: $0) }
