@@ -90,6 +90,18 @@ struct DaemonSettingsTests {
                 "d.yaml:1: startup-timeout must be a length of time from 1ms to 1h, such as 20s"
             ),
             ("stores: {a: {store: /a, startup-timer: never}}", "d.yaml:1: startup-timer must be page or launch"),
+            (
+                "stores: {a: {store: /a/b, uploads: /a/b}}",
+                "d.yaml:1: uploads of a must not be its store, lie in it or hold it"
+            ),
+            (
+                "stores: {a: {store: /a/b, uploads: /a}}",
+                "d.yaml:1: uploads of a must not be its store, lie in it or hold it"
+            ),
+            (
+                "stores: {a: {store: /a/b, uploads: /a/b/objects}}",
+                "d.yaml:1: uploads of a must not be its store, lie in it or hold it"
+            ),
             ("stores: {a: {store: /a, proxy: x}}", "d.yaml:1: proxy must be a list of at most 100 rules"),
             (
                 "stores: {a: {store: /a, proxy: [x]}}",

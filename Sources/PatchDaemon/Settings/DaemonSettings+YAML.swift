@@ -172,6 +172,10 @@ private struct SettingsText {
             ?? !store.serves
         store.urlFile = try path("url-file")
         store.uploads = try path("uploads")
+        if let uploads = store.uploads, uploads.starts(with: folder) || folder.starts(with: uploads) {
+            // Who has the access token could read what is the store's, or change it.
+            throw fault(key.line, "uploads of \(key.text) must not be its store, lie in it or hold it")
+        }
         store.proxy = try rules(rows["proxy"])
         return store
     }
