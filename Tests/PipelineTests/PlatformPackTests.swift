@@ -88,6 +88,16 @@ struct PlatformPackTests {
                     #expect(try await Self.shell(world, "cat \(folder)/index.html") == expected)
                 }
             }
+            let lower = try await Self.pack(world, "main.js", "-o", "again/file1").done()
+            #expect(
+                lower.errors.contains(
+                    "warning: it said version 5 before: JSPatch's own clients go back to 1, and ours stay\n"
+                )
+            )
+            #expect(
+                !(try await Self.pack(world, "main.js", "-o", "again/file2").done()).errors.contains("warning: it said")
+            )
+            _ = try await Self.shell(world, "rm again/file1 again/file2; cp \(Self.folder)/index.html again/index.html")
             #expect(
                 try await Self.shell(world, "diff -r \(Self.folder) again; ls again")
                     == "file3\nfile4\nfile5\nindex.html\n"

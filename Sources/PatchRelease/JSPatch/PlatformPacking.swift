@@ -15,6 +15,8 @@ package struct PlatformPacking: Sendable {
     package struct Packed: Equatable, Sendable {
         package let package: LoaderPacking.Packed
         package let syncFile: FilePath
+        /// What it said before; nil where there was none.
+        package let before: PlatformSyncFile?
     }
 
     private let output: FilePath
@@ -48,7 +50,7 @@ package struct PlatformPacking: Sendable {
     /// Afterwards: both stand, durably; or the package alone, which no device asks for; or neither.
     package func pack(signedBy signer: JSPatchSigner, encryptedBy key: AESKey) throws(SigningError) -> Packed {
         let place = output.parent.at(PlatformPlace.indexName)
-        try checkReplaced(place)
+        let before = try replaced(place)
         let encrypted = try Self.packing(output) { () throws(PlatformError) in try scripts.encrypted(with: key) }
         let signature = try signer.sign(.md5, of: LoaderPackage.fingerprint(of: encrypted))
         let bytes = try Self.packing(output) { () throws(PlatformError) in
@@ -72,17 +74,18 @@ package struct PlatformPacking: Sendable {
         }
         return Packed(
             package: .init(file: output, scripts: scripts.scripts.count, size: bytes.count, place: scripts.place),
-            syncFile: place
+            syncFile: place,
+            before: before
         )
     }
 
     /// Somebody's page is not replaced.
-    private func checkReplaced(_ place: FilePath) throws(SigningError) {
+    private func replaced(_ place: FilePath) throws(SigningError) -> PlatformSyncFile? {
         let bytes: [UInt8]
         do throws(FileError) { bytes = try DiskFiles().read(place, limit: Limits.platformSyncFile) } catch .notFound {
-            return
+            return nil
         } catch { throw .file(error) }
-        do throws(FormatError) { _ = try PlatformSyncFile(bytes) } catch { throw .noSyncFile(place) }
+        do throws(FormatError) { return try PlatformSyncFile(bytes) } catch { throw .noSyncFile(place) }
     }
 
     private static func packing<Value>(

@@ -139,6 +139,11 @@ struct PackCommand: AsyncParsableCommand {
                         .pack(signedBy: signer, encryptedBy: PlatformPacking.key(FilePath(argument: aesKey)))
                     Console.standardOutput.line(Self.words(packed.package))
                     Console.standardOutput.line(Self.words(packed.syncFile, syncFile))
+                    if let old = packed.before?.version, let new = syncFile.version, new < old {
+                        Console.standardError.line(
+                            "warning: it said version \(old) before: JSPatch's own clients go back to \(new), and ours stay"
+                        )
+                    }
                 } else {
                     let packed = try LoaderPacking(files, to: file, for: place).pack(signedBy: signer)
                     Console.standardOutput.line(Self.words(packed))
