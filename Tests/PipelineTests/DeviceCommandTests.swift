@@ -46,6 +46,8 @@ struct DeviceCommandTests {
                 let device = try await world.settledDevice(server: server.url, as: "device of bob's")
                 try await device.sync().done()
                 let switched = try await device("switch").done().output
+                let log = try await device("log").done().output
+                #expect(log.contains("  serving  serving fix 2, tip 1, web 2.0.0, on trial\n"), "\(log)")
                 let status = try await device("status").done().output
                 let line = try #require(switched.firstMatch(of: #/confirm: (echo .*)\n/#)?.1)
                 #expect(line.contains(#"--store '\#(world.folder)/device of bob'\''s' --launch-file -"#), "\(line)")

@@ -232,7 +232,7 @@ extension OutputSchema {
               "required": ["at", "by", "type", "typeName", "event", "text"],
               "properties": {
                 "at": {"$ref": "#/$defs/time"},
-                "by": {"enum": ["sync", "serve", "run", "rollback", "approve", "postpone"], "description": "What wrote it: a command of patchsync."},
+                "by": {"enum": ["sync", "serve", "run", "rollback", "switch", "approve", "postpone"], "description": "What wrote it: a command of patchsync."},
                 "type": {"type": "integer", "minimum": 0, "description": "As the local socket numbers events."},
                 "typeName": {"type": "string"},
                 "event": {"type": "string"},

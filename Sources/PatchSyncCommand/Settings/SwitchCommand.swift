@@ -4,6 +4,7 @@ import CommandSupport
 import DeviceOutput
 import PatchFormat
 import PatchSync
+import Patchline
 import Terminal
 
 struct SwitchCommand: AsyncParsableCommand {
@@ -55,6 +56,11 @@ struct SwitchCommand: AsyncParsableCommand {
         guard channel == nil && server == nil else { return try await follow(device) }
         let activation = try await reporting { () throws(SyncError) in
             try await device.switchToPending(counting: .firstPage, isAsked: true)
+        }
+        switch activation {
+        case .run(let selection, _): device.note(.app(.serving(selection, trial: nil)), by: "switch")
+        case .tryOut(let selection, let launch): device.note(.app(.serving(selection, trial: launch)), by: "switch")
+        case .nothing, .rolledBack, .unproven, .interrupted: break
         }
         activation.print(options)
     }
