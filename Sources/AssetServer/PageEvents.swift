@@ -12,7 +12,7 @@ package final class PageEvents: Sendable {
     /// Events kept for pages that come back, and how far a page may fall behind.
     static let kept = 64
 
-    private struct State {
+    struct State {
         var page = PageState()
         var last = 0
         var recent: [(number: Int, event: PageEvent)] = []
@@ -26,18 +26,23 @@ package final class PageEvents: Sendable {
     /// Names this start, so that another start's event number is not taken for ours.
     private let start: String
     private let state = NIOLockedValueBox(State())
+    /// Streams that ended, for whoever has the state next.
+    ///
+    /// Whoever ends a stream by cancelling its reader holds that task's lock, for which a piece that is told waits: here nobody
+    /// waits for anything while this is held.
+    private let ended = NIOLockedValueBox<[Int]>([])
 
     package init(start: String) {
         self.start = start
     }
 
     package var sync: PageState.Sync { state.withLockedValue(\.page.sync) }
-    package var streams: Int { state.withLockedValue(\.streams.count) }
+    package var streams: Int { withStreams(\.streams.count) }
     /// The last events, oldest first.
     package var recent: [PageEvent] { state.withLockedValue { $0.recent.map(\.event) } }
 
     package func tell(_ event: PageEvent) {
-        state.withLockedValue { state in
+        withStreams { state in
             guard state.page.take(event) else { return }
             state.last += 1
             state.recent.append((state.last, event))
@@ -48,13 +53,13 @@ package final class PageEvents: Sendable {
 
     /// An empty comment line, which shows whether the connection's other end is gone.
     package func beat() {
-        state.withLockedValue { Self.send(Array(": \n\n".utf8), to: &$0.streams) }
+        withStreams { Self.send(Array(": \n\n".utf8), to: &$0.streams) }
     }
 
     /// Returns once a page listens, or the task is cancelled.
     package func untilListened() async {
         let (listening, signal) = AsyncStream.makeStream(of: Never.self)
-        let isListened = state.withLockedValue { state in
+        let isListened = withStreams { state in
             guard state.streams.isEmpty else { return true }
             state.waiting.append(signal)
             return false
@@ -64,7 +69,7 @@ package final class PageEvents: Sendable {
 
     /// Ends all streams and begins no new one until ``open()``: the server stops.
     package func close() {
-        let streams = state.withLockedValue { state in
+        let streams = withStreams { state in
             state.isOpen = false
             defer { state.streams = [:] }
             return state.streams.values.map(\.self)
@@ -84,7 +89,7 @@ package final class PageEvents: Sendable {
             of: ByteBuffer.self,
             bufferingPolicy: .bufferingOldest(Self.kept + 1)
         )
-        let opened = state.withLockedValue { state -> (Int, [AsyncStream<Never>.Continuation])? in
+        let opened = withStreams { state -> (Int, [AsyncStream<Never>.Continuation])? in
             guard state.isOpen, state.streams.count < Self.streamsLimit else { return nil }
             let missed = number(in: lastEventID).map { last in state.recent.filter { $0.number > last } } ?? []
             var first = Array("retry: 1000\n\n".utf8)
@@ -130,9 +135,23 @@ package final class PageEvents: Sendable {
     }
 
     private func forget(_ number: Int) {
-        // A removed stream may end, and call back here: not under the lock.
-        let stream = state.withLockedValue { $0.streams.removeValue(forKey: number) }
-        stream?.finish()
+        ended.withLockedValue { $0.append(number) }
+    }
+
+    /// The state, without the streams that ended.
+    func withStreams<Value>(_ body: (inout State) -> Value) -> Value {
+        state.withLockedValue { state in
+            let gone = ended.withLockedValue { ended in
+                defer { ended = [] }
+                return ended
+            }
+            for number in gone {
+                guard let stream = state.streams.removeValue(forKey: number) else { continue }
+                stream.onTermination = nil
+                stream.finish()
+            }
+            return body(&state)
+        }
     }
 
     private func number(in id: String?) -> Int? {

@@ -1,3 +1,5 @@
+import Dispatch
+import Foundation
 import HTTPFiles
 import NIOCore
 import Testing
@@ -125,5 +127,22 @@ struct PageEventsTests {
     @Test func `keeps a bounded number of events`() {
         for _ in 0..<1_000 { events.tell(.reload) }
         #expect(events.recent.count == PageEvents.kept)
+    }
+
+    /// Whoever cancels a reader holds its task's lock, for which waits whoever tells it something: neither may need the other's.
+    @Test func `end while somebody is telling something`() async throws {
+        let pieces = try #require(events.subscribe(after: nil))
+        let reading = Task.detached { for await _ in pieces {} }
+        let ended = DispatchSemaphore(value: 0)
+        let outcome = events.withStreams { _ in
+            Thread.detachNewThread {
+                reading.cancel()
+                ended.signal()
+            }
+            return ended.wait(timeout: .now() + 10)
+        }
+        await reading.value
+        #expect(outcome == .success)
+        #expect(events.streams == 0)
     }
 }

@@ -45,18 +45,19 @@ package final class EventLog: Sendable {
     ///   - file: the store's own log, where it is written down too.
     package func take(_ event: LocalServer.Event, from name: String, keptIn file: StoreLog? = nil) {
         let time = now()
-        let news = state.withLockedValue { state -> [DeviceEvent] in
+        let (news, wakes) = state.withLockedValue { state -> ([DeviceEvent], [AsyncStream<Void>.Continuation]) in
             let news = state.mappings[name, default: DeviceEvents()].take(event)
-            guard !news.isEmpty else { return [] }
+            guard !news.isEmpty else { return ([], []) }
             for event in news {
                 state.last += 1
                 let json = event.json(at: time, store: name, id: id(state.last))
                 state.recent.append(Entry(number: state.last, store: name, name: event.name, line: json.fileBytes))
                 if state.recent.count > Self.kept { state.recent.removeFirst() }
             }
-            for wake in state.wakes.values { wake.yield() }
-            return news
+            return (news, Array(state.wakes.values))
         }
+        // Not under the lock, for which whoever cancels a listener waits while it holds its task's.
+        for wake in wakes { wake.yield() }
         file?.append(news.map { $0.logged(at: time, by: "run") })
     }
 
