@@ -168,6 +168,21 @@ struct ConsentSyncTests {
         try world.expectWhole("banner 1, fix-cart-total 2, web 2.0.0")
     }
 
+    @Test func `puts off anew what came after a row that ended while nothing waited`() async throws {
+        var world = try await World.running()
+        try await set(&world) { $0.postponeLimit = .hours(3) }
+        _ = try await world.device.device.postpone(for: .hours(1))
+        #expect(try await world.device.device.endPostponement())
+        world.clock.advance(by: .days(1))
+        world.repository.publish([SampleApp.fix2, SampleApp.banner1, SampleApp.web2])
+        #expect(try await world.device.sync().staging == .staged)
+        let until = try await world.device.device.postpone(for: .hours(2))
+        #expect(until == world.clock.now().adding(.hours(2)), "it is another row")
+        #expect(try await world.device.device.endPostponement())
+        world.clock.advance(by: .hours(3))
+        #expect(try await world.device.device.postpone(for: .hours(2)) == nil, "and who ends it begins no new one")
+    }
+
     @Test func `starts what is mandatory outside its hours, and nothing else`() async throws {
         let shut = try #require(MaintenanceWindows.Window("sun 03:00-04:00"))
         let world = try await world { $0.windows = MaintenanceWindows([shut]) }

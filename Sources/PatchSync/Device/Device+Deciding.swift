@@ -94,6 +94,12 @@ extension DeviceState {
         if case .pending = machine.state { return }
         postponed = nil
     }
+
+    /// A row that was over while nothing waited has ended: what begins to wait now may be put off anew.
+    mutating func endPostponement(ofNothingIn before: SelectionState, at time: UTCTime) {
+        if case .pending = before { return }
+        if let postponed, postponed.until <= time { self.postponed = nil }
+    }
 }
 
 extension Device.ListDecisions {

@@ -301,7 +301,9 @@ package struct SyncEngine: Sendable {
                     return .refused(why)
                 }
             }
+            let before = state.machine.state
             let staging = state.machine.stage(next)
+            state.endPostponement(ofNothingIn: before, at: time)
             state.machine.keepBlocks(listed: listed, at: time)
             if staging == .staged { state.lastSelection = next.number }
             if staging == .unchanged { state.machine.settleInChannel(next) }
