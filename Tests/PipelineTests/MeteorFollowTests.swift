@@ -158,6 +158,32 @@ struct MeteorFollowTests {
         }
     }
 
+    @Test(arguments: ["www/application", "home/application"])
+    func `serves what lies beside the app in Cordova's folders, and in nobody else's`(folder: String) async throws {
+        try await World.with { world in
+            try MeteorApp(number: 0).install(in: world.path("phone"))
+            let bundle = world.path(folder)
+            try FileManager.default.createDirectory(
+                atPath: bundle.removingLastComponent().string,
+                withIntermediateDirectories: true
+            )
+            try await copy(world.path("phone/initial"), to: bundle)
+            try write("cordova()", to: bundle.removingLastComponent().appending("cordova.js"))
+            let arguments = [
+                "meteor", "--store", world.path("kept").string, "--bundle", bundle.string,
+                "--root-url", "http://127.0.0.1:1/", "--port", "0", "--unsigned", "--json",
+            ]
+            _ = try await running(.patchsync, arguments) { program in
+                let line = try await program.line(with: "listening")
+                let url = try #require(line.firstMatch(of: #/http:[^" ]+/#)?.0)
+                let page = Page(url: String(url), jar: world.path("jar"))
+                let index = try await page.open()
+                let beside = try await page.ask("cordova.js")
+                #expect(beside == (folder.hasPrefix("www") ? "cordova()" : index) + "\n200")
+            }
+        }
+    }
+
     @Test func `says that its port is taken`() async throws {
         try await World.with { world in
             try MeteorApp(number: 0).install(in: world.path("phone"))

@@ -25,8 +25,6 @@ package actor MeteorServer {
         /// Nil: only when a page asks.
         package var interval: Duration?
         package var port: Int?
-        /// Whether every program on this machine is let in.
-        package var isOpen = false
         package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
         package var now: @Sendable () -> UTCTime = { UTCTime(seconds: time(nil)) }
 
@@ -47,7 +45,7 @@ package actor MeteorServer {
     private let client: MeteorClient
     private let settings: Settings
     private let app: AppID
-    private let token: AccessToken?
+    private let token = AccessToken.make()
     private let report: @Sendable (Event) -> Void
     nonisolated let assets: AssetServer
     private var record: MeteorRecord
@@ -86,11 +84,16 @@ package actor MeteorServer {
         app = AppID(appID) ?? Self.unnamed
         (self.root, self.settings, self.report) = (root, settings, report)
         client = MeteorClient(versions, initial: initial, compatibility: compatibility)
-        token = settings.isOpen ? nil : .make()
         var serving = AssetServer.Settings(access: Access(token: token))
-        // What the native part has beside the app: cordova.js and plugins.
-        if bundle.lastComponent?.string == "application" { serving.www = bundle.removingLastComponent() }
+        serving.www = Self.www(around: bundle)
         assets = AssetServer(serving)
+    }
+
+    /// What the native part has beside the app: cordova.js and plugins; nil where the folders are not Cordova's, for then they are
+    /// somebody's own.
+    private static func www(around bundle: FilePath) -> FilePath? {
+        let www = bundle.removingLastComponent()
+        return bundle.lastComponent?.string == "application" && www.lastComponent?.string == "www" ? www : nil
     }
 
     private static var unnamed: AppID {
@@ -107,7 +110,7 @@ package actor MeteorServer {
         let port = settings.port ?? StablePort.port(for: app)
         var configuration = FileServerConfiguration(host: "127.0.0.1", port: port)
         configuration.maxBodyBytes = 4 * 1024
-        configuration.sharing = .byUser(strangers: settings.isOpen ? nil : 64)
+        configuration.sharing = .byUser(strangers: LocalServer.Settings().strangersOfOtherUsers)
         let server = FileServer(
             configuration: configuration,
             source: assets,
@@ -225,6 +228,8 @@ package actor MeteorServer {
                 next.take(version)
                 try client.folder.write(next)
                 self.record = next
+                // One that never started would stay for good else, and the next one beside it.
+                client.folder.keep(only: next.needed)
                 assets.events.tell(.ready(version: version))
                 assets.events.tell(.checked(isNew: true))
                 report(.ready(version, downloaded: downloaded))
