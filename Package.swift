@@ -79,6 +79,8 @@ let package = Package(
         .target(name: "PatchDelta", dependencies: ["PatchCompression", "PatchFormat", "PatchTrust"]),
         // Pure: what the wires of other systems carry, as bytes.
         .target(name: "Gateways", dependencies: ["PatchCompression", "PatchFormat", "PatchTrust"]),
+        // Pure: pages as templates and data, as VasSonic takes them apart.
+        .target(name: "PageDiff", dependencies: ["PatchFormat", "PatchTrust"]),
         .target(name: "FileFacts"),
         .target(
             name: "PatchStore",
@@ -332,6 +334,11 @@ let package = Package(
             path: "Tests/ServerTesting"
         ),
         .testTarget(name: "PatchFormatTests", dependencies: ["PatchFormat"]),
+        .testTarget(
+            name: "PageDiffTests",
+            dependencies: ["PageDiff", "PatchFormat", "PatchTrust", subprocess, systemPackage],
+            exclude: ["Judges"]
+        ),
         .testTarget(name: "PatchCompressionTests", dependencies: ["PatchCompression", "PatchFormat", subprocess]),
         .testTarget(
             name: "GatewaysTests",
@@ -605,7 +612,8 @@ if Context.environment["PATCHLINE_OPTIMIZED"] != nil {
     for target in package.targets {
         guard
             [
-                "FileFacts", "FleetSimulation", "PatchChoice", "PatchCompression", "PatchDelta", "PatchFormat",
+                "FileFacts", "FleetSimulation", "PageDiff", "PatchChoice", "PatchCompression", "PatchDelta",
+                "PatchFormat",
                 "PatchStore",
                 "PatchTrust", "ReleaseFolder",
             ].contains(target.name)

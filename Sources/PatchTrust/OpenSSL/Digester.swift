@@ -78,6 +78,41 @@ extension Fingerprint {
     }
 }
 
+/// SHA-1 of a stream, alone.
+@safe
+package struct SHA1Digester: ~Copyable {
+    private let context: OpaquePointer
+
+    package init() {
+        unsafe context = Digester.context(DigestFunctions.sha1)
+    }
+
+    deinit {
+        unsafe EVP_MD_CTX_free(context)
+    }
+
+    package mutating func update(_ bytes: Span<UInt8>) {
+        let done = unsafe bytes.withUnsafeBytes { unsafe EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
+        precondition(done == 1, "libcrypto could not digest")
+    }
+
+    package consuming func finish() -> SHA1Digest {
+        guard let digest = unsafe SHA1Digest(bytes: Digester.final(context)) else {
+            preconditionFailure("libcrypto gave a digest of another length")
+        }
+        return digest
+    }
+}
+
+extension SHA1Digest {
+    /// SHA-1 alone, where nothing else is asked for.
+    package init(of bytes: [UInt8]) {
+        var digester = SHA1Digester()
+        digester.update(bytes.span)
+        self = digester.finish()
+    }
+}
+
 extension SHA256Digest {
     /// SHA-256 alone, where nothing else is asked for.
     package init(of bytes: [UInt8]) {

@@ -1,0 +1,34 @@
+package import PatchFormat
+import PatchTrust
+
+/// Which page of which account a kept page is.
+///
+/// As VasSonic's own: the MD5 of `ACCOUNT_scheme://host/path` and of those parameters whose names begin with `sonic_`, and those
+/// that `sonic_remain_params` names; all others are the same page.
+package struct PageSession: Hashable, Sendable {
+    package let id: MD5Digest
+
+    /// - Parameters:
+    ///   - origin: `https://shop.example`.
+    ///   - path: as it stands in the request, with its slash.
+    ///   - query: without its question mark, as it stands there.
+    ///   - account: nil where nobody is signed in.
+    package init(origin: String, path: String, query: String?, account: String?) {
+        let pairs = (query ?? "").split(separator: "&").map { pair in
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return (name: String(parts[0]), value: parts.count > 1 ? String(parts[1]) : "")
+        }
+        let remaining = pairs.first { $0.name == Self.remaining }?.value.split(separator: ";").map(String.init) ?? []
+        let names = Set(remaining)
+        let counted = pairs.filter {
+            $0.name != Self.remaining && ($0.name.hasPrefix("sonic_") || names.contains($0.name))
+        }
+        .sorted { ($0.name, $0.value) < ($1.name, $1.value) }
+        let text =
+            (account.map { "\($0)_" } ?? "") + origin + path
+            + (counted.isEmpty ? "" : "?" + counted.map { "\($0.name)=\($0.value)&" }.joined())
+        id = Fingerprint(of: Array(text.utf8)).md5
+    }
+
+    private static let remaining = "sonic_remain_params"
+}
