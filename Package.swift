@@ -41,6 +41,8 @@ let package = Package(
         // The one program that links an engine.
         .executable(name: "patchscript", targets: ["PatchScriptCommand"]),
         .library(name: "Patchline", targets: ["Patchline"]),
+        // For a site's own server.
+        .library(name: "PatchlinePages", targets: ["PatchlinePages"]),
         // Apart, for it links an engine: what runs script patches.
         .library(name: "PatchRuntime", targets: ["PatchRuntime", "PatchlineScripts"]),
     ],
@@ -204,6 +206,18 @@ let package = Package(
                 nioHTTP1, nioPosix, nioSSL,
             ]
         ),
+        // Pages as their clients need them: for any server, and for a proxy in front of one.
+        .target(
+            name: "PageServing",
+            dependencies: [
+                "APIProxy", "HTTPFiles", "PageDiff", "PatchCompression", "PatchFormat", "PatchTrust", nioConcurrency,
+                nioCore, nioHTTP1,
+            ]
+        ),
+        .target(
+            name: "PatchlinePages",
+            dependencies: ["PageDiff", "PageServing", "PatchFormat", httpTypes, hummingbird, nioCore, nioHTTP1]
+        ),
         .target(
             name: "Patchline",
             dependencies: [
@@ -276,6 +290,7 @@ let package = Package(
         .executableTarget(
             name: "PatchServerCommand",
             dependencies: [
+                "APIProxy", "PageServing", "PatchFetch",
                 "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseTree",
                 "HTTPFiles", "HTTPPeers", "SimulationSupport",
                 "ReleaseAPI", "ReleaseClient", "ReleaseService", "ServerRecords", "CommandSupport", "Terminal",
@@ -338,6 +353,14 @@ let package = Package(
             name: "PageDiffTests",
             dependencies: ["PageDiff", "PatchFormat", "PatchTrust", subprocess, systemPackage],
             exclude: ["Judges"]
+        ),
+        .testTarget(
+            name: "PageServingTests",
+            dependencies: [
+                "PageDiff", "PageServing", "PatchCompression", "PatchFormat", "PatchlinePages", "PatchTrust",
+                hummingbird,
+                nioCore, nioHTTP1, subprocess,
+            ]
         ),
         .testTarget(name: "PatchCompressionTests", dependencies: ["PatchCompression", "PatchFormat", subprocess]),
         .testTarget(

@@ -14,7 +14,7 @@ extension APIProxy {
         -> FileAnswer
     {
         var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: rule.target(of: request, at: upstream))
-        head.headers = HTTPHeaders(of: request, for: upstream, reservedCookies: settings.reservedCookies)
+        head.headers = asks(request, of: upstream)
         let trust = upstream.isSecure ? settings.trust : nil
         switch try await UpgradedUpstream.open(upstream, head, trust, settings.connectTimeout, settings.timeout) {
         case .upgraded(let response, let connection):

@@ -18,6 +18,17 @@ package struct APIProxy: RequestDelegate {
         package var timeout = Duration.seconds(60)
         /// The prefix of the device's own cookies, which no upstream sees or sets.
         package var reservedCookies = "cdvToken"
+        package var standing = Standing.besidePages
+        /// What looks at answers on their way; nil where all of them pass.
+        package var filter: (any AnswerFilter)?
+
+        /// Where a proxy stands.
+        package enum Standing: Equatable, Sendable {
+            /// On a device, whose pages its upstreams serve as if they were the pages' own server.
+            case besidePages
+            /// In front of a site, which is told who asks: `http` or `https` is what clients speak.
+            case inFrontOfSite(scheme: String, TrustedProxies)
+        }
 
         package init(rules: ProxyRules, trust: TLSTrust) {
             self.rules = rules
@@ -106,7 +117,8 @@ package struct APIProxy: RequestDelegate {
     {
         let client = request.asksForEvents ? eventClient : client
         let stall = UploadStall(on: loop, limit: settings.timeout)
-        let asked = asked(request, of: upstream, by: rule, stall)
+        let view = request.hasBody ? nil : settings.filter?.view(of: request)
+        let asked = asked(request, of: upstream, by: rule, view, stall)
         let response: HTTPClientResponse
         do {
             response = try await stall.cancelling { try await client.execute(asked, deadline: .distantFuture) }
@@ -116,6 +128,7 @@ package struct APIProxy: RequestDelegate {
         }
         // 101, which no request here asks for.
         guard response.status.code >= 200 else { throw .malformed }
+        if let view { return try await pass(response, through: view, of: upstream, by: rule) }
         return .stream(
             ServedStream(
                 status: response.status,
@@ -134,29 +147,82 @@ package struct APIProxy: RequestDelegate {
         )
     }
 
+    /// An answer to a request without a body, which somebody looks at.
+    private func pass(
+        _ response: HTTPClientResponse,
+        through view: any AnswerView,
+        of upstream: Upstream,
+        by rule: ProxyRule
+    ) async throws(UpstreamFault) -> FileAnswer {
+        let fields = fields(response.headers, of: upstream, by: rule)
+        let body = CollectedBody(response.body)
+        let passed: HTTPHeaders
+        var copy: (limit: Int, to: @Sendable ([UInt8]) -> Void)?
+        switch view.plan(for: response.status, fields) {
+        case .passes(let fields): passed = fields
+        case .copies(let limit, let fields, let to): (passed, copy) = (fields, (limit, to))
+        case .collects(let limit, let otherwise):
+            let all: [UInt8]?
+            do { all = try await body.all(limit: limit) } catch { throw UpstreamFault(error) }
+            if let all { return view.answer(response.status, fields, body: all) }
+            passed = otherwise
+        }
+        return .stream(
+            ServedStream(
+                status: response.status,
+                headers: passed,
+                length: Self.length(response.headers),
+                isEndless: response.headers.isOfEvents
+            ) { [copy] write in
+                var bytes: [UInt8] = []
+                while let piece = try await body.next() {
+                    try await write(piece)
+                    if let copy, bytes.count <= copy.limit { bytes += piece.readableBytesView }
+                }
+                if let copy, bytes.count <= copy.limit { copy.to(bytes) }
+            }
+        )
+    }
+
     private func asked(
         _ request: FileRequest,
         of upstream: Upstream,
         by rule: ProxyRule,
+        _ view: (any AnswerView)?,
         _ stall: UploadStall
     ) -> HTTPClientRequest {
         var asked = HTTPClientRequest(url: upstream.origin + rule.target(of: request, at: upstream))
         asked.method = request.method
-        asked.headers = HTTPHeaders(of: request, for: upstream, reservedCookies: settings.reservedCookies)
+        let fields = asks(request, of: upstream)
+        asked.headers = view?.asked(fields) ?? fields
         guard request.hasBody, let body = request.stream else { return asked }
         let length = body.length.map { HTTPClientRequest.Body.Length.known(Int64($0)) } ?? .unknown
         asked.body = .stream(PacedBody(stream: body, stall: stall), length: length)
         return asked
     }
 
+    /// What an upstream gets of a request's fields.
+    func asks(_ request: FileRequest, of upstream: Upstream) -> HTTPHeaders {
+        switch settings.standing {
+        case .besidePages: HTTPHeaders(of: request, for: upstream, reservedCookies: settings.reservedCookies)
+        case .inFrontOfSite(let scheme, let proxies):
+            HTTPHeaders(of: request, forSite: upstream, scheme: scheme, trusting: proxies)
+        }
+    }
+
+    /// What a client gets of an answer's fields.
     func fields(_ fields: HTTPHeaders, of upstream: Upstream, by rule: ProxyRule) -> HTTPHeaders {
-        HTTPHeaders(
-            from: fields,
-            of: upstream,
-            by: rule,
-            in: settings.rules,
-            reserved: settings.reservedCookies
-        )
+        switch settings.standing {
+        case .besidePages:
+            HTTPHeaders(
+                from: fields,
+                of: upstream,
+                by: rule,
+                in: settings.rules,
+                reserved: settings.reservedCookies
+            )
+        case .inFrontOfSite: HTTPHeaders(ofSite: fields, at: upstream, by: rule, in: settings.rules)
+        }
     }
 
     static func length(_ fields: HTTPHeaders) -> Int? {

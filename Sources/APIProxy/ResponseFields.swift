@@ -12,6 +12,16 @@ extension HTTPHeaders {
         "Service-Worker-Allowed", "Strict-Transport-Security",
     ]
 
+    /// What a site's client gets of its server's fields: all but those of the connection, with the proxy's own URLs for the
+    /// server's.
+    init(ofSite fields: HTTPHeaders, at upstream: Upstream, by rule: ProxyRule, in rules: ProxyRules) {
+        self = fields.withoutHopByHop()
+        for name in ["Location", "Content-Location"] {
+            guard let location = first(name: name) else { continue }
+            replaceOrAdd(name: name, value: rules.local(location, of: upstream, by: rule))
+        }
+    }
+
     /// What the page gets of an upstream's fields.
     init(from fields: HTTPHeaders, of upstream: Upstream, by rule: ProxyRule, in rules: ProxyRules, reserved: String) {
         self = fields.withoutHopByHop()

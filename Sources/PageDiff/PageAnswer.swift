@@ -52,4 +52,10 @@ package struct PageRule: Equatable, Sendable {
     package var takesUnmarked = false
 
     package init() {}
+
+    /// Whether a URL can stand in a list of links.
+    package static func isLink(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= PageLimits.link
+            && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ";") }
+    }
 }

@@ -25,3 +25,11 @@ package enum PageField {
     package static let pageTag = "html-sha1"
     package static let version = "sonic-sdk-version"
 }
+
+extension PageField {
+    /// A token (RFC 9110 §5.6.2).
+    package static func isName(_ text: String) -> Bool {
+        let others = Set("!#$%&'*+-.^_`|~".utf8)
+        return !text.isEmpty && text.utf8.allSatisfy { $0.isWord || others.contains($0) }
+    }
+}

@@ -15,15 +15,18 @@ package enum ZstandardPatch {
     /// The frame of a content that lies in memory.
     ///
     /// Its tables take at most 200 MB: level 22 by itself would take 400.
+    ///
+    /// - Parameter largest: of the window that whoever reads it must have, as an exponent of two.
     package static func frame(
         of content: [UInt8],
         prefix: [UInt8],
         level: Int,
-        isChecked: Bool = false
+        isChecked: Bool = false,
+        windowLog largest: Int = windowLog
     ) throws(CompressionError) -> [UInt8] {
         guard let context = unsafe ZSTD_createCCtx() else { throw .noMemory(.zstandard) }
         defer { _ = unsafe ZSTD_freeCCtx(context) }
-        let window = min(windowLog, max(10, logarithm(of: content.count + prefix.count)))
+        let window = min(largest, max(10, logarithm(of: content.count + prefix.count)))
         for (parameter, value) in [
             (ZSTD_c_compressionLevel, level), (ZSTD_c_windowLog, window),
             (ZSTD_c_chainLog, window), (ZSTD_c_hashLog, min(window, 24)),

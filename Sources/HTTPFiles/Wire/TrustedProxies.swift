@@ -48,7 +48,7 @@ package struct TrustedProxies: Equatable, Sendable {
 
     var isEmpty: Bool { networks.isEmpty }
 
-    func contains(_ address: String) -> Bool {
+    package func contains(_ address: String) -> Bool {
         guard !isEmpty, let address = IPAddress(address) else { return false }
         return networks.contains { $0.contains(address) }
     }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import CommandSupport
 import HTTPFiles
-import Logging
 import NIOCore
 import PatchFormat
 import PatchServer
@@ -12,7 +11,6 @@ import ReleaseTree
 import ServiceLifecycle
 import SystemPackage
 import Terminal
-import UnixSignals
 
 /// `patchsrv serve`: serves the published tree.
 struct ServeCommand: AsyncParsableCommand {
@@ -243,9 +241,9 @@ struct ServeCommand: AsyncParsableCommand {
         let timer = refresh.timer(folder, keys, counting: numbers.refreshes, log: log)
         // Stopped from the last to the first.
         let services: [(any Service)?] = [listeners, demand, timer, renewal, hangups]
-        let serving = try Self.shareFolder(folder, log)
-        try await run(services.compactMap(\.self), stoppingWithin: configuration.drainTimeout, log)
-        serving?.release()
+        let share = try Self.shareFolder(folder, log)
+        try await serving(services.compactMap(\.self), stoppingWithin: configuration.drainTimeout, log)
+        share?.release()
     }
 
     /// Tells `patchsrv restore --in-place` that somebody serves the folder; nil where this user may not write there, or
@@ -271,17 +269,6 @@ struct ServeCommand: AsyncParsableCommand {
 
     static func unmarked(_ error: FileError) -> String {
         "patchsrv restore --in-place will not notice that this server runs: \(error)"
-    }
-
-    private func run(_ services: [any Service], stoppingWithin time: Duration, _ log: ServerLog) async throws {
-        let group = ServiceGroup(
-            configuration: ServiceGroupConfiguration(
-                services: services.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) },
-                gracefulShutdownSignals: [.sigint, .sigterm],
-                logger: Logger(label: "patchsrv", factory: { _ in SwiftLogNoOpLogHandler() })
-            )
-        )
-        try await endingAtSecondSignal(stoppingWithin: time, log: log) { try await group.run() }
     }
 }
 

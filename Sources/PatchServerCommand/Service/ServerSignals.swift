@@ -1,4 +1,5 @@
 import Glibc
+import Logging
 import PatchServer
 import ServiceLifecycle
 import Terminal
@@ -11,6 +12,18 @@ struct Hangups: Service {
     func run() async throws {
         for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() { onHangup() }
     }
+}
+
+/// Runs services until the first of them ends or a signal comes; stopped from the last to the first.
+func serving(_ services: [any Service], stoppingWithin time: Duration, _ log: ServerLog) async throws {
+    let group = ServiceGroup(
+        configuration: ServiceGroupConfiguration(
+            services: services.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) },
+            gracefulShutdownSignals: [.sigint, .sigterm],
+            logger: Logger(label: "patchsrv", factory: { _ in SwiftLogNoOpLogHandler() })
+        )
+    )
+    try await endingAtSecondSignal(stoppingWithin: time, log: log) { try await group.run() }
 }
 
 /// Runs a server; its first SIGINT or SIGTERM lets answers in flight finish.

@@ -1,0 +1,261 @@
+package import NIOHTTP1
+import PageDiff
+import PatchCompression
+import PatchFormat
+import PatchTrust
+
+/// One request for a page, and what becomes of its answer.
+package struct PageExchange: Sendable {
+    let route: PageRoute
+    let rule: PageRule
+    let spelledPath: String
+    let client: Client
+    let codings: PageCodings
+    /// Whether nothing in the request says who asks.
+    let isOpen: Bool
+    let memory: PageMemory
+
+    /// Who asks, as far as it counts here.
+    enum Client: Equatable, Sendable {
+        /// One that speaks the protocol.
+        case asks(PageQuestion)
+        /// A browser that has a page which is still here.
+        case has(SHA256Digest, [UInt8])
+        /// A browser that may have this page the next time: it says that it takes what is compressed against one when it has one.
+        case mayKeep
+        case other
+    }
+
+    /// What is to be done with an answer, by its head.
+    package enum Plan: Equatable, Sendable {
+        /// It passes while it comes, with these fields.
+        case passes(HTTPHeaders)
+        /// The same; a copy of it up to so many bytes goes to ``PageExchange/remember(_:of:)``.
+        case copies(limit: Int, HTTPHeaders)
+        /// All of it is needed first; a longer one passes, with these fields.
+        case collects(limit: Int, else: HTTPHeaders)
+    }
+
+    /// An answer that is sent in place of another.
+    package struct Answer: Equatable, Sendable {
+        package let status: Int
+        package let fields: HTTPHeaders
+        package let body: [UInt8]
+    }
+
+    /// What the page's server is asked with: for the page as it is, in a coding that is read here.
+    package func asked(_ fields: HTTPHeaders) -> HTTPHeaders {
+        guard client != .other else { return fields }
+        var fields = fields
+        let known = codings.plain.map(\.rawValue).joined(separator: ", ")
+        fields.replaceOrAdd(name: "Accept-Encoding", value: known.isEmpty ? "identity" : known)
+        fields.remove(name: "Available-Dictionary")
+        fields.remove(name: "Dictionary-ID")
+        guard case .asks = client else { return fields }
+        // The tag that the client names is made here; its server has another, or none.
+        for name in [
+            PageField.ifNoneMatch, "If-Modified-Since", "If-Range", "Range", PageField.acceptDiff,
+            PageField.templateTag,
+        ] {
+            fields.remove(name: name)
+        }
+        return fields
+    }
+
+    package func plan(status: Int, fields: HTTPHeaders) -> Plan {
+        // Another one speaks the protocol already.
+        guard status == 200, Self.isPage(fields), !fields.contains(name: PageField.templateTag) else {
+            return .passes(fields)
+        }
+        var passed = fields
+        passed.vary(by: client == .other ? Self.asks : Self.asks + Self.codes)
+        let length = fields.first(name: "Content-Length").flatMap { Int($0) } ?? 0
+        guard Coding(fields) != nil, !fields.directives.contains("no-transform"), length <= PageLimits.page else {
+            return .passes(passed)
+        }
+        switch client {
+        case .asks, .has: return .collects(limit: PageLimits.page, else: passed)
+        case .mayKeep where mayBeDictionary(fields):
+            return .copies(limit: PageLimits.page, offered(passed))
+        case .mayKeep, .other: return .passes(passed)
+        }
+    }
+
+    /// Keeps a page that went to a browser, for the next one to be compressed against.
+    ///
+    /// - Parameters:
+    ///   - body: as its server sent it.
+    ///   - fields: of the answer that it came with.
+    package func remember(_ body: [UInt8], of fields: HTTPHeaders) {
+        guard let page = Coding(fields)?.page(of: body) else { return }
+        memory.keep(page, as: SHA256Digest(of: page))
+    }
+
+    /// How a page's server coded it.
+    private enum Coding {
+        case plain
+        case compressed(CompressionFormat)
+
+        /// Nil for a coding that is not read here.
+        init?(_ fields: HTTPHeaders) {
+            let names = fields["Content-Encoding"].map { $0.lowercased() }
+            guard let name = names.first, name != "identity" else {
+                self = .plain
+                return
+            }
+            guard names.count == 1, let format = CompressionFormat(rawValue: name) else { return nil }
+            self = .compressed(format)
+        }
+
+        /// Nil where it is no such thing, or over the limit.
+        func page(of body: [UInt8]) -> [UInt8]? {
+            switch self {
+            case .plain: body
+            case .compressed(let format): try? format.decompressed(body, limit: PageLimits.page)
+            }
+        }
+    }
+
+    /// What is sent in place of a page that was collected.
+    ///
+    /// - Parameters:
+    ///   - fields: of the answer that the page's server gave.
+    ///   - body: as it sent it.
+    package func answer(_ fields: HTTPHeaders, body: [UInt8]) -> Answer {
+        var asIs = fields
+        asIs.vary(by: Self.asks + Self.codes)
+        guard let page = Coding(fields)?.page(of: body) else { return Answer(status: 200, fields: asIs, body: body) }
+        switch client {
+        case .asks(let question):
+            let split = SplitPage(page)
+            guard split.isMarked || rule.takesUnmarked else { return Answer(status: 200, fields: asIs, body: body) }
+            if codings.takesDictionaries, mayBeDictionary(fields) { memory.keep(page, as: SHA256Digest(of: page)) }
+            return answer(PageAnswer(to: question, with: split), of: split, asIs)
+        case .has(let digest, let dictionary) where mayBeDictionary(fields):
+            memory.keep(page, as: SHA256Digest(of: page))
+            return compressed(page, against: dictionary, named: digest, offered(asIs), plain: body)
+        case .has, .mayKeep, .other:
+            return Answer(status: 200, fields: asIs, body: body)
+        }
+    }
+
+    private func answer(_ answer: PageAnswer, of page: SplitPage, _ asIs: HTTPHeaders) -> Answer {
+        var fields = asIs
+        // They speak of the bytes that their server sent.
+        for name in [
+            "Content-Length", "Content-Encoding", "ETag", "Last-Modified", "Accept-Ranges", "Content-MD5", "Digest",
+            "Content-Digest", "Repr-Digest",
+        ] {
+            fields.remove(name: name)
+        }
+        if !fields.contains(name: "Cache-Control") { fields.add(name: "Cache-Control", value: "no-cache") }
+        for (name, value) in answer.fields(of: page, by: rule) { fields.replaceOrAdd(name: name, value: value) }
+        switch answer {
+        case .notModified:
+            fields.remove(name: "Content-Type")
+            return Answer(status: 304, fields: fields, body: [])
+        case .data(let update):
+            fields.replaceOrAdd(name: "Content-Type", value: "application/json; charset=utf-8")
+            fields.replaceOrAdd(name: "X-Content-Type-Options", value: "nosniff")
+            return encoded(update.bytes, fields)
+        case .page:
+            return encoded(page.page, fields)
+        }
+    }
+
+    /// The fields of a page that a browser may keep for the next one to be compressed against.
+    private func offered(_ fields: HTTPHeaders) -> HTTPHeaders {
+        var fields = fields
+        fields.replaceOrAdd(name: "Use-As-Dictionary", value: Self.useAsDictionary(spelledPath))
+        if let seconds = route.dictionarySeconds {
+            // A browser drops a dictionary when its page may not be shown any more without asking.
+            let value = "private, max-age=0, stale-while-revalidate=\(seconds)"
+            fields.replaceOrAdd(name: "Cache-Control", value: value)
+        }
+        return fields
+    }
+
+    private func compressed(
+        _ page: [UInt8],
+        against dictionary: [UInt8],
+        named digest: SHA256Digest,
+        _ fields: HTTPHeaders,
+        plain: [UInt8]
+    ) -> Answer {
+        let coded = try? DictionaryCompressed.bytes(of: page, dictionary: dictionary, named: digest, level: Self.level)
+        guard let coded, coded.count < plain.count else { return Answer(status: 200, fields: fields, body: plain) }
+        var fields = fields
+        fields.remove(name: "Content-Length")
+        fields.remove(name: "Accept-Ranges")
+        fields.replaceOrAdd(name: "Content-Encoding", value: DictionaryCompressed.coding)
+        if let tag = fields.first(name: "ETag"), !tag.lowercased().hasPrefix("w/") {
+            fields.replaceOrAdd(name: "ETag", value: "W/\(tag)")
+        }
+        return Answer(status: 200, fields: fields, body: coded)
+    }
+
+    private func encoded(_ content: [UInt8], _ fields: HTTPHeaders) -> Answer {
+        var best: (coding: String, bytes: [UInt8])?
+        if let format = codings.plain.first, let bytes = try? format.compressed(content, effort: .quick),
+            CompressionFormat.pays(bytes.count, for: content.count)
+        {
+            best = (format.rawValue, bytes)
+        }
+        if route.dictionaries.hold(isOpen: isOpen), let bytes = dictionaryCoded(content),
+            bytes.count < best?.bytes.count ?? content.count
+        {
+            best = (DictionaryCompressed.coding, bytes)
+        }
+        guard let best else { return Answer(status: 200, fields: fields, body: content) }
+        var fields = fields
+        fields.replaceOrAdd(name: "Content-Encoding", value: best.coding)
+        return Answer(status: 200, fields: fields, body: best.bytes)
+    }
+
+    /// Nil where the client has no page that is still here.
+    private func dictionaryCoded(_ content: [UInt8]) -> [UInt8]? {
+        guard let digest = codings.dictionary, let dictionary = memory.page(digest) else { return nil }
+        return try? DictionaryCompressed.bytes(of: content, dictionary: dictionary, named: digest, level: Self.level)
+    }
+
+    private static let level = 5
+
+    private func mayBeDictionary(_ fields: HTTPHeaders) -> Bool {
+        guard route.dictionaries.hold(isOpen: isOpen), !fields.directives.contains("no-store") else { return false }
+        return route.dictionaries == .all || !fields.contains(name: "Set-Cookie")
+    }
+
+    private static let asks = [PageField.acceptDiff, PageField.templateTag]
+    private static let codes = ["Accept-Encoding", "Available-Dictionary"]
+
+    private static func isPage(_ fields: HTTPHeaders) -> Bool {
+        let type = fields.first(name: "Content-Type")?.lowercased().prefix { $0 != ";" && $0 != " " } ?? ""
+        return type == "text/html" || type == "application/xhtml+xml"
+    }
+
+    /// For pages of this path alone (RFC 9842 §2.1): a pattern of URLs, in a string of structured fields.
+    static func useAsDictionary(_ path: String) -> String {
+        let special = Set("*+?:(){}\\")
+        let pattern = path.map { special.contains($0) ? "\\\($0)" : "\($0)" }.joined()
+        let text = pattern.map { $0 == "\\" || $0 == "\"" ? "\\\($0)" : "\($0)" }.joined()
+        return "match=\"\(text)\", match-dest=(\"document\")"
+    }
+}
+
+extension HTTPHeaders {
+    /// Of `Cache-Control`, in lower case and without what they are set to.
+    fileprivate var directives: Set<String> {
+        Set(
+            self["Cache-Control"].flatMap { $0.split(separator: ",") }.map {
+                $0.lowercased().filter { $0 != " " && $0 != "\t" }
+            }.map { String($0.prefix { $0 != "=" }) }
+        )
+    }
+
+    fileprivate mutating func vary(by names: [String]) {
+        let known = Set(self["Vary"].flatMap { $0.split(separator: ",") }.map { $0.lowercased().filter { $0 != " " } })
+        guard !known.contains("*") else { return }
+        let new = names.filter { !known.contains($0.lowercased()) }
+        if !new.isEmpty { add(name: "Vary", value: new.joined(separator: ", ")) }
+    }
+}

@@ -1,0 +1,65 @@
+package import PageDiff
+package import PatchFormat
+
+/// How pages under a path are served.
+package struct PageRoute: Equatable, Sendable {
+    /// Which pages a browser may use as dictionaries, and which are compressed against them (RFC 9842).
+    ///
+    /// What is compressed together with something that somebody else chose tells by its length whether both are alike. A page with
+    /// a secret in it is therefore none unless a route says that it may be.
+    package enum Dictionaries: String, CaseIterable, Sendable {
+        case none
+        /// Those that were asked for without cookies and credentials, and set no cookie.
+        case open
+        case all
+
+        package static let rule = "must be none, open or all"
+
+        /// - Parameter isOpen: whether nothing in a request says who asks.
+        func hold(isOpen: Bool) -> Bool {
+            switch self {
+            case .none: false
+            case .open: isOpen
+            case .all: true
+            }
+        }
+    }
+
+    package let path: RoutePattern
+    /// Nil where pages pass as they are.
+    package let rule: PageRule?
+    package let dictionaries: Dictionaries
+    /// How long a page may be a dictionary, in seconds; nil where the page's own `Cache-Control` says it.
+    package let dictionarySeconds: Int?
+
+    package init(
+        _ path: RoutePattern,
+        rule: PageRule? = PageRule(),
+        dictionaries: Dictionaries = .open,
+        dictionarySeconds: Int? = nil
+    ) {
+        self.path = path
+        self.rule = rule
+        self.dictionaries = dictionaries
+        self.dictionarySeconds = dictionarySeconds
+    }
+}
+
+/// The routes of a site; the first that names a path is the one for it, and pages without one pass as they are.
+package struct PageRoutes: Equatable, Sendable {
+    package static let most = 1_000
+
+    package let routes: [PageRoute]
+
+    package init(_ routes: [PageRoute]) {
+        self.routes = routes
+    }
+
+    /// All pages.
+    package static let all = PageRoutes(RoutePattern("/**").map { [PageRoute($0)] } ?? [])
+
+    /// - Parameter path: decoded.
+    func route(for path: [String]) -> PageRoute? {
+        routes.first { $0.path.matches(path) }.flatMap { $0.rule == nil ? nil : $0 }
+    }
+}

@@ -1,0 +1,83 @@
+package import PatchFormat
+import PageDiff
+
+extension PageRoutes {
+    package static let format = "patchline-pages-v1"
+    /// In bytes.
+    package static let limit = 1_000_000
+    private static let dictionarySeconds = 1...31_536_000
+    private static let linkRule = "must hold URLs without blanks, semicolons and control characters"
+    private static let fieldRule = "must be a header field's name"
+    private static let passesRule = "leaves no room for anything else: the pages pass as they are"
+
+    /// A file of routes.
+    ///
+    /// ```json
+    /// { "format": "patchline-pages-v1",
+    ///   "routes": [ { "path": "/account/**", "passes": true },
+    ///               { "path": "/**", "cacheOffline": "store", "links": ["/site.css"], "dictionarySeconds": 86400 } ] }
+    /// ```
+    ///
+    /// All members but `format`, `routes` and `path` may be absent. Others are refused: a misspelled one would be a setting that
+    /// somebody believes in.
+    package init(_ bytes: [UInt8], named document: String) throws(FormatError) {
+        let fields = try Fields(try JSON.document(bytes, named: document, limit: Self.limit), of: document)
+        try fields.constant("format", Self.format)
+        try fields.allow(["format", "routes"])
+        var routes: [PageRoute] = []
+        for (number, value) in try fields.array("routes", limit: Self.most).enumerated() {
+            routes.append(try Self.route(try Fields(value, of: document, at: "routes[\(number)]")))
+        }
+        self.init(routes)
+    }
+
+    private static func route(_ fields: Fields) throws(FormatError) -> PageRoute {
+        try fields.allow([
+            "path", "passes", "cacheOffline", "links", "etagName", "unmarked", "dictionaries", "dictionarySeconds",
+        ])
+        guard let path = RoutePattern(try fields.string("path")) else { throw fields.broken("path", RoutePattern.rule) }
+        if try fields.bool("passes", default: false) {
+            guard fields.object.members.count == 2 else { throw fields.broken("passes", passesRule) }
+            return PageRoute(path, rule: nil, dictionaries: .none)
+        }
+        var rule = PageRule()
+        if let text = try fields.optionalString("cacheOffline") {
+            guard let offline = CacheOffline(rawValue: text) else {
+                throw fields.broken("cacheOffline", CacheOffline.rule)
+            }
+            rule.cacheOffline = offline
+        }
+        if fields.has("links") {
+            rule.links = try fields.strings("links", limit: PageLimits.links)
+            guard rule.links.allSatisfy(PageRule.isLink),
+                rule.links.reduce(0, { $0 + $1.utf8.count + 1 }) <= PageLimits.field
+            else {
+                throw fields.broken("links", linkRule)
+            }
+        }
+        if let name = try fields.optionalString("etagName") {
+            guard name.utf8.count <= 100, PageField.isName(name) else { throw fields.broken("etagName", fieldRule) }
+            rule.etagName = name
+        }
+        rule.takesUnmarked = try fields.bool("unmarked", default: false)
+        var dictionaries = PageRoute.Dictionaries.open
+        if let text = try fields.optionalString("dictionaries") {
+            guard let known = PageRoute.Dictionaries(rawValue: text) else {
+                throw fields.broken("dictionaries", PageRoute.Dictionaries.rule)
+            }
+            dictionaries = known
+        }
+        let seconds =
+            try fields.has("dictionarySeconds")
+            ? fields.integer("dictionarySeconds", in: dictionarySeconds) : nil
+        return PageRoute(path, rule: rule, dictionaries: dictionaries, dictionarySeconds: seconds)
+    }
+}
+
+extension Fields {
+    fileprivate func allow(_ names: Set<String>) throws(FormatError) {
+        if let other = object.members.first(where: { !names.contains($0.key.text) }) {
+            throw broken(other.key.text, "is not a member that is known here")
+        }
+    }
+}

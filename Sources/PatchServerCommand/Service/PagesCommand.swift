@@ -1,0 +1,181 @@
+import APIProxy
+import ArgumentParser
+import CommandSupport
+import HTTPFiles
+import PageServing
+import PatchFetch
+import PatchFormat
+import PatchServer
+import PatchStore
+import ServiceLifecycle
+import SystemPackage
+import Terminal
+
+/// `patchsrv pages`: a proxy in front of a site, whose pages cost their clients what changed.
+struct PagesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pages",
+        abstract: "Stands in front of a site and sends of its pages what changed.",
+        discussion: """
+            Asks --upstream for all that it is asked for, and passes its answers on as they come. Of pages (text/html, status 200,
+            up to 5 MB) it sends less to clients that have an earlier one:
+
+            - Clients of VasSonic, and devices with Patchline, get 304 for a page that they have, and the blocks between
+              <!--sonicdiff-NAME--> and <!--sonicdiff-NAME-end--> where its template is the one that they have.
+            - Browsers that take the content coding dcz (RFC 9842; over HTTPS, or on their own machine) get a page compressed
+              against the one before. Unless a route says otherwise, these are pages that are asked for without cookies and
+              credentials.
+
+            Pages without such comments, and all else, pass as they are. --routes names a file of \(PageRoutes.format), in JSON,
+            that says for which paths which of it holds; without it, all of it holds for all paths. It is read once.
+
+            Keeps nothing on disk. Prints a line once it listens. The first SIGINT or SIGTERM lets answers in flight finish, the
+            second ends it at once. SIGHUP reads the certificate again and goes on in a new access log.
+
+            EXAMPLES
+              patchsrv pages --upstream http://127.0.0.1:3000
+              patchsrv pages --upstream http://127.0.0.1:3000 --routes pages.json --host 0.0.0.0 --port 443 \\
+                --tls-certificate /etc/ssl/shop.pem --tls-key /etc/ssl/shop.key --access-log /var/log/pages.log
+            """
+                + exitCodes(
+                    [
+                        .done: "stopped in good order",
+                        .refused: "the certificate cannot be used",
+                        .malformed: "a file that was read is malformed; file and field are named",
+                        .network: "the address cannot be listened on",
+                        .busy: "the port is in use",
+                        .interrupted: "ended at once by a second SIGINT, or not stopped in time after the first",
+                        .terminated: "ended at once by a second SIGTERM, or not stopped in time after the first",
+                    ],
+                    usual: .disk
+                )
+    )
+
+    @Option(help: ArgumentHelp("The site's server: http:// or https://, and at most a path.", valueName: "url"))
+    var upstream: String
+
+    @Option(help: ArgumentHelp("A file that says which pages are sent how, in JSON.", valueName: "file"))
+    var routes: String?
+
+    @Option(
+        help: ArgumentHelp("Trust these authorities for --upstream, and not the system's (PEM).", valueName: "file")
+    )
+    var upstreamCa: String?
+
+    @Option(
+        help: ArgumentHelp("How long the site's server may stand still: 30s, 2m (default: 60s).", valueName: "time")
+    )
+    var upstreamTimeout: DurationArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "Bytes of pages that are kept in memory, for later ones to be compressed against (default: 64MB).",
+            valueName: "bytes"
+        )
+    )
+    var memory: ByteCountArgument?
+
+    @Option(help: ArgumentHelp("The address where clients ask.", valueName: "address"))
+    var host = "127.0.0.1"
+
+    @Option(help: ArgumentHelp("The port where clients ask; 0 takes any free one.", valueName: "port"))
+    var port = 8080
+
+    @Option(
+        help: ArgumentHelp(
+            "Where to add one line for each request, with its time; - is standard output.",
+            valueName: "file"
+        )
+    )
+    var accessLog: String?
+
+    @Option(help: ArgumentHelp("How lines are written: text or json.", valueName: "format"))
+    var logFormat = LogFormat.text
+
+    @Option(
+        help: ArgumentHelp(
+            "Addresses or networks of proxies in front, with commas: what they say of who asks is passed on (X-Forwarded-…).",
+            valueName: "addresses"
+        )
+    )
+    var trustedProxy: ProxyAddresses?
+
+    @OptionGroup var tls: TLSOptions
+
+    func validate() throws {
+        guard (0...65_535).contains(port) else { throw ValidationError("--port must be from 0 to 65535") }
+        guard Upstream(upstream) != nil else { throw ValidationError("--upstream \(Upstream.rule)") }
+    }
+
+    func run() async throws {
+        try await reporting { try await serve() }
+    }
+
+    private func serve() async throws {
+        let log = try ServerLog(logFormat, accessLog: accessLog)
+        let (nudges, nudge) = AsyncStream.makeStream(of: Void.self)
+        let renewal = try tls.renewal(nudges: nudges, log: log)
+        var configuration = FileServerConfiguration(host: host, port: port)
+        configuration.tls = renewal?.identity
+        let proxies = trustedProxy?.proxies ?? .none
+        configuration.sharing = .byAddress(trustedProxies: proxies)
+        let scheme = renewal == nil ? "http" : "https"
+        var settings = try settings()
+        settings.standing = .inFrontOfSite(scheme: scheme, proxies)
+        let report: @Sendable (String) -> Void = { log.say(.error, printable($0)) }
+        try await APIProxy.with(settings, report: report) { [configuration] proxy in
+            let server = FileServer(
+                configuration: configuration,
+                source: proxy,
+                accessLog: log.accessLog,
+                errorLog: { log.say(.error, $0) },
+                onListening: { log.tellListening("listening on", "\(scheme)://\($0.authority)") }
+            )
+            let hangups = Hangups {
+                log.reopen()
+                nudge.yield()
+            }
+            let services: [(any Service)?] = [ReportedServer(server), renewal, hangups]
+            try await serving(services.compactMap(\.self), stoppingWithin: configuration.drainTimeout, log)
+        }
+    }
+
+    private func settings() throws -> APIProxy.Settings {
+        guard let upstream = Upstream(upstream) else { throw ValidationError("--upstream \(Upstream.rule)") }
+        let rule = ProxyRule(try ProxyPattern("/.*"), to: [upstream])
+        var settings = APIProxy.Settings(rules: ProxyRules([rule]), trust: try trust())
+        if let upstreamTimeout { settings.timeout = upstreamTimeout.duration }
+        let routes = try routes.map { file in
+            let bytes = try DiskFiles().read(FilePath(argument: file), limit: PageRoutes.limit)
+            return try PageRoutes(bytes, named: file)
+        }
+        settings.filter = PageService(routes ?? .all, memory: memory?.bytes ?? PageService.memory)
+        return settings
+    }
+
+    private func trust() throws -> TLSTrust {
+        let pem = try upstreamCa.map {
+            try DiskFiles().read(FilePath(argument: $0).followingLinks, limit: Limits.certificates)
+        }
+        do throws(TLSFault) { return try TLSTrust(authorities: pem) } catch {
+            throw Failure(
+                "no certificate of an authority in PEM",
+                hint: "--upstream-ca must be PEM: -----BEGIN CERTIFICATE-----",
+                exitCode: .malformed
+            )
+        }
+    }
+}
+
+/// A server whose troubles are this program's failures.
+private struct ReportedServer: Service {
+    private let server: FileServer
+
+    init(_ server: FileServer) {
+        self.server = server
+    }
+
+    func run() async throws {
+        do throws(FileServerError) { try await server.run() } catch { throw Failure(error) }
+    }
+}
