@@ -571,7 +571,7 @@ if Context.environment["PATCHLINE_FUZZ"] != nil {
     package.dependencies = []
     let tested = [
         "CLZMA", "COpenSSL", "CZlib", "CZstd", "Gateways", "PatchCompression", "PatchDelta", "PatchFormat",
-        "PatchTrust",
+        "PatchTrust", "PageDiff",
     ]
     package.targets = package.targets.filter { tested.contains($0.name) }
     package.targets += [
@@ -580,12 +580,14 @@ if Context.environment["PATCHLINE_FUZZ"] != nil {
     ]
     for name in [
         "FuzzJSON", "FuzzMetadata", "FuzzList", "FuzzManifest", "FuzzColumn", "FuzzPEM", "FuzzPack", "FuzzExpress",
-        "FuzzArchive",
+        "FuzzArchive", "FuzzPage",
     ] {
         package.targets.append(
             .executableTarget(
                 name: name,
-                dependencies: ["Fuzzing", "Gateways", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust"],
+                dependencies: [
+                    "Fuzzing", "Gateways", "PageDiff", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust",
+                ],
                 path: "Tests/Fuzz/\(name)"
             )
         )
