@@ -232,7 +232,10 @@ let package = Package(
         // The sample's service, which a script patch mends while it runs.
         .executableTarget(
             name: "ShopService",
-            dependencies: ["PatchRuntime", "Patchline", "PatchlineScripts", hummingbird, systemPackage],
+            dependencies: [
+                "PatchRuntime", "Patchline", "PatchlinePages", "PatchlineScripts", hummingbird, nioConcurrency,
+                systemPackage,
+            ],
             path: "Patches/service/Sources"
         ),
         // What the device's programs say, as values: for people it is printed by PatchSyncCommand.
@@ -599,8 +602,10 @@ if Context.environment["PATCHLINE_FUZZ"] != nil {
 if Context.environment["PATCHLINE_BENCH"] != nil {
     package.products = []
     package.targets = package.targets.filter {
-        ["CJavaScriptCore", "COpenSSL", "PatchChoice", "PatchFormat", "PatchLanguage", "PatchRuntime", "PatchTrust"]
-            .contains($0.name)
+        [
+            "CJavaScriptCore", "COpenSSL", "PageDiff", "PatchChoice", "PatchFormat", "PatchLanguage", "PatchRuntime",
+            "PatchTrust",
+        ].contains($0.name)
     }
     let parts = [
         "PatchRelease": ["Ceremony/TrustDraft", "Ceremony/TrustDraft+JSON"],
@@ -628,6 +633,9 @@ if Context.environment["PATCHLINE_BENCH"] != nil {
             dependencies: ["CJavaScriptCore", "PatchRuntime"],
             path: "Benchmarks/Scripts"
         )
+    )
+    package.targets.append(
+        .executableTarget(name: "splitter", dependencies: ["PageDiff"], path: "Benchmarks/Splitter")
     )
 }
 

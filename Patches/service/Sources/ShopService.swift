@@ -1,9 +1,11 @@
 import Hummingbird
+import NIOConcurrencyHelpers
 import PatchRuntime
 import Patchline
+import PatchlinePages
 import PatchlineScripts
 
-/// The sample shop's prices as a service of Swift's own: `GET /total?product=field-tumbler&quantity=3`.
+/// The sample shop's prices as a service of Swift's own: `GET /total?product=field-tumbler&quantity=3`, and `GET /offers`, a page.
 ///
 /// usage: shop-service STORE [PORT]
 ///
@@ -39,6 +41,16 @@ enum ShopService {
         }
         try await shop.start()
         let router = Router()
+        router.add(middleware: PageDifferences())
+        let visits = NIOLockedValueBox(0)
+        router.get("offers") { _, _ in
+            OffersPage.response(
+                visit: visits.withLockedValue {
+                    $0 += 1
+                    return $0
+                }
+            )
+        }
         router.get("total") { request, _ -> String in
             guard let name = request.uri.queryParameters["product"], let product = products[String(name)],
                 let quantity = request.uri.queryParameters["quantity"].flatMap({ Int($0) }), (0...99).contains(quantity)
