@@ -127,7 +127,7 @@ let package = Package(
         .target(
             name: "ReleaseService",
             dependencies: [
-                "FileFacts", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore",
+                "FileFacts", "Gateways", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore",
                 "ReleaseFolder",
                 "PatchServer", "ReleaseTree", "ServerRecords", lifecycle, nioConcurrency, nioCore, nioPosix,
                 systemPackage,
@@ -136,7 +136,8 @@ let package = Package(
         .target(
             name: "ReleaseAPI",
             dependencies: [
-                "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder",
+                "Gateways", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore",
+                "ReleaseFolder",
                 "PatchServer",
                 "ReleaseTree",
                 "ReleaseService",
@@ -180,7 +181,9 @@ let package = Package(
         // What fetches and keeps what other systems' servers have.
         .target(
             name: "GatewayClients",
-            dependencies: ["Gateways", "PatchFetch", "PatchFormat", "PatchStore", "PatchTrust", systemPackage]
+            dependencies: [
+                "Gateways", "PatchFetch", "PatchFormat", "PatchStore", "PatchTrust", nioConcurrency, systemPackage,
+            ]
         ),
         .target(
             name: "AssetServer",
@@ -384,7 +387,7 @@ let package = Package(
         .testTarget(
             name: "ReleaseServiceTests",
             dependencies: [
-                "HTTPFiles", "PatchCompression", "PatchDelta", "PatchFormat", "PatchServer", "PatchStore",
+                "Gateways", "HTTPFiles", "PatchCompression", "PatchDelta", "PatchFormat", "PatchServer", "PatchStore",
                 "PatchTesting",
                 "PatchTrust",
                 "ReleaseFolder", "ReleaseService", "ReleaseTree", "ServerRecords", "ServerTesting", nioConcurrency,
@@ -527,7 +530,7 @@ let package = Package(
             // The three commands, so that their binaries are built: the tests run them as anybody would.
             dependencies: [
                 "PatchScriptCommand", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "ShopService",
-                "GatewayClients", "Gateways", "PatchFetch", "PatchFormat", "PatchTrust",
+                "GatewayClients", "Gateways", "PatchFetch", "PatchFormat", "PatchTrust", "Patchline",
                 "PatchTesting", subprocess, systemPackage,
             ],
             exclude: ["Judges", "Transcripts"]
@@ -550,7 +553,7 @@ if Context.environment["PATCHLINE_FUZZ"] != nil {
     ]
     for name in [
         "FuzzJSON", "FuzzMetadata", "FuzzList", "FuzzManifest", "FuzzColumn", "FuzzPEM", "FuzzPack", "FuzzExpress",
-        "FuzzArchive",
+        "FuzzArchive", "FuzzTar",
     ] {
         package.targets.append(
             .executableTarget(
