@@ -131,7 +131,7 @@ let package = Package(
         .target(
             name: "ReleaseService",
             dependencies: [
-                "FileFacts", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore",
+                "FileFacts", "Gateways", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore",
                 "ReleaseFolder",
                 "PatchServer", "ReleaseTree", "ServerRecords", lifecycle, nioConcurrency, nioCore, nioPosix,
                 systemPackage,
@@ -140,7 +140,8 @@ let package = Package(
         .target(
             name: "ReleaseAPI",
             dependencies: [
-                "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder",
+                "Gateways", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore",
+                "ReleaseFolder",
                 "PatchServer",
                 "ReleaseTree",
                 "ReleaseService",
@@ -184,7 +185,9 @@ let package = Package(
         // What fetches and keeps what other systems' servers have.
         .target(
             name: "GatewayClients",
-            dependencies: ["Gateways", "PatchFetch", "PatchFormat", "PatchStore", "PatchTrust", systemPackage]
+            dependencies: [
+                "Gateways", "PatchFetch", "PatchFormat", "PatchStore", "PatchTrust", nioConcurrency, systemPackage,
+            ]
         ),
         .target(
             name: "AssetServer",
@@ -417,7 +420,7 @@ let package = Package(
         .testTarget(
             name: "ReleaseServiceTests",
             dependencies: [
-                "HTTPFiles", "PatchCompression", "PatchDelta", "PatchFormat", "PatchServer", "PatchStore",
+                "Gateways", "HTTPFiles", "PatchCompression", "PatchDelta", "PatchFormat", "PatchServer", "PatchStore",
                 "PatchTesting",
                 "PatchTrust",
                 "ReleaseFolder", "ReleaseService", "ReleaseTree", "ServerRecords", "ServerTesting", nioConcurrency,
@@ -560,7 +563,7 @@ let package = Package(
             // The three commands, so that their binaries are built: the tests run them as anybody would.
             dependencies: [
                 "PatchScriptCommand", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "ShopService",
-                "GatewayClients", "Gateways", "PatchFetch", "PatchFormat", "PatchTrust",
+                "GatewayClients", "Gateways", "PatchFetch", "PatchFormat", "PatchTrust", "Patchline",
                 "PatchTesting", subprocess, systemPackage,
             ],
             exclude: ["Judges", "Transcripts"]
@@ -583,7 +586,7 @@ if Context.environment["PATCHLINE_FUZZ"] != nil {
     ]
     for name in [
         "FuzzJSON", "FuzzMetadata", "FuzzList", "FuzzManifest", "FuzzColumn", "FuzzPEM", "FuzzPack", "FuzzExpress",
-        "FuzzArchive", "FuzzPage",
+        "FuzzArchive", "FuzzPage", "FuzzTar",
     ] {
         package.targets.append(
             .executableTarget(

@@ -1,5 +1,5 @@
 package import Gateways
-import PatchFormat
+package import PatchFormat
 package import PatchStore
 package import SystemPackage
 

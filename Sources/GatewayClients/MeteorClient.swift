@@ -1,6 +1,7 @@
 package import Gateways
 package import PatchFetch
 package import PatchFormat
+import NIOConcurrencyHelpers
 import PatchStore
 import PatchTrust
 import SystemPackage
@@ -26,10 +27,19 @@ package struct MeteorClient: Sendable {
     package let initial: MeteorFolder.Held
     /// Of the native part.
     private let compatibility: String
+    /// Bytes that one version may make a device download.
+    private let limit: Int
 
-    /// - Parameter compatibility: nil for that of what the app brought.
-    package init(_ folder: MeteorFolder, initial: MeteorFolder.Held, compatibility: String? = nil) {
-        (self.folder, self.initial) = (folder, initial)
+    /// - Parameters:
+    ///   - compatibility: nil for that of what the app brought.
+    ///   - limit: bytes that one version may make a device download.
+    package init(
+        _ folder: MeteorFolder,
+        initial: MeteorFolder.Held,
+        compatibility: String? = nil,
+        limit: Int = Limits.meteorDownload
+    ) {
+        (self.folder, self.initial, self.limit) = (folder, initial, limit)
         self.compatibility = compatibility ?? initial.manifest.compatibility
     }
 
@@ -58,6 +68,7 @@ package struct MeteorClient: Sendable {
         guard let current = try self.held(record.current) else { throw .meteor(.noRuntimeConfig) }
         let new = try folder.begin(manifest, bytes)
         let missing = try linked(new, from: held)
+        try judged { () throws(MeteorError) in try MeteorBudget(limit).check(missing) }
         try await download(missing, of: new, from: fetcher)
         try await page(of: new, over: try current.config(), from: fetcher)
         try folder.commit(new)
@@ -118,13 +129,14 @@ package struct MeteorClient: Sendable {
         of new: MeteorFolder.Held,
         from fetcher: some Fetcher
     ) async throws(MeteorClientError) {
+        let budget = NIOLockedValueBox(MeteorBudget(limit))
         let failure = await withTaskGroup(of: MeteorClientError?.self) { group in
             var rest = assets[...]
             func next() {
                 guard let asset = rest.popFirst() else { return }
                 group.addTask {
                     do throws(MeteorClientError) {
-                        try await fetch(asset, to: new.file(of: asset), from: fetcher)
+                        try await fetch(asset, to: new.file(of: asset), within: budget, from: fetcher)
                         return nil
                     } catch { return error }
                 }
@@ -145,6 +157,7 @@ package struct MeteorClient: Sendable {
     private func fetch(
         _ asset: MeteorAsset,
         to file: FilePath,
+        within budget: NIOLockedValueBox<MeteorBudget>,
         from fetcher: some Fetcher
     ) async throws(MeteorClientError) {
         let request = Self.request(for: asset, limit: Limits.object)
@@ -161,6 +174,9 @@ package struct MeteorClient: Sendable {
                                 try asset.check(status: 200, entityTag: head.validator)
                             }
                         case .bytes(let bytes):
+                            guard budget.withLockedValue({ $0.take(bytes.count) }) else {
+                                throw .meteor(.tooLarge(nil, limit: limit))
+                            }
                             digester.update(bytes)
                             try kept { () throws(FileError) in try writer.append(bytes) }
                         }

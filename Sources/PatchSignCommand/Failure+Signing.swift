@@ -47,8 +47,9 @@ extension Failure {
         case .jspatch(_, .notPEM), .jspatch(_, .notRSA): .malformed
         case .loader(_, .signature), .platform(_, .signature): .refused
         case .loader, .platform, .encryptionKey, .scriptName: .malformed
+        case .noPackageKey: .usage
         case .jspatch: .refused
-        case .exists, .notReplaced, .noSyncFile: .conflict
+        case .exists, .notReplaced, .noSyncFile, .nothingTold: .conflict
         case .plan, .keyName: .usage
         case .ceremony(_, let error): error.exitCode
         }
@@ -69,6 +70,10 @@ extension Failure {
         case .testingKey: "tests set \(TestingKeys.permission)=1; for anything else make keys with `patchsign init`"
         case .loader(_, .noMain): "JSPatch's loader runs main.js, which includes the others"
         case .encryptionKey: "it is 16 bytes as they are, with no line break: `openssl rand 16 >aes.key` makes one"
+        case .noPackageKey(_, _, option: "--aes-key"):
+            "the file of 16 bytes that the app opens its scripts with; or take platform out of release.yaml"
+        case .noPackageKey: "the pair whose public half the app has; or take jspatch out of release.yaml"
+        case .nothingTold: "pack one first: the sync file is written beside it"
         case .noSyncFile: "name another folder, or remove it first"
         case .opensNothing: "give the new key's with --new-passphrase-file or --new-passphrase-env"
         case .keyInTwoUses: "make another key; a stolen entry key must not sign a role, nor the other way round"
@@ -121,7 +126,8 @@ extension Failure {
         case .gateway(.meteor, _):
             "`folder` is what Meteor builds into the native app: .meteor/local/cordova-build/www/application"
         case .noHost: "the host's program writes it as PatchHost.interface"
-        case .missing, .special, .notAFolder, .notAFile, .badName, .notUTF8, .reserved, .empty, .tooManyFiles, .noIndex,
+        case .gateway(.loader, _), .gateway(.platform, _), .missing, .special, .notAFolder, .notAFile, .badName,
+            .notUTF8, .reserved, .empty, .tooManyFiles, .noIndex,
             .manifest, .scriptNotUTF8, .noProgram, .exclusions, .changed:
             nil
         }

@@ -35,12 +35,12 @@ extension SignedRelease {
         self.init(header: header, role: role, targets: targets, objects: objects)
     }
 
-    /// Digests of the scripts and assets that the list and its manifests name.
+    /// Digests of the scripts, assets and packages that the list and its manifests name.
     ///
     /// What cannot be read names none; verifying the release says why.
     private static func objectsNamed(in targets: [TargetPath: [UInt8]], channel: ChannelName) -> Set<SHA256Digest> {
         guard let list = targets[.patchList(channel)].flatMap({ try? ParsedPatchList($0) })?.list else { return [] }
-        var digests: Set<SHA256Digest> = []
+        var digests = Set(list.gatewayPackages.map(\.package.fingerprint.sha256))
         for entry in list.entries {
             switch entry.kind {
             case .script: digests.insert(entry.fingerprint.sha256)
@@ -66,11 +66,12 @@ extension SignedRelease {
         linking: [FilePath] = [],
         progress start: ProgressStart = { _ in { _ in } }
     ) throws(FileError) {
-        let (progress, total) = (start(objects.count + targets.count), objects.count + targets.count)
+        let total = objects.count + made.count + targets.count
+        let progress = start(total)
         var done = 0
         try files.makeDirectory(folder)
         // Once each: making sure of a directory syncs it.
-        let parts = Set(objects.keys.map { folder.at(URLLayout.object($0)).parent })
+        let parts = Set((Array(objects.keys) + made.keys).map { folder.at(URLLayout.object($0)).parent })
         for part in parts.union(targets.keys.map { folder.at("targets/\($0)").parent }) {
             try files.checkFolders(to: part, from: folder)
         }
@@ -84,6 +85,10 @@ extension SignedRelease {
                 continue
             }
             try files.copy(source, to: destination)
+        }
+        for (digest, bytes) in made.sorted(by: { $0.key < $1.key }) {
+            let destination = folder.at(URLLayout.object(digest))
+            if try files.identity(of: destination) == nil { try files.write(bytes, to: destination) }
         }
         for part in parts { try files.syncDirectory(part) }
         for (path, bytes) in targets.sorted(by: { $0.key < $1.key }) {

@@ -9,7 +9,7 @@ package import SystemPackage
 /// release.json                 what it is for and what it was made from
 /// role.json                    the channel's TUF role; its signatures may be incomplete
 /// targets/TARGETPATH           every target the role names: list, manifests, signature columns
-/// objects/ab/<sha256>          scripts and assets
+/// objects/ab/<sha256>          scripts, assets and packages
 /// ```
 ///
 /// Read but not verified: ``VerifiedRelease`` does that.
@@ -22,17 +22,21 @@ package struct SignedRelease: Sendable {
     ///
     /// An object that the channel already has may be left out.
     package let objects: [SHA256Digest: FilePath]
+    /// Objects that were made with the release, and lie nowhere yet.
+    package let made: [SHA256Digest: [UInt8]]
 
     package init(
         header: ReleaseHeader,
         role: Envelope,
         targets: [TargetPath: [UInt8]],
-        objects: [SHA256Digest: FilePath]
+        objects: [SHA256Digest: FilePath],
+        made: [SHA256Digest: [UInt8]] = [:]
     ) {
         self.header = header
         self.role = role
         self.targets = targets
         self.objects = objects
+        self.made = made
     }
 
     /// - Parameter scheme: what the role's key says; nil for what Patchline writes for a key of this kind.

@@ -74,7 +74,7 @@ extension VerifiedRelease {
             }
         }
 
-        /// Every script has its entry's digests; every manifest is signed asset by asset, and every asset has its digests.
+        /// Every script and package has the list's digests; every manifest is signed asset by asset, and every asset has its digests.
         mutating func contentsAreSigned(by list: VerifiedList) throws(ReleaseError) -> [Label: VerifiedManifest] {
             var manifests: [Label: VerifiedManifest] = [:]
             for entry in list.entries {
@@ -92,6 +92,9 @@ extension VerifiedRelease {
                     }
                     manifests[label] = manifest
                 }
+            }
+            for (line, package) in list.list.gatewayPackages {
+                try objects.check(package.fingerprint, of: package.label(on: line))
             }
             objects.finish()
             return manifests

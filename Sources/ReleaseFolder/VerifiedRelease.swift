@@ -85,9 +85,9 @@ package struct VerifiedRelease: Sendable {
         return counted
     }
 
-    /// Of every script and asset.
+    /// Of every script, asset and package.
     package var contents: Set<SHA256Digest> {
-        var contents: Set<SHA256Digest> = []
+        var contents = Set(list.list.gatewayPackages.map(\.package.fingerprint.sha256))
         for entry in list.entries where entry.kind == .script { contents.insert(entry.fingerprint.sha256) }
         for manifest in manifests.values { contents.formUnion(manifest.manifest.assets.map(\.fingerprint.sha256)) }
         return contents

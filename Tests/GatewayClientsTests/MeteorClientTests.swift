@@ -133,6 +133,30 @@ struct MeteorClientTests {
 
     private static let query = "?meteor_dont_serve_index=true"
 
+    @Test func `downloads no more than a version may, by what is announced before the first file, else on the way`()
+        async throws
+    {
+        let world = try World()
+        let small = MeteorClient(world.client.folder, initial: world.client.initial, limit: 10)
+        func fault() async -> MeteorClientError? {
+            do throws(MeteorClientError) {
+                _ = try await small.check(world.record, from: world.server)
+                return nil
+            } catch { return error }
+        }
+        world.publish("1", ["app/a.js": "eleven byte", "app/same.css": "same"])
+        let manifest = World.manifest("1", ["app/a.js": "eleven byte", "app/same.css": "same"])
+        let announced = manifest.replacing(#""type":"js""#, with: #""type":"js","size":11"#)
+        world.server.put("__cordova/manifest.json", announced)
+        #expect(await fault() == .meteor(.tooLarge(11, limit: 10)), "what the app brought costs nothing")
+        #expect(world.server.takeRequests() == ["__cordova/manifest.json"], "nothing was downloaded")
+        world.server.put("__cordova/manifest.json", manifest)
+        #expect(await fault() == .meteor(.tooLarge(nil, limit: 10)))
+        #expect(world.held == [], "nothing of it is a version")
+        _ = world.server.takeRequests()
+        #expect(try await world.check() == .ready("1", downloaded: 1), "it fits by default")
+    }
+
     @Test func `fetches what is not here, and the page, and has a version only then`() async throws {
         let world = try World()
         world.publish("1", ["app/same.css": "same", "app/main.js": "one", "img/a.svg": "svg"])

@@ -48,6 +48,26 @@ struct MeteorClientRuleTests {
         #expect(try decision { $0.onDisk = ["version2"] } == .ready)
     }
 
+    @Test func `makes a device download no more than it may, by what is announced and by what comes`() throws {
+        func asset(_ size: Int?) throws -> MeteorAsset {
+            MeteorAsset(path: try AssetPath("a.js"), url: "/a.js", type: "js", isCacheable: true, hash: nil, size: size)
+        }
+        var budget = MeteorBudget(100)
+        try budget.check([asset(60), asset(nil), asset(40)])
+        #expect(throws: MeteorError.tooLarge(101, limit: 100)) { try budget.check([asset(60), asset(41)]) }
+        #expect(throws: MeteorError.tooLarge(.max, limit: 100)) { try budget.check([asset(.max), asset(1)]) }
+        let taken = [budget.take(60), budget.take(40), budget.take(1)]
+        #expect(taken == [true, true, false])
+        #expect(
+            "\(MeteorError.tooLarge(101, limit: 100))"
+                == "Skipping downloading new version because its files have 101 bytes, and 100 are the most"
+        )
+        #expect(
+            "\(MeteorError.tooLarge(nil, limit: 100))"
+                == "Skipping downloading new version because its files have more than the 100 bytes that are the most"
+        )
+    }
+
     private func by(_ assets: [MeteorAsset]) -> MeteorSource.Assets {
         Dictionary(uniqueKeysWithValues: assets.map { ($0.url, $0) })
     }

@@ -59,7 +59,8 @@ struct MeteorManifestTests {
                     url: "/app/mobileapp.js",
                     type: "js",
                     isCacheable: true,
-                    hash: hash
+                    hash: hash,
+                    size: 2_275
                 )
             ]
         )
@@ -168,8 +169,15 @@ struct MeteorManifestTests {
                 == .twiceURL("/app/mobileap%70.js")
         )
         #expect(
-            error { $0.rows = [MeteorText.row(["path": #""index.html""#])] } == .twice(path: MeteorAsset.index)
+            error { $0.rows = [MeteorText.row(["path": #""index.html""#])] } == .reserved(MeteorAsset.index)
         )
+        for (path, message) in [
+            ("index.html", "The asset manifest names index.html, which is the page, and stands in no manifest"),
+            ("program.json", "The asset manifest names program.json, under which a device keeps the manifest itself"),
+        ] {
+            let found = error { $0.rows = [MeteorText.row(["path": "\"\(path)\""])] }
+            #expect(found.map { "\($0)" } == message)
+        }
         #expect(
             "\(MeteorError.twice(path: upper))" == "The asset manifest has two entries of one path: app/MobileApp.js"
         )

@@ -226,6 +226,6 @@ struct MeteorSiteTests {
         )
         // They call the page index.html, whatever the bundle calls it.
         let other = try bundle(index: "app.html", more: [try asset("app.html", "page")])
-        #expect(throws: MeteorError.twice(path: MeteorAsset.index)) { try MeteorSite(other, page: page.bytes) }
+        #expect(throws: MeteorError.reserved(MeteorAsset.index)) { try MeteorSite(other, page: page.bytes) }
     }
 }

@@ -102,7 +102,7 @@ struct DescriptionTests {
         ("a key twice", "app: a\napp: b\n", 2, "", "has 'app' twice in one mapping"),
         (
             "an unknown key", top + "patches: []\nextra: 1\n", 4, "extra",
-            "is not known here; known are app, channel, hosts, patches"
+            "is not known here; known are app, channel, hosts, jspatch, patches"
         ),
         ("no app", "channel: production\npatches: []\n", 1, "app", "is missing"),
         ("no patches", top, 1, "patches", "is missing"),

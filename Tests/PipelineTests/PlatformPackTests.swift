@@ -107,6 +107,48 @@ struct PlatformPackTests {
         }
     }
 
+    @Test func `is paused, goes on and is deleted by its sync file alone, without a key`() async throws {
+        try await World.with { world in
+            try await Self.prepare(world)
+            try await Self.pack(world, "main.js", "-o", "\(Self.folder)/file3", "--gray", "2").done()
+            func tell(_ options: String...) async throws -> Outcome {
+                try await run(.patchsign, ["pack", "--tell", Self.folder] + options, in: world.folder)
+            }
+            func said() async throws -> String { try await Self.shell(world, "cat \(Self.folder)/index.html") }
+            for (options, expected) in [
+                (["--paused"], #"{"p":true,"v":3}"#), ([], #"{"v":3}"#),
+                (["--condition", "ios>=9.0", "--otherwise", "2"], #"{"c":"ios>=9.0","cv":2,"v":3}"#),
+            ] {
+                let told = try await run(
+                    .patchsign,
+                    ["pack", "--tell", Self.folder] + options,
+                    in: world.folder
+                ).done()
+                #expect(told.output.hasSuffix("index.html: \(expected)\n"), "\(told)")
+                #expect(try await said() == expected)
+            }
+            let both = try await tell("--delete", "--paused")
+            #expect(both.code == 64 && both.errors.contains("--delete is told alone"), "\(both)")
+            let packing = try await tell("main.js")
+            #expect(
+                packing.code == 64
+                    && packing.errors.contains("with --tell nothing is packed, so neither files nor keys are named")
+            )
+            let share = try await tell("--gray", "11")
+            #expect(share.code == 64 && share.errors.contains("--gray must be an integer from 0 to 10"), "\(share)")
+            #expect(try await said() == #"{"c":"ios>=9.0","cv":2,"v":3}"#, "nothing of it was told")
+            try await tell("--delete").done()
+            #expect(try await said() == #"{"e":1}"#)
+            let gone = try await tell("--paused")
+            #expect(gone.code == 8 && gone.errors.contains("index.html names no version"), "\(gone)")
+            #expect(try await said() == #"{"e":1}"#)
+            let none = try await run(.patchsign, ["pack", "--tell", "."], in: world.folder)
+            #expect(none.code == 8 && none.errors.contains("index.html names no version"), "\(none)")
+            let bare = try await run(.patchsign, ["pack", "--delete", "main.js"], in: world.folder)
+            #expect(bare.code == 64 && bare.errors.contains("--delete needs --tell"), "\(bare)")
+        }
+    }
+
     @Test func `reaches a device from a server that knows nothing of it, and lies there encrypted`() async throws {
         try await World.with { world in
             try await Self.prepare(world)

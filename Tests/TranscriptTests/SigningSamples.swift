@@ -43,6 +43,7 @@ extension SigningError: Sampled {
             .withdrawn(Label(patchID: Sample.patch, version: Sample.named("1.4.3")), since: gone),
             .exists("release2"), .keyName("../key"), .opensNothing("Keys/online.key"), .opensNothing(keys),
             .scriptName("cart.txt"), .encryptionKey("aes.key", bytes: 17), .noSyncFile("www/index.html"),
+            .nothingTold("www/index.html"),
         ]
         let nested: [[SigningError]] = [
             ReleaseError.samples.map { .release("release1", $0) }, KeyError.samples.map { .key("Keys/root.key", $0) },
@@ -56,7 +57,17 @@ extension SigningError: Sampled {
             RootOfTrustPlan.Problem.samples.map { .plan($0) },
             CeremonyError.samples.map { .ceremony("draft.json", $0) },
         ]
-        return plain + nested.joined()
+        return plain + nested.joined() + packageKeys
+    }
+
+    private static var packageKeys: [SigningError] {
+        guard let appVersion = AppVersion("2.1"), let key = PlatformAppKey("0a1b2c3d4e5f6071"),
+            let version = LoaderVersion(4)
+        else { return [] }
+        return [
+            .noPackageKey(.init(.loader, appVersion), version, option: "--jspatch-key"),
+            .noPackageKey(.init(.platform(key), appVersion), version, option: "--aes-key"),
+        ]
     }
 
     var isSampled: Bool {
@@ -64,7 +75,8 @@ extension SigningError: Sampled {
         case .file, .description, .noDescription, .descriptions, .bundle, .described, .elsewhere, .release, .incomplete,
             .rootOfTrust, .key, .token, .signer, .jspatch, .testingKey, .keyInTwoUses, .notASigner, .noKey, .foreign,
             .unlisted, .republished, .unmet, .nothingToWithdraw, .withdrawn, .embedding, .exists, .notReplaced, .plan,
-            .keyName, .opensNothing, .ceremony, .loader, .scriptName, .platform, .encryptionKey, .noSyncFile:
+            .keyName, .opensNothing, .ceremony, .loader, .scriptName, .platform, .encryptionKey, .noSyncFile,
+            .noPackageKey, .nothingTold:
             true
         }
     }

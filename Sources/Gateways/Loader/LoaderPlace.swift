@@ -1,31 +1,5 @@
 package import PatchFormat
 
-/// The number of a package of JSPatch's loader: whoever asks for one says it.
-package struct LoaderVersion: Hashable, Comparable, Sendable, CustomStringConvertible {
-    package static let rule = "must be an integer from 1 to 999999999"
-    package static let range = 1...999_999_999
-    package let number: Int
-
-    package init?(_ number: Int) {
-        guard Self.range.contains(number) else { return nil }
-        self.number = number
-    }
-
-    /// Decimal digits, without a leading zero.
-    package init?(_ text: String) {
-        guard text.utf8.count <= 9, text.utf8.first != UInt8(ascii: "0"),
-            text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text)
-        else { return nil }
-        self.init(number)
-    }
-
-    package var description: String { "\(number)" }
-
-    package static func < (left: LoaderVersion, right: LoaderVersion) -> Bool {
-        left.number < right.number
-    }
-}
-
 /// Where a package lies on a loader's server, and what it is a package of: one version for one version of an app.
 package struct LoaderPlace: Hashable, Sendable {
     /// By its text: `2.1` and `2.1.0` are two folders on the server.

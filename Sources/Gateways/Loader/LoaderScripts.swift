@@ -1,31 +1,4 @@
-import PatchFormat
-
-/// The name of a script in a loader's package: one name, no folder, and `.js` behind it.
-package struct ScriptName: Hashable, Comparable, Sendable, CustomStringConvertible {
-    package static let rule = "must end in .js and hold no slash"
-    package static let main = ScriptName(checked: "main.js")
-    private static let suffix = ".js"
-
-    private let exact: ExactString
-    package var text: String { exact.text }
-    package var description: String { text }
-
-    /// By the rules of a path in a bundle.
-    package init?(_ text: String) {
-        guard let path = try? AssetPath(text), !text.utf8.contains(UInt8(ascii: "/")), text.hasSuffix(Self.suffix),
-            text.utf8.count > Self.suffix.utf8.count
-        else { return nil }
-        self.init(checked: path.text)
-    }
-
-    private init(checked text: String) {
-        exact = ExactString(text)
-    }
-
-    package static func < (left: ScriptName, right: ScriptName) -> Bool {
-        left.exact < right.exact
-    }
-}
+package import PatchFormat
 
 /// What a loader's package brings: scripts side by side, the one that is run among them, and what they are made for.
 package struct LoaderScripts: Equatable, Sendable {

@@ -1,3 +1,5 @@
+package import PatchFormat
+
 /// A package that may be installed: asked for, verified, newer than what is there, and made for this place.
 package struct LoaderUpdate: Equatable, Sendable {
     package let place: LoaderPlace

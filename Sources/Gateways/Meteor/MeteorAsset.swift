@@ -14,6 +14,8 @@ package struct MeteorAsset: Equatable, Sendable {
     package let isCacheable: Bool
     /// Of its bytes; nil of a source map, whose URL carries one, and of the index page.
     package let hash: SHA1Digest?
+    /// In bytes, as the manifest announces it; nil where it says nothing.
+    package let size: Int?
     /// The URL path of its source map.
     package let sourceMap: String?
 
@@ -23,6 +25,7 @@ package struct MeteorAsset: Equatable, Sendable {
         type: String,
         isCacheable: Bool,
         hash: SHA1Digest?,
+        size: Int? = nil,
         sourceMap: String? = nil
     ) {
         self.path = path
@@ -30,6 +33,7 @@ package struct MeteorAsset: Equatable, Sendable {
         self.type = type
         self.isCacheable = isCacheable
         self.hash = hash
+        self.size = size
         self.sourceMap = sourceMap
     }
 
@@ -55,6 +59,34 @@ package struct MeteorAsset: Equatable, Sendable {
     /// That its bytes are the manifest's, which Meteor's client never looks at.
     package func check(body: SHA1Digest) throws(MeteorError) {
         if let hash, hash != body { throw .hashMismatch(url: url) }
+    }
+}
+
+/// How much one version may make a device download.
+package struct MeteorBudget: Sendable {
+    package let limit: Int
+    package private(set) var received = 0
+
+    package init(_ limit: Int) {
+        self.limit = limit
+    }
+
+    /// Before anything is downloaded: by what the manifest announces.
+    package func check(_ assets: [MeteorAsset]) throws(MeteorError) {
+        var total = 0
+        for asset in assets {
+            let (sum, isTooMuch) = total.addingReportingOverflow(asset.size ?? 0)
+            total = isTooMuch ? .max : sum
+        }
+        guard total <= limit else { throw .tooLarge(total, limit: limit) }
+    }
+
+    /// On the way: a manifest may announce less than comes, or nothing.
+    ///
+    /// - Returns: whether they may come.
+    package mutating func take(_ bytes: Int) -> Bool {
+        received += bytes
+        return received <= limit
     }
 }
 

@@ -15,6 +15,10 @@ package enum MeteorError: Error, Equatable, Sendable {
     case path(String, AssetPath.Problem)
     case twice(path: AssetPath)
     case twiceURL(String)
+    /// A file called as what a device keeps beside the files: the page, or the manifest.
+    case reserved(AssetPath)
+    /// More bytes than a version may make a device download; nil where that shows on the way.
+    case tooLarge(Int?, limit: Int)
     // The decision.
     case blacklisted
     case incompatible
@@ -46,6 +50,13 @@ extension MeteorError: CustomStringConvertible {
         case .path(let path, let problem): "The asset manifest has a path that \(problem.rawValue): \(path)"
         case .twice(let path): "The asset manifest has two entries of one path: \(path)"
         case .twiceURL(let url): "The asset manifest has two entries of one URL: \(url)"
+        case .reserved(let path) where path == MeteorAsset.kept:
+            "The asset manifest names program.json, under which a device keeps the manifest itself"
+        case .reserved(let path): "The asset manifest names \(path), which is the page, and stands in no manifest"
+        case .tooLarge(let bytes?, let limit):
+            "Skipping downloading new version because its files have \(bytes) bytes, and \(limit) are the most"
+        case .tooLarge(nil, let limit):
+            "Skipping downloading new version because its files have more than the \(limit) bytes that are the most"
         case .blacklisted: "Skipping downloading blacklisted version"
         case .incompatible:
             "Skipping downloading new version because the Cordova platform version or plugin versions have changed "

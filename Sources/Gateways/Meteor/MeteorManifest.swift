@@ -51,15 +51,15 @@ package struct MeteorManifest: Equatable, Sendable {
             guard let row = row.object, let entry = Entry(row) else { continue }
             assets += try entry.assets("manifest[\(number)]")
         }
-        var (paths, urls): (Set<ExactString>, Set<String>) = (
-            [MeteorAsset.index.caseFolded, MeteorAsset.kept.caseFolded], []
-        )
+        var (paths, urls): (Set<ExactString>, Set<String>) = ([], [])
+        let reserved = [MeteorAsset.index.caseFolded, MeteorAsset.kept.caseFolded]
         var maps: Set<String> = []
         var kept: [MeteorAsset] = []
         for asset in assets {
             // Two files may share one source map.
             if asset.hash == nil, !maps.insert("\(asset.path) \(asset.url)").inserted { continue }
             kept.append(asset)
+            guard !reserved.contains(asset.path.caseFolded) else { throw .reserved(asset.path) }
             guard paths.insert(asset.path.caseFolded).inserted else { throw .twice(path: asset.path) }
             guard urls.insert(AssetURL.decoded(asset.url) ?? asset.url).inserted else { throw .twiceURL(asset.url) }
         }
@@ -74,6 +74,7 @@ private struct Entry {
     let type: String
     let hash: String
     let isCacheable: Bool
+    let size: Int?
     let sourceMap: (path: String, url: String)?
 
     init?(_ row: JSONObject) {
@@ -86,6 +87,7 @@ private struct Entry {
         self.type = type.text
         self.hash = hash.text
         self.isCacheable = isCacheable
+        size = if case .integer(let size) = row["size"], size >= 0 { size } else { nil }
         sourceMap =
             if case .string(let map) = row["sourceMap"], case .string(let mapURL) = row["sourceMapUrl"] {
                 (map.text, mapURL.text)
@@ -107,6 +109,7 @@ private struct Entry {
             type: type,
             isCacheable: isCacheable,
             hash: digest,
+            size: size,
             sourceMap: mapURL
         )
         guard let sourceMap, let mapURL else { return [file] }

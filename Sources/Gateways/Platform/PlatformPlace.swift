@@ -1,20 +1,5 @@
 package import PatchFormat
 
-/// By which JSPatch's platform knows an app: sixteen hex digits, as it gave them out.
-package struct PlatformAppKey: ParsedName {
-    package static let rule = "must be 1 to 64 of A-Z a-z 0-9"
-    package let text: String
-
-    package init?(_ text: String) {
-        guard (1...64).contains(text.utf8.count),
-            text.utf8.allSatisfy({ byte in
-                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-            })
-        else { return nil }
-        self.text = text
-    }
-}
-
 /// Where the files for one version of an app lie on a platform's server.
 package struct PlatformPlace: Hashable, Sendable {
     package let appKey: PlatformAppKey

@@ -1,4 +1,4 @@
-import PatchFormat
+package import PatchFormat
 
 /// By which a platform counts a device: what the app calls it.
 package struct PlatformDeviceID: ParsedName {

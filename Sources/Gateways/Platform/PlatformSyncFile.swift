@@ -44,13 +44,15 @@ package struct PlatformSyncFile: Equatable, Sendable {
     }
 
     /// The file: what says nothing is left out.
-    package var bytes: [UInt8] {
-        JSON.fields([
+    package var bytes: [UInt8] { json.fileBytes }
+
+    package var json: JSON {
+        .fields([
             ("v", version.map { .integer($0.number) }), ("p", isPaused ? .bool(true) : nil),
             ("r", runsLater ? .bool(true) : nil), ("g", share.map { .integer($0.tenths) }),
             ("c", condition.map { .text($0) }), ("cv", otherwise.map { .integer($0.number) }),
             ("e", isDeleted ? .integer(1) : nil),
-        ]).fileBytes
+        ])
     }
 
     /// Whether the condition holds, by the rules of a ``Condition``; an empty one holds everywhere, a malformed one nowhere.

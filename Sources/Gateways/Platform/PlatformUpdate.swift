@@ -1,3 +1,5 @@
+package import PatchFormat
+
 /// A package that may be installed and run: verified, opened, and made for this place.
 ///
 /// Whether it is wanted, and not lower, is a ``PlatformDecision``'s.

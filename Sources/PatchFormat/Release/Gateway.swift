@@ -4,8 +4,14 @@
 package enum Gateway: String, CaseIterable, Comparable, Sendable {
     /// `__cordova/` of Meteor's servers; a bundle, whose index page is a Meteor app's.
     case meteor
+    /// `APPVERSION/vN.zip` of JSPatch's loader: packages of scripts, see ``GatewayPackages``.
+    case loader
+    /// `APPKEY/APPVERSION` and `fileN` of JSPatch's platform: packages of scripts, see ``GatewayPackages``.
+    case platform
 
-    package static let rule = "must be \(allCases.map(\.rawValue).joined(separator: " or "))"
+    /// Those that an entry is switched on for by itself.
+    package static let ofEntries: [Gateway] = [.meteor]
+    package static let rule = "must be \(ofEntries.map(\.rawValue).joined(separator: " or "))"
 
     package static func < (left: Gateway, right: Gateway) -> Bool { left.rawValue < right.rawValue }
 
@@ -13,6 +19,8 @@ package enum Gateway: String, CaseIterable, Comparable, Sendable {
     package var system: String {
         switch self {
         case .meteor: "Meteor"
+        case .loader: "JSPatch's loader"
+        case .platform: "JSPatch's platform"
         }
     }
 }
@@ -21,7 +29,8 @@ extension Fields {
     /// In order; one that this reader does not know is none of its business.
     func gateways(_ key: String) throws(FormatError) -> [Gateway] {
         guard has(key) else { return [] }
-        return Set(try strings(key, limit: Limits.gateways).compactMap { Gateway(rawValue: $0) }).sorted()
+        let known = try strings(key, limit: Limits.gateways).compactMap { Gateway(rawValue: $0) }
+        return Set(known).intersection(Gateway.ofEntries).sorted()
     }
 }
 

@@ -58,13 +58,20 @@ package struct ParsedPatchList: Sendable {
                 problems.append(EntryProblem(index: index, unreadable: value, error: error.description))
             }
         }
+        var gateways: [GatewayPackages] = []
+        do throws(FormatError) { gateways = try GatewayPackages.all(of: fields) } catch {
+            // Apart, as an entry: a device goes on, and nobody signs or publishes it.
+            let index = entries.count + problems.count
+            problems.append(EntryProblem(index: index, patchID: nil, version: nil, error: error.description))
+        }
         list = PatchList(
             app: app,
             channel: channel,
             serial: serial,
             published: published,
             entries: entries,
-            withdrawn: withdrawn
+            withdrawn: withdrawn,
+            gateways: gateways
         )
         self.problems = problems
     }

@@ -11,6 +11,8 @@ package struct PatchList: Hashable, Sendable {
     package let entries: [PatchEntry]
     /// What was withdrawn by name, and is not among the entries.
     package let withdrawn: [WithdrawnVersion]
+    /// What clients of JSPatch's get, for servers; a device passes it over.
+    package let gateways: [GatewayPackages]
 
     package init(
         app: AppID,
@@ -18,7 +20,8 @@ package struct PatchList: Hashable, Sendable {
         serial: Int,
         published: UTCTime,
         entries: [PatchEntry],
-        withdrawn: [WithdrawnVersion] = []
+        withdrawn: [WithdrawnVersion] = [],
+        gateways: [GatewayPackages] = []
     ) {
         self.app = app
         self.channel = channel
@@ -26,6 +29,7 @@ package struct PatchList: Hashable, Sendable {
         self.published = published
         self.entries = entries
         self.withdrawn = withdrawn
+        self.gateways = gateways
     }
 
     /// What was withdrawn by name, by patch.
@@ -39,6 +43,7 @@ package struct PatchList: Hashable, Sendable {
             ("serial", .integer(serial)), ("published", .text(published.description)),
             ("patches", .array(entries.map(\.json))),
             ("withdrawn", withdrawn.isEmpty ? nil : .array(withdrawn.map(\.json))),
+            (GatewayPackages.key, gateways.isEmpty ? nil : .array(gateways.map(\.json))),
         ])
     }
 }

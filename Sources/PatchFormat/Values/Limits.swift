@@ -65,9 +65,14 @@ package enum Limits {
     package static let loaderPackage = 16_000_000
     package static let loaderScripts = 64_000_000
     package static let scriptsInLoaderPackage = 1_000
+    /// Versions of an app on a wire of JSPatch's, and packages of each that can be had.
+    package static let gatewayLines = 200
+    package static let packagesOfLine = 100
     /// What a client of JSPatch's platform is told to do, and the answer to what it reports: real ones have some bytes.
     package static let platformSyncFile = 16_384
     package static let platformReply = 4_096
+    /// The form that such a client posts, of some hundred bytes.
+    package static let platformStatistic = 4_096
     /// What such a client has reported or has to, each of some hundred bytes.
     package static let platformReports = 1_000
     /// Wires of other systems, of one entry.
@@ -76,6 +81,9 @@ package enum Limits {
     package static let meteorManifest = 16_000_000
     package static let meteorIndexPage = 4_000_000
     package static let meteorRecord = 4_000_000
+    /// What one version of a Meteor app may make a device download, unless its setting says another number: real ones have some
+    /// megabytes.
+    package static let meteorDownload = 500_000_000
     package static let stateFile = 16_000_000
     /// Which versions a device runs, with their signatures: a list of its largest size, and each bundle's column besides.
     package static let selection = 24_000_000

@@ -9,6 +9,7 @@ package struct DescriptionReading: Sendable {
     /// Those without a mistake, each with its place in the list.
     package let patches: [(index: Int, patch: DescribedPatch)]
     let hosts: [AssetPath]
+    let jspatch: DescribedPackages?
     /// In the order of their lines.
     package let mistakes: [DescriptionError]
     /// What is allowed, and probably not meant.
@@ -18,7 +19,7 @@ package struct DescriptionReading: Sendable {
     package init(_ bytes: [UInt8], named file: String = ReleaseDescription.fileName) {
         let document: YAMLDocument
         do throws(DescriptionError) { document = try YAMLDocument(bytes, named: file) } catch {
-            (description, app, channel, patches, hosts) = (nil, nil, nil, [], [])
+            (description, app, channel, patches, hosts, jspatch) = (nil, nil, nil, [], [], nil)
             (mistakes, warnings) = ([error], [])
             places = DescriptionPositions(file: file, lines: [:])
             return
@@ -28,6 +29,7 @@ package struct DescriptionReading: Sendable {
         let fields = mistakes.take { () throws(FormatError) in try Fields(document.json, of: file) }
         let (app, channel, patches) = Self.parts(of: fields, mistakes)
         hosts = fields.flatMap { fields in mistakes.take { () throws(FormatError) in try Self.hosts(fields) } } ?? []
+        jspatch = fields.flatMap { DescribedPackages(in: $0, mistakes) }
         // A value that could not be read at all has its mistake already.
         let unreadable = Set(document.mistakes.map(\.field))
         let broken = mistakes.found.filter { !unreadable.contains($0.field) }.map { places.error($0.field, $0.rule) }
@@ -43,6 +45,7 @@ package struct DescriptionReading: Sendable {
             channel: channel,
             patches: patches.map(\.patch),
             hosts: hosts,
+            jspatch: jspatch,
             places: places
         )
     }
@@ -51,7 +54,7 @@ package struct DescriptionReading: Sendable {
         AppID?, ChannelName?, [(index: Int, patch: DescribedPatch)]
     ) {
         guard let fields else { return (nil, nil, []) }
-        mistakes.allow(["app", "channel", "patches", "hosts"], in: fields)
+        mistakes.allow(["app", "channel", "patches", "hosts", DescribedPackages.key], in: fields)
         let app: AppID? = mistakes.take { () throws(FormatError) in try fields.parsed("app") }
         let channel: ChannelName? = mistakes.take { () throws(FormatError) in try fields.parsed("channel") }
         let rows = mistakes.take { () throws(FormatError) in

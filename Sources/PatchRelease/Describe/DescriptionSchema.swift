@@ -40,7 +40,8 @@ package enum DescriptionSchema {
               "items": {
                 "$ref": "#/$defs/path"
               }
-            }
+            },
+        \#(packages)
           },
           "$defs": {
             "id": {

@@ -9,6 +9,8 @@ package struct ReleaseDescription: Equatable, Sendable {
     package let patches: [DescribedPatch]
     /// Documents of what the hosts of its scripts expose (`patchline-host-v1`), relative to the description's folder.
     package let hosts: [AssetPath]
+    /// What JSPatch's own clients get; nil for nothing.
+    package let jspatch: DescribedPackages?
     package let places: DescriptionPositions
 }
 

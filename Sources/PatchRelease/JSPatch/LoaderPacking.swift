@@ -42,16 +42,27 @@ package struct LoaderPacking: Sendable {
     ///
     /// Afterwards: the file stands, durably, or it does not.
     package func pack(signedBy signer: JSPatchSigner) throws(SigningError) -> Packed {
-        let archive = try Self.packing(output) { () throws(LoaderError) in try scripts.archive() }
+        let bytes = try Self.bytes(scripts, of: output, signedBy: signer)
+        try DiskFiles().writeNew(bytes, to: output, permissions: .publicFile)
+        return Packed(file: output, scripts: scripts.scripts.count, size: bytes.count, place: scripts.place)
+    }
+
+    /// A package, read as a loader will.
+    ///
+    /// - Parameter file: how messages name it.
+    static func bytes(
+        _ scripts: LoaderScripts,
+        of file: FilePath,
+        signedBy signer: JSPatchSigner
+    ) throws(SigningError) -> [UInt8] {
+        let archive = try packing(file) { () throws(LoaderError) in try scripts.archive() }
         let signature = try signer.sign(.md5, of: LoaderPackage.fingerprint(of: archive))
-        let bytes = try Self.packing(output) { () throws(LoaderError) in
+        return try packing(file) { () throws(LoaderError) in
             let bytes = try LoaderPackage(scriptArchive: archive, signature: signature).bytes()
             let read = try VerifiedScripts(LoaderPackage(bytes), by: signer.publicKey)
             precondition(read.scripts == scripts, "a package is not what it was made of")
             return bytes
         }
-        try DiskFiles().writeNew(bytes, to: output, permissions: .publicFile)
-        return Packed(file: output, scripts: scripts.scripts.count, size: bytes.count, place: scripts.place)
     }
 
     static func packing<Value>(

@@ -50,19 +50,8 @@ package struct PlatformPacking: Sendable {
     /// Afterwards: both stand, durably; or the package alone, which no device asks for; or neither.
     package func pack(signedBy signer: JSPatchSigner, encryptedBy key: AESKey) throws(SigningError) -> Packed {
         let place = output.parent.at(PlatformPlace.indexName)
-        let before = try replaced(place)
-        let encrypted = try Self.packing(output) { () throws(PlatformError) in try scripts.encrypted(with: key) }
-        let signature = try signer.sign(.md5, of: LoaderPackage.fingerprint(of: encrypted))
-        let bytes = try Self.packing(output) { () throws(PlatformError) in
-            let bytes = try PlatformPackage(scripts: encrypted, signature: signature).bytes()
-            let read = try OpenedPlatformPackage(
-                PlatformPackage(bytes),
-                by: signer.publicKey,
-                openedWith: key
-            )
-            precondition(read.scripts == scripts, "a package is not what it was made of")
-            return bytes
-        }
+        let before = try Self.replaced(place)
+        let bytes = try Self.bytes(scripts, of: output, signedBy: signer, encryptedBy: key)
         try DiskFiles().writeNew(bytes, to: output, permissions: .publicFile)
         try onDisk { () throws(FileError) in
             try DiskFiles().replace(
@@ -79,8 +68,49 @@ package struct PlatformPacking: Sendable {
         )
     }
 
+    /// A package, read as a client will.
+    ///
+    /// - Parameter file: how messages name it.
+    static func bytes(
+        _ scripts: LoaderScripts,
+        of file: FilePath,
+        signedBy signer: JSPatchSigner,
+        encryptedBy key: AESKey
+    ) throws(SigningError) -> [UInt8] {
+        let encrypted = try packing(file) { () throws(PlatformError) in try scripts.encrypted(with: key) }
+        let signature = try signer.sign(.md5, of: LoaderPackage.fingerprint(of: encrypted))
+        return try packing(file) { () throws(PlatformError) in
+            let bytes = try PlatformPackage(scripts: encrypted, signature: signature).bytes()
+            let read = try OpenedPlatformPackage(
+                PlatformPackage(bytes),
+                by: signer.publicKey,
+                openedWith: key
+            )
+            precondition(read.scripts == scripts, "a package is not what it was made of")
+            return bytes
+        }
+    }
+
+    /// Writes the sync file of a folder anew, with the version that it names.
+    ///
+    /// - Parameter change: what is told besides; a deleted version is told of alone.
+    /// - Returns: what it said before, and what it says now.
+    package static func tell(
+        _ folder: FilePath,
+        _ change: (PlatformSyncFile) -> PlatformSyncFile
+    ) throws(SigningError) -> (before: PlatformSyncFile, now: PlatformSyncFile) {
+        let place = folder.at(PlatformPlace.indexName)
+        guard let before = try replaced(place) else { throw .nothingTold(place) }
+        let now = change(before)
+        guard now.isDeleted || now.version != nil else { throw .nothingTold(place) }
+        try onDisk { () throws(FileError) in
+            try DiskFiles().replace(PlatformPlace.indexName, in: folder, with: now.bytes, permissions: .publicFile)
+        }
+        return (before, now)
+    }
+
     /// Somebody's page is not replaced.
-    private func replaced(_ place: FilePath) throws(SigningError) -> PlatformSyncFile? {
+    private static func replaced(_ place: FilePath) throws(SigningError) -> PlatformSyncFile? {
         let bytes: [UInt8]
         do throws(FileError) { bytes = try DiskFiles().read(place, limit: Limits.platformSyncFile) } catch .notFound {
             return nil

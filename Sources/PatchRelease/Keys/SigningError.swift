@@ -37,6 +37,10 @@ package enum SigningError: Error, Equatable, Sendable {
     case encryptionKey(FilePath, bytes: Int)
     /// What stands where a sync file is to stand is none.
     case noSyncFile(FilePath)
+    /// The release needs a new package of that number, and the option that names its key is not given.
+    case noPackageKey(GatewayPackages.Line, LoaderVersion, option: String)
+    /// A sync file that is to tell something else of its version names none, or is not there.
+    case nothingTold(FilePath)
     /// A file that is to be a script of such a package.
     case scriptName(FilePath)
     case testingKey(String)
@@ -92,6 +96,9 @@ extension SigningError: CustomStringConvertible {
         case .platform(let path, let error): "\(path): \(error)"
         case .encryptionKey(let path, let count): "\(path) has \(Words.bytes(count)); an AES key \(AESKey.rule)"
         case .noSyncFile(let path): "\(path) stands where the sync file would, and is none"
+        case .noPackageKey(let line, let version, let option):
+            "\(line) needs a new package, version \(version), and there is no \(option)"
+        case .nothingTold(let path): "\(path) names no version"
         case .scriptName(let path): "\(path) cannot stand in a package: its name \(ScriptName.rule)"
         case .testingKey(let name): "\(name) is one of the testing keys, whose private halves everybody has"
         case .keyInTwoUses(let path, let other): "\(path) is also a key of \(other); a key has one use"

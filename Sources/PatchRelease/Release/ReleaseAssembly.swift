@@ -39,11 +39,15 @@ struct ReleaseAssembly: Sendable {
     /// - Parameters:
     ///   - signatures: one for each of ``jobs(knownBy:)``.
     ///   - jspatch: for each row its signatures in JSPatch's form, if it has them.
+    ///   - gateways: what JSPatch's clients get.
+    ///   - packages: those of them that are new.
     func release(
         signatures: [[UInt8]],
         by key: PublicKey,
         keeping older: [PublicKey],
         jspatch: JSPatchSigning.Signed,
+        gateways: [GatewayPackages],
+        making packages: [SHA256Digest: [UInt8]],
         at time: UTCTime
     ) -> SignedRelease {
         let keyID = EntryKeys.id(of: key)
@@ -57,7 +61,8 @@ struct ReleaseAssembly: Sendable {
             serial: serial,
             published: time,
             entries: entries,
-            withdrawn: draft.withdrawn(beside: base?.contents.list, inList: serial, at: time, validity: validity)
+            withdrawn: draft.withdrawn(beside: base?.contents.list, inList: serial, at: time, validity: validity),
+            gateways: gateways
         )
         var targets: [TargetPath: [UInt8]] = [.patchList(channel): list.json.fileBytes]
         var objects: [SHA256Digest: FilePath] = [:]
@@ -86,6 +91,9 @@ struct ReleaseAssembly: Sendable {
             targets[.manifest(channel: channel, patchID: id, version: row.label.version)] = manifest.json.fileBytes
             targets[.signatureColumn(channel: channel, patchID: id, version: row.label.version)] = column.bytes
         }
+        for (_, package) in list.gatewayPackages where packages[package.fingerprint.sha256] == nil {
+            take(package.fingerprint.sha256)
+        }
         let header = ReleaseHeader(
             app: app,
             channel: channel,
@@ -101,11 +109,11 @@ struct ReleaseAssembly: Sendable {
             entryKeys: EntryKeys([key] + (older + keys(columnKeys)).filter { $0 != key }),
             jspatchKeys: jspatch.keys
         )
-        return SignedRelease(header: header, role: role, targets: targets, objects: objects)
+        return SignedRelease(header: header, role: role, targets: targets, objects: objects, made: packages)
     }
 
     /// The base's copy first: it can be linked.
-    private func object(_ digest: SHA256Digest) -> FilePath? {
+    func object(_ digest: SHA256Digest) -> FilePath? {
         base?.release.objects[digest] ?? source?.release.objects[digest] ?? described.objects[digest]
     }
 

@@ -31,6 +31,8 @@ package struct ReleaseBuilder: Sendable {
     package let roleSigners: [SigningKey]
     /// Makes the JSPatch forms of scripts, if they are asked for.
     package let jspatchSigner: SigningKey?
+    /// Make packages for JSPatch's clients; nil makes no new ones.
+    package let packageKeys: PackageKeys?
     package let files: any FileOperations
     package let progress: @Sendable (Phase, _ total: Int) -> Progress
     /// What says whether described scripts are programs.
@@ -48,6 +50,7 @@ package struct ReleaseBuilder: Sendable {
         keptEntryKeys: [(file: FilePath, key: PublicKey)] = [],
         roleSigners: [SigningKey],
         jspatchSigner: SigningKey? = nil,
+        packageKeys: PackageKeys? = nil,
         scriptParsing: ScriptParsing = .none,
         files: any FileOperations,
         progress: @escaping @Sendable (Phase, _ total: Int) -> Progress = { _, _ in { _ in } }
@@ -71,6 +74,7 @@ package struct ReleaseBuilder: Sendable {
         self.keptEntryKeys = keptEntryKeys.map(\.key)
         self.roleSigners = roleSigners
         self.jspatchSigner = jspatchSigner
+        self.packageKeys = packageKeys
         self.scriptParsing = scriptParsing
         self.files = files
         self.progress = progress
@@ -89,7 +93,8 @@ package struct ReleaseBuilder: Sendable {
         try checkBase(description.channel)
         let described = try await describe(description, in: folder)
         let draft = try ReleaseDraft(described.patches, base: base?.contents)
-        return try await sign(draft, channel: description.channel, described)
+        let packages = try description.packages(of: draft, over: base?.contents)
+        return try await sign(draft, packages, channel: description.channel, described)
     }
 
     /// The base without a patch, or without one version of it.
@@ -119,7 +124,12 @@ package struct ReleaseBuilder: Sendable {
         try check(rootOfTrust.app, channel, in: source.folder)
         try source.checkUse(ofEntryKey: entrySigner)
         let draft = try ReleaseDraft(promoting: source.contents, over: base?.contents, rollouts: rollouts)
-        return try await sign(draft, channel: channel, DescribedContents(), source: source)
+        let packages = PackageDraft(
+            carrying: base?.contents.list.gateways ?? [],
+            promoting: source.contents.list.gateways,
+            list: draft.listed
+        )
+        return try await sign(draft, packages, channel: channel, DescribedContents(), source: source)
     }
 
     /// The list of an older release of the channel, as the next release.
@@ -155,8 +165,10 @@ package struct ReleaseBuilder: Sendable {
         }
     }
 
+    /// - Parameter packages: nil for those of the base's wires.
     private func sign(
         _ draft: ReleaseDraft,
+        _ packages: PackageDraft? = nil,
         channel: ChannelName,
         _ described: DescribedContents,
         source: BaseRelease? = nil
@@ -172,6 +184,12 @@ package struct ReleaseBuilder: Sendable {
             validity: validity,
             proposal: proposal
         )
+        let packages =
+            packages ?? PackageDraft(carrying: base?.contents.list.gateways ?? [], list: draft.listed)
+        if let signer = packageKeys?.signer, signer.signingKey == nil, packages.rows.isEmpty {
+            throw .key(signer.file, .tooSmall(bits: signer.publicKey.bits))
+        }
+        let made = try PackageMaking(keys: packageKeys, files: files) { assembly.object($0) }.make(packages)
         let signing = EntrySigning(entrySigner)
         let jobs = assembly.jobs(knownBy: signing.keyID)
         let progress = progress
@@ -184,13 +202,15 @@ package struct ReleaseBuilder: Sendable {
             by: entrySigner.publicKey,
             keeping: keptEntryKeys,
             jspatch: jspatch,
+            gateways: made.gateways,
+            making: made.objects,
             at: time
         )
         for signer in roleSigners { try release.sign(with: signer, for: delegation) }
-        let made = signatures.count(where: \.isNew)
+        let new = signatures.count(where: \.isNew)
         return MadeRelease(
             release: release,
-            signatures: SignatureCounts(made: made, kept: signatures.count - made),
+            signatures: SignatureCounts(made: new, kept: signatures.count - new),
             jspatch: jspatch.counts,
             leftOut: described.leftOut,
             warnings: described.warnings

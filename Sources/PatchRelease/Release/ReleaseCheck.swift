@@ -64,6 +64,7 @@ package struct ReleaseCheck: Sendable {
             do throws(SigningError) {
                 let draft = try ReleaseDraft(contents.patches, base: base?.contents)
                 warnings += reading.unmarked(in: draft)
+                mistakes += reading.unpackable(in: draft, over: base?.contents)
             } catch {
                 if case .unmet = error, base == nil {
                     for (label, id) in ReleaseDraft.unmet(contents.patches) {
@@ -112,6 +113,14 @@ extension DescriptionReading {
         return index.map { "patches[\($0)].\(key)" } ?? "patches"
     }
 
+    /// What of `jspatch` the list cannot give.
+    fileprivate func unpackable(in draft: ReleaseDraft, over base: ReleaseContents?) -> [DescriptionError] {
+        do throws(PackageDraft.Problem) {
+            _ = try PackageDraft(jspatch, list: draft.listed, over: base?.list.gateways ?? [])
+            return []
+        } catch { return [places.error(error.field, error.rule)] }
+    }
+
     fileprivate func unmarked(in draft: ReleaseDraft) -> [DescriptionError] {
         draft.unmarkedRequirements.compactMap { label, required in
             guard let index = patches.first(where: { $0.patch.label == label })?.index else { return nil }
@@ -130,6 +139,13 @@ extension DescriptionReading {
 }
 
 extension ReleaseDescription {
+    /// The packages that it asks for, of a draft that it led to.
+    func packages(of draft: ReleaseDraft, over base: ReleaseContents?) throws(SigningError) -> PackageDraft {
+        do throws(PackageDraft.Problem) {
+            return try PackageDraft(jspatch, list: draft.listed, over: base?.list.gateways ?? [])
+        } catch { throw .description(places.error(error.field, error.rule)) }
+    }
+
     /// Whether the root of trust has its app and its channel.
     package func check(against trust: ReleaseTrust) throws(SigningError) {
         guard app == trust.app else { throw .elsewhere(places.otherApp(trust)) }

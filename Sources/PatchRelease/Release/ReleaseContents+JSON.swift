@@ -17,6 +17,7 @@ extension ReleaseContents {
             ("entryKeys", .array(entryKeys.sorted().map { .text($0.hex) })),
             ("patches", .array(list.entries.map(json(of:)))),
             ("withdrawn", list.withdrawn.isEmpty ? nil : .array(list.withdrawn.map(\.json))),
+            ("gateways", list.gateways.isEmpty ? nil : .array(list.gateways.map(\.json))),
         ])
     }
 
@@ -45,6 +46,7 @@ extension ReleaseDifference {
             ("fromRoleVersion", roleVersion.from.map { .integer($0) } ?? .null),
             ("toRoleVersion", .integer(roleVersion.to)),
             ("expires", .text(expires.description)), ("changes", .array(changes.map(\.json))),
+            ("packages", packages.isEmpty ? nil : .array(packages.map(\.json))),
             ("entryKeysAdded", .array(entryKeysAdded.map { .text($0.hex) })),
             ("entryKeysRemoved", .array(entryKeysRemoved.map { .text($0.hex) })),
             ("unmet", .array(unmet.map { .text($0.description) })), ("words", .array(words.map { .text($0) })),

@@ -84,6 +84,7 @@ package struct ReleaseContents: Sendable {
     /// Whether devices find the same in both, apart from how long it holds.
     package func listsTheSame(as other: ReleaseContents) -> Bool {
         list.entries == other.list.entries && entryKeys == other.entryKeys
+            && list.gateways == other.list.gateways
     }
 
     package func entry(_ label: Label) -> PatchEntry? {

@@ -26,6 +26,7 @@ extension ReleaseDifference {
     private func lines(_ each: (Change) -> [String]) -> [String] {
         var lines = changes.flatMap(each)
         if changes.isEmpty { lines.append("the list is empty") }
+        lines += packages.map(\.words)
         lines += entryKeysAdded.map { "+ entry key \($0.hex.prefix(12))…" }
         lines += entryKeysRemoved.map { "- entry key \($0.hex.prefix(12))… is no longer accepted" }
         lines += unmet.map { "! \($0) requires what is not listed; no device can newly take it" }

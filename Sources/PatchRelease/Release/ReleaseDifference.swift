@@ -23,6 +23,8 @@ package struct ReleaseDifference: Equatable, Sendable {
     }
 
     package let changes: [Change]
+    /// For JSPatch's own clients.
+    package let packages: [PackageChange]
     package let roleVersion: (from: Int?, to: Int)
     package let expires: UTCTime
     package let entryKeysAdded: [SHA256Digest]
@@ -40,6 +42,7 @@ package struct ReleaseDifference: Equatable, Sendable {
             changes += (base?.versions(of: id) ?? []).map { .withdrawn($0) }
         }
         self.changes = changes
+        packages = PackageChange.all(from: base?.list.gateways ?? [], to: release.list.gateways)
         roleVersion = (base?.roleVersion, release.roleVersion)
         expires = release.expires
         entryKeysAdded = release.entryKeys.subtracting(base?.entryKeys ?? []).sorted()
@@ -86,14 +89,15 @@ package struct ReleaseDifference: Equatable, Sendable {
     }
 
     package var isEmpty: Bool {
-        entryKeysAdded.isEmpty && entryKeysRemoved.isEmpty
+        entryKeysAdded.isEmpty && entryKeysRemoved.isEmpty && packages.isEmpty
             && changes.allSatisfy { change in
                 if case .unchanged = change { true } else { false }
             }
     }
 
     package static func == (left: ReleaseDifference, right: ReleaseDifference) -> Bool {
-        left.changes == right.changes && left.roleVersion == right.roleVersion && left.expires == right.expires
+        left.changes == right.changes && left.packages == right.packages && left.roleVersion == right.roleVersion
+            && left.expires == right.expires
             && left.entryKeysAdded == right.entryKeysAdded && left.entryKeysRemoved == right.entryKeysRemoved
             && left.unmet == right.unmet
     }

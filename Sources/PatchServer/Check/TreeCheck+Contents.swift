@@ -44,6 +44,9 @@ extension TreeCheck {
             case .bundle: check(bundle: entry, of: name, channel.role)
             }
         }
+        for (line, package) in list.list.gatewayPackages {
+            check(package.fingerprint, of: package.label(on: line), place)
+        }
         if let labels { check(labels, list.entries, name) }
     }
 

@@ -102,6 +102,7 @@ extension AppRepository {
         }
         try addIndexes(of: packs, listing, needs, to: &plan)
         try addSites(of: state, to: &plan)
+        try addPackages(of: state, to: &plan)
         try addExpress(of: state, to: &plan)
         plan.compressRoles()
         return plan
@@ -121,6 +122,27 @@ extension AppRepository {
             if let target = file("/index.html") { plan.write(site.index, to: target, in: .gateways) }
             if let target = file(MeteorSite.manifestName) {
                 plan.write(site.manifest, to: target, in: .gateways)
+            }
+        }
+    }
+
+    /// What JSPatch's clients ask a static host for: the packages, then the sync files that name them.
+    private func addPackages(of state: PublishedState, to plan: inout PublicationPlan) throws(ServerError) {
+        for (channel, sites) in try packageSites(state).sorted(by: { $0.key < $1.key }) {
+            for site in sites {
+                func target(_ path: String) -> PublicationPlan.Write.Target? {
+                    (try? AssetPath(path)).map { .tree(.gateway(site.gateway, channel, $0)) }
+                }
+                let files = site.files.sorted { $0.key < $1.key }
+                for case (let path, .package(let fingerprint)) in files {
+                    guard let target = target(path) else { continue }
+                    let digest = fingerprint.sha256
+                    plan.write(.stored(.object(digest), storage, digest), to: target, in: .gateways)
+                }
+                for case (let path, .syncFile(let told)) in files {
+                    guard let target = target("\(path)/\(PlatformPlace.indexName)") else { continue }
+                    plan.write(told.bytes, to: target, in: .gateways)
+                }
             }
         }
     }

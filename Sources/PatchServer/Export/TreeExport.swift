@@ -68,9 +68,12 @@ struct TreeExport {
     private func removeOldSites(beside plan: PublicationPlan) throws(ServerError) {
         let written = Set((plan.writes[.gateways] ?? []).map(\.target))
         let old = try storage.listingOfSites().files.keys.filter { !written.contains(.tree($0)) }
-        let isManifest: (TreePath.File) -> Bool = { TreePath(app, $0).path.hasSuffix(MeteorSite.manifestName) }
-        try storage.remove(old.filter(isManifest))
-        try storage.remove(old.filter { !isManifest($0) })
+        let namesOthers: (TreePath.File) -> Bool = { file in
+            let path = TreePath(app, file).path
+            return path.hasSuffix(MeteorSite.manifestName) || path.hasSuffix("/\(PlatformPlace.indexName)")
+        }
+        try storage.remove(old.filter(namesOthers))
+        try storage.remove(old.filter { !namesOthers($0) })
     }
 
     /// Writes what is missing or different, step by step.

@@ -19,6 +19,20 @@ extension AppRepository {
         return sites
     }
 
+    /// What JSPatch's clients get of each channel, as list and dial say now; channels where nothing was ever switched on have none.
+    package func packageSites(_ state: PublishedState) throws(ServerError) -> [ChannelName: [PackageSite]] {
+        var sites: [ChannelName: [PackageSite]] = [:]
+        for (channel, published) in state.channels {
+            let verified = try list(of: channel, published.role)
+            guard !verified.list.gateways.isEmpty else { continue }
+            let dial = try dial(of: channel, in: state)
+            sites[channel] = [Gateway.loader, .platform].compactMap {
+                PackageSite($0, of: verified.list.gateways, among: verified.entries, dial: dial)
+            }
+        }
+        return sites
+    }
+
     /// Nil for a bundle of which no Meteor site can be made; `patchsign` signs none.
     private func site(
         of entry: PatchEntry,

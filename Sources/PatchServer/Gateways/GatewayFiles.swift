@@ -8,15 +8,15 @@ import SystemPackage
 
 /// Below `/APP/gateways/`: what the clients of other systems ask for, in the words of those systems' servers.
 package struct GatewayFiles: Sendable {
-    /// `/APP/gateways/meteor/CHANNEL/__cordova…`.
+    /// `/APP/gateways/GATEWAY/CHANNEL/…`.
     struct Place {
         let app: AppID
+        let gateway: Gateway
         let channel: ChannelName
-        /// Below `__cordova`, percent-encoded as it came.
+        /// Below the gateway's folder, without a slash at its end; of Meteor's below `__cordova`, percent-encoded as it came.
         let path: String
     }
 
-    private static let segments = 5
     private let sites: GatewaySites
 
     package init(_ folder: ServerFolder) {
@@ -53,6 +53,33 @@ package struct GatewayFiles: Sendable {
     }
 
     private func answer(_ request: FileRequest, at place: Place, _ app: GatewaySites.App) -> FileAnswer {
+        switch place.gateway {
+        case .meteor: return meteor(request, at: place, app)
+        case .loader, .platform: break
+        }
+        switch app.packages[place.gateway]?[place.channel]?[place.path] {
+        case .package(let fingerprint): return .file(package(fingerprint, at: place, since: app.origin))
+        case .syncFile(let bytes): return .bytes(bytes)
+        case nil: return .notFound
+        }
+    }
+
+    /// It may be gone under its name at the next change of list or dial, and be the same when it comes back.
+    private func package(_ fingerprint: Fingerprint, at place: Place, since origin: FileOrigin) -> ServedFile {
+        var file = ServedFile(
+            path: sites.tree.at(place.app.text).at(URLLayout.object(fingerprint.sha256)),
+            root: sites.tree,
+            entityTag: fingerprint.sha256.hex,
+            contentType: place.gateway == .loader ? "application/zip" : ContentType.unknown,
+            cacheControl: "no-cache",
+            headers: ["X-Content-Type-Options": "nosniff"],
+            size: fingerprint.size
+        )
+        file.reason = origin
+        return file
+    }
+
+    private func meteor(_ request: FileRequest, at place: Place, _ app: GatewaySites.App) -> FileAnswer {
         guard let channel = app.channels[place.channel] else { return .notFound }
         switch channel.site.answer(request.method.rawValue, place.path, query: request.query) {
         case .manifest: return .bytes(channel.manifest)
@@ -95,13 +122,20 @@ package struct GatewayFiles: Sendable {
 extension GatewayFiles.Place {
     init?(_ request: FileRequest) {
         let segments = request.path.segments
-        guard segments.count >= GatewayFiles.segments, segments[2] == Gateway.meteor.rawValue,
-            "/\(segments[4])" == MeteorSite.root, let app = AppID(segments[0]), let channel = ChannelName(segments[3])
+        guard segments.count >= 5, let gateway = Gateway(rawValue: segments[2]), let app = AppID(segments[0]),
+            let channel = ChannelName(segments[3])
         else { return nil }
+        guard gateway == .meteor else {
+            let path = segments.dropFirst(4).joined(separator: "/")
+            self.init(app: app, gateway: gateway, channel: channel, path: path)
+            return
+        }
+        guard "/\(segments[4])" == MeteorSite.root else { return nil }
         // Five names come before it, each after its slash, and none of them has one of its own.
         let spelled = request.spelledPath.split(separator: "/", omittingEmptySubsequences: false).dropFirst(6)
         let rest = spelled.filter { !$0.isEmpty }.map { "/\($0)" }.joined()
-        self.init(app: app, channel: channel, path: rest.isEmpty || request.path.hasTrailingSlash ? "\(rest)/" : rest)
+        let path = rest.isEmpty || request.path.hasTrailingSlash ? "\(rest)/" : rest
+        self.init(app: app, gateway: gateway, channel: channel, path: path)
     }
 }
 

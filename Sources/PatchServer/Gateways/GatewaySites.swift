@@ -16,6 +16,13 @@ actor GatewaySites {
     struct App: Sendable {
         let origin: FileOrigin
         let channels: [ChannelName: Channel]
+        /// What JSPatch's clients ask for, by the path below the gateway's folder.
+        let packages: [Gateway: [ChannelName: [String: PackageFile]]]
+    }
+
+    enum PackageFile: Sendable {
+        case package(Fingerprint)
+        case syncFile(ServedBytes)
     }
 
     struct Channel: Sendable {
@@ -51,8 +58,16 @@ actor GatewaySites {
         }
         // Taken before it is read, so that a change meanwhile shows at the next look.
         guard let origin = FileOrigin(at: folder.tree(of: app).at(URLLayout.timestamp).string) else { return nil }
-        let sites = try repository.sites(try PublishedState(of: repository))
-        let made = App(origin: origin, channels: sites.mapValues { Channel($0, from: origin) })
+        let state = try PublishedState(of: repository)
+        let sites = try repository.sites(state)
+        var packages: [Gateway: [ChannelName: [String: PackageFile]]] = [:]
+        for (channel, sites) in try repository.packageSites(state) {
+            for site in sites {
+                packages[site.gateway, default: [:]][channel] = site.files.mapValues { PackageFile($0, from: origin) }
+            }
+        }
+        let channels = sites.mapValues { Channel($0, from: origin) }
+        let made = App(origin: origin, channels: channels, packages: packages)
         known.withLockedValue { $0[app] = made }
         return made
     }
@@ -72,5 +87,24 @@ extension GatewaySites.Channel {
         }
         manifest = bytes(site.manifest, "application/json; charset=UTF-8")
         index = bytes(site.index, "text/html; charset=UTF-8")
+    }
+}
+
+extension GatewaySites.PackageFile {
+    fileprivate init(_ file: PackageSite.File, from origin: FileOrigin) {
+        switch file {
+        case .package(let fingerprint): self = .package(fingerprint)
+        case .syncFile(let told):
+            let bytes = told.bytes
+            self = .syncFile(
+                ServedBytes(
+                    bytes: bytes,
+                    entityTag: Fingerprint(of: bytes).sha1.hex,
+                    contentType: "application/json",
+                    headers: ["X-Content-Type-Options": "nosniff"],
+                    origin: origin
+                )
+            )
+        }
     }
 }

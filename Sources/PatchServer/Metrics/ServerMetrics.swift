@@ -9,9 +9,16 @@ package struct ServerMetrics: Sendable {
     private let readiness: ReadinessCheck
     private let process: ProcessFacts
     private let now: @Sendable () -> UTCTime
+    /// What clients of other systems reported.
+    private let reports: @Sendable () async -> [AppListing]
 
-    package init(readiness: ReadinessCheck, process: ProcessFacts, now: @escaping @Sendable () -> UTCTime) {
-        (self.readiness, self.process, self.now) = (readiness, process, now)
+    package init(
+        readiness: ReadinessCheck,
+        process: ProcessFacts,
+        now: @escaping @Sendable () -> UTCTime,
+        reports: @escaping @Sendable () async -> [AppListing] = { [] }
+    ) {
+        (self.readiness, self.process, self.now, self.reports) = (readiness, process, now, reports)
     }
 
     /// What cannot be found out is left out, so that a rule on `absent()` sees it.
@@ -33,7 +40,33 @@ package struct ServerMetrics: Sendable {
                 )
             }
         }
+        families.append(Self.family(of: await reports()))
         return (families + process.families).map(\.text).joined()
+    }
+
+    private static func family(of listings: [AppListing]) -> MetricFamily {
+        var devices = MetricFamily(
+            "patchsrv_platform_devices",
+            .gauge,
+            "About how many devices of JSPatch's platform reported an outcome of a listed version; nobody proves it."
+        )
+        for listing in listings {
+            for channel in listing.channels {
+                for (line, counts) in channel.packages.flatMap({ line in line.counts.map { (line.row.line, $0) } }) {
+                    let labels = [
+                        (name: "app", value: listing.app.text), (name: "channel", value: channel.name.text),
+                        (name: "app_key", value: line.wire.appKey?.text ?? ""),
+                        (name: "app_version", value: line.appVersion.text),
+                        (name: "version", value: "\(counts.version)"),
+                    ]
+                    devices.add(.integer(counts.succeeded), labels + [(name: "outcome", value: "succeeded")])
+                    for (code, count) in counts.codes {
+                        devices.add(.integer(count), labels + [(name: "outcome", value: code)])
+                    }
+                }
+            }
+        }
+        return devices
     }
 
     private static func families(

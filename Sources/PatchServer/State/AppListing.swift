@@ -32,6 +32,8 @@ package struct AppListing: Equatable, Sendable {
         package let version: Int
         package let published: UTCTime
         package let patches: [Patch]
+        /// What JSPatch's clients get.
+        package var packages: [PackageLine] = []
     }
 
     package struct DraftRow: Equatable, Sendable {
@@ -53,6 +55,18 @@ package struct AppListing: Equatable, Sendable {
 }
 
 extension AppListing {
+    /// - Parameter counts: what devices reported, by channel.
+    package func counting(_ counts: [ChannelName: [PlatformCounts]]) -> AppListing {
+        let channels = channels.map { channel in
+            var channel = channel
+            for (index, line) in channel.packages.enumerated() {
+                channel.packages[index].counts = counts[channel.name]?.filter { $0.line == line.row.line } ?? []
+            }
+            return channel
+        }
+        return AppListing(app: app, roles: roles, channels: channels, drafts: drafts)
+    }
+
     package var json: JSON {
         .fields([
             ("app", .text(app.text)),
@@ -78,6 +92,7 @@ extension AppListing.Channel {
             ("channel", .text(name.text)), ("roleVersion", .integer(version)),
             ("published", .text(published.description)),
             ("patches", .array(patches.map(\.json))),
+            ("gateways", packages.isEmpty ? nil : .array(packages.map(\.json))),
         ])
     }
 }

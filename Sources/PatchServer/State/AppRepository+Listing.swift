@@ -1,3 +1,4 @@
+import Gateways
 package import PatchFormat
 import PatchTrust
 package import ReleaseTree
@@ -78,8 +79,25 @@ extension AppRepository {
             name: name,
             version: role.header.version,
             published: list.list.published,
-            patches: patches
+            patches: patches,
+            packages: packages(list, dial)
         )
+    }
+
+    private func packages(_ list: VerifiedList, _ dial: Dial) -> [AppListing.PackageLine] {
+        let sites = [Gateway.loader, .platform].compactMap {
+            PackageSite($0, of: list.list.gateways, among: list.entries, dial: dial)
+        }
+        return list.list.gateways.map { row in
+            let files = sites.first { $0.gateway == row.line.wire.gateway }?.files ?? [:]
+            var told: JSON?
+            if let appKey = row.line.wire.appKey {
+                let place = PlatformPlace(appKey, row.line.appVersion)
+                if case .syncFile(let file)? = files[place.syncPath(for: .everyone)] { told = file.json }
+            }
+            let open = row.packages.first { files[row.line.path($0.version)] != nil }
+            return AppListing.PackageLine(row: row, told: told, open: open?.version)
+        }
     }
 
     /// - Throws: `tree` when a signature of any entry does not hold.

@@ -7,7 +7,7 @@ import ReleaseTree
 struct RoleContents: Equatable, Sendable {
     /// By the digest in the name; sizes as the role says.
     var targets: [TreePath.File: Int] = [:]
-    /// Scripts and assets; sizes as the list and the manifests say.
+    /// Scripts, assets and packages; sizes as the list and the manifests say.
     var objects: [SHA256Digest: Int] = [:]
 
     mutating func merge(_ other: RoleContents) {
@@ -46,7 +46,11 @@ struct ContentsReader {
     mutating func contents(of role: TargetsRole, channel: ChannelName) throws(ServerError) -> RoleContents {
         var contents = try targets(of: role)
         let (bytes, _) = try tree.target(.patchList(channel), of: role)
-        for entry in try list(bytes).entries {
+        let list = try list(bytes)
+        for (_, package) in list.gatewayPackages {
+            contents.objects[package.fingerprint.sha256] = package.fingerprint.size
+        }
+        for entry in list.entries {
             switch entry.kind {
             case .script: contents.objects[entry.fingerprint.sha256] = entry.fingerprint.size
             case .bundle:
@@ -61,7 +65,7 @@ struct ContentsReader {
         guard let bytes = draft.release.targets[.patchList(draft.channel)], let list = try? list(bytes) else {
             return []
         }
-        var objects: Set<SHA256Digest> = []
+        var objects = Set(list.gatewayPackages.map(\.package.fingerprint.sha256))
         for entry in list.entries {
             let path = TargetPath.manifest(channel: draft.channel, patchID: entry.patchID, version: entry.version)
             switch entry.kind {

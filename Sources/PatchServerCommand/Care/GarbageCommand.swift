@@ -64,6 +64,7 @@ struct GarbageCommand: AsyncParsableCommand {
             for app in try apps.apps(in: folder.folder) {
                 var report = try await dryRun ? look(app, rule, operations) : collect(app, rule, operations)
                 report.places = try await operations.removeUnlistedPlaces(of: app, dryRun: dryRun, by: .here)
+                report.statistics = try await operations.removeUnlistedStatistics(of: app, dryRun: dryRun)
                 reports.append(report)
             }
             if json {
@@ -98,6 +99,8 @@ struct GarbageCommand: AsyncParsableCommand {
         let items: [GarbagePlan.Item]?
         /// In versions that are not listed any more: a row of the records each, no file.
         var places = 0
+        /// Versions for JSPatch's clients that are not listed any more, whose reports were counted.
+        var statistics = 0
 
         private var rows: [(kind: String, count: Int, bytes: Int)] {
             tally.rows.sorted { $0.key < $1.key }.map { ($0.key, $0.value.count, $0.value.bytes) }
@@ -108,8 +111,12 @@ struct GarbageCommand: AsyncParsableCommand {
                 let what = Words.count(places, "place of a head-count", "places of head-counts")
                 console.line("\(app): \(dryRun ? "would forget" : "forgot") \(what)")
             }
+            if statistics > 0 {
+                let what = "what devices reported of \(Words.count(statistics, "version")) for JSPatch's clients"
+                console.line("\(app): \(dryRun ? "would forget" : "forgot") \(what)")
+            }
             guard !rows.isEmpty else {
-                guard places == 0 else { return }
+                guard places == 0, statistics == 0 else { return }
                 return console.line("\(app): \(dryRun ? "nothing would go" : "nothing was removed")")
             }
             console.line("\(app): \(dryRun ? "would remove" : "removed")")
@@ -125,6 +132,7 @@ struct GarbageCommand: AsyncParsableCommand {
         func json(dryRun: Bool) -> JSON {
             .fields([
                 ("app", .text(app.text)), ("dryRun", .bool(dryRun)), ("places", .integer(places)),
+                ("statistics", statistics == 0 ? nil : .integer(statistics)),
                 (
                     "removed",
                     .array(

@@ -3,6 +3,7 @@ import ArgumentParser
 import PatchFormat
 import PatchServer
 import PatchStore
+import ReleaseService
 import ReleaseTree
 import Terminal
 
@@ -34,7 +35,11 @@ struct ListCommand: AsyncParsableCommand {
             let folder = folder.folder
             let apps = try folder.allApps(files: DiskFiles())
             guard !apps.isEmpty else { throw Failure.noApps(in: folder) }
-            let listings = try apps.map { try AppRepository($0, in: folder).listing() }
+            var listings: [AppListing] = []
+            for app in apps {
+                let listing = try AppRepository(app, in: folder).listing()
+                listings.append(listing.takesReports ? try await folder.operations().counting(listing) : listing)
+            }
             let console = Console.standardOutput
             if json {
                 console.line(JSON.fields([("apps", .array(listings.map(\.json)))]).pretty())
@@ -72,6 +77,9 @@ extension AppListing {
                 if let security = patch.security { console.line(printable("security: \(name): \(security)")) }
             }
         }
+        for channel in channels {
+            for line in channel.packages { line.write(to: console, channel.name) }
+        }
         console.line()
         if !drafts.isEmpty { drafts.table.write(to: console); console.line() }
         roleTable(now: now).write(to: console)
@@ -86,6 +94,27 @@ extension AppListing {
             table.add(["\(role.name)", "\(role.version)", expires])
         }
         return table
+    }
+}
+
+extension AppListing.PackageLine {
+    /// What its clients get now, and what they reported.
+    fileprivate func write(to console: Console, _ channel: ChannelName) {
+        let name = "\(channel) \(row.line)"
+        if row.isSwitchedOn {
+            let open = open.map { "version \($0) can be fetched" } ?? "nothing can be fetched"
+            let told = told.map { ", and clients are told \(String(decoding: $0.canonicalBytes, as: UTF8.self))" } ?? ""
+            console.line("gateway: \(name): \(open)\(told)")
+        } else {
+            console.line("gateway: \(name) is switched off after version \(row.latest)")
+        }
+        for counts in counts {
+            let codes = counts.codes.map { "\($0.code): \($0.devices)" }.joined(separator: ", ")
+            console.line(
+                "gateway: \(name) version \(counts.version): about \(Words.count(counts.succeeded, "device")) installed it, "
+                    + "\(counts.failed) failed\(codes.isEmpty ? "" : " (\(codes))"); nobody proves these reports"
+            )
+        }
     }
 }
 

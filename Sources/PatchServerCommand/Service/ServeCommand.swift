@@ -186,10 +186,12 @@ struct ServeCommand: AsyncParsableCommand {
             if let line = refresh.warning(of: key, hasAPI: api == .on) { log.say(.warning, printable(line)) }
         }
         let readiness = ready.check(folder, keys)
+        let service = try await releaseService(keys, log)
         let numbers = ServerMetrics(
             readiness: readiness,
             process: ProcessFacts(start: ProcessEnvironment.now()),
-            now: ProcessEnvironment.now
+            now: ProcessEnvironment.now,
+            reports: { [operations = service?.operations] in await operations?.platformReports() ?? [] }
         )
         let (nudges, nudge) = AsyncStream.makeStream(of: Void.self)
         let renewal = try tls.renewal(nudges: nudges, log: log)
@@ -200,7 +202,6 @@ struct ServeCommand: AsyncParsableCommand {
         if let leastRate { configuration.leastRate = leastRate.bytes }
         if let stopWithin { configuration.drainTimeout = stopWithin.duration }
         let operatorsConfiguration = try operators.configuration(beside: configuration)
-        let service = try await releaseService(keys, log)
         let demand = packDemand.service(service?.operations, log)
         let scheme = renewal == nil ? "http" : "https"
         let listeners = Listeners(

@@ -24,11 +24,15 @@ struct PackCommand: AsyncParsableCommand {
             index.html, the sync file that names it, in place of the one that was there. In ROOT/APPKEY/APPVERSION both lie \
             where clients ask for them, on any server of files. The key is read and never written.
 
+            With --tell nothing is packed: index.html of that folder is written anew with the version that it names, and with \
+            what --gray, --condition, --paused and --run-later say now, or with --delete alone. No key is needed.
+
             EXAMPLES
               patchsign pack main.js --jspatch-key Keys/jspatch.key
               patchsign pack main.js other.js -o v2 --app-version 2.1 --jspatch-key jspatch.key
               patchsign pack main.js -o www/0a1b2c3d/2.1/file3 --app-version 2.1 --jspatch-key jspatch.key --aes-key aes.key
               patchsign pack main.js -o www/0a1b2c3d/2.1/file4 --jspatch-key jspatch.key --aes-key aes.key --gray 2
+              patchsign pack --tell www/0a1b2c3d/2.1 --paused
             """
                 + exitCodes(
                     [
@@ -44,7 +48,7 @@ struct PackCommand: AsyncParsableCommand {
     )
 
     @Argument(help: ArgumentHelp("The scripts; main.js is the one that is run.", valueName: "file"))
-    var files: [String]
+    var files: [String] = []
 
     @Option(
         name: .shortAndLong,
@@ -61,7 +65,7 @@ struct PackCommand: AsyncParsableCommand {
             valueName: "key"
         )
     )
-    var jspatchKey: String
+    var jspatchKey: String?
 
     @Option(help: ArgumentHelp("The app version that it is for, as the app calls itself.", valueName: "2.1"))
     var appVersion: String?
@@ -77,11 +81,33 @@ struct PackCommand: AsyncParsableCommand {
     )
     var aesKey: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Pack nothing, and write the sync file of this folder anew: ROOT/APPKEY/APPVERSION.",
+            valueName: "dir"
+        )
+    )
+    var tell: String?
+
+    @Flag(help: "With --tell: devices delete what they have (e).")
+    var delete = false
+
     @OptionGroup var told: SyncFileOptions
 
     @OptionGroup var opening: KeyOpening
 
     func validate() throws {
+        guard tell == nil else {
+            guard files.isEmpty, output == nil, jspatchKey == nil, appVersion == nil, keys == nil, aesKey == nil else {
+                throw ValidationError("with --tell nothing is packed, so neither files nor keys are named")
+            }
+            guard !delete || !told.isUsed else { throw ValidationError("--delete is told alone") }
+            _ = try told.syncFile(after: PlatformSyncFile(version: LoaderVersion(1)))
+            return
+        }
+        guard !delete else { throw ValidationError("--delete needs --tell") }
+        guard !files.isEmpty else { throw ValidationError("Missing expected argument '<file> ...'") }
+        guard jspatchKey != nil else { throw ValidationError("Missing expected argument '--jspatch-key <key>'") }
         _ = try place
         _ = try syncFile
     }
@@ -125,9 +151,10 @@ struct PackCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        if let tell { return try await write(toldIn: FilePath(argument: tell)) }
         let (place, syncFile) = (try place, try syncFile)
         try await runCommand { () async throws(Failure) in
-            let signer = try opening.openJSPatch(try KeyReference(argument: jspatchKey))
+            let signer = try opening.openJSPatch(try KeyReference(argument: jspatchKey ?? ""))
             let files = files.map { FilePath(argument: $0) }
             try signing { () throws(SigningError) in
                 if let keys, let key = signer.signingKey {
@@ -149,6 +176,23 @@ struct PackCommand: AsyncParsableCommand {
                     Console.standardOutput.line(Self.words(packed))
                 }
             }
+        }
+    }
+
+    private func write(toldIn folder: FilePath) async throws {
+        try await runCommand { () async throws(Failure) in
+            let (_, now) = try signing { () throws(SigningError) in
+                try PlatformPacking.tell(folder) { before in
+                    // Judged before, with any version.
+                    var file = (try? told.syncFile(after: before)) ?? before
+                    if delete {
+                        file = PlatformSyncFile(version: nil)
+                        file.isDeleted = true
+                    }
+                    return file
+                }
+            }
+            Console.standardOutput.line(Self.words(folder.at(PlatformPlace.indexName), now))
         }
     }
 

@@ -19,6 +19,12 @@ struct SyncFileOptions: ParsableArguments {
     @Flag(help: "Devices that install it do not run it before their next launch (r).")
     var runLater = false
 
+    /// - Parameter file: what a sync file said before; only its version stays.
+    func syncFile(after file: PlatformSyncFile) throws -> PlatformSyncFile {
+        guard let version = file.version else { return PlatformSyncFile(version: nil) }
+        return try syncFile(naming: version)
+    }
+
     var isUsed: Bool { gray != nil || condition != nil || otherwise != nil || paused || runLater }
 
     func syncFile(naming version: LoaderVersion) throws -> PlatformSyncFile {

@@ -46,11 +46,22 @@ struct MakingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A key of that use alone: adds to scripts the signatures that JSPatch's loader reads.",
+            """
+            A key of that use alone: adds to scripts the signatures that JSPatch's loader reads, and signs the packages that \
+            `jspatch` in release.yaml asks for; for those alone it may have 1,024 bits.
+            """,
             valueName: "key"
         )
     )
     var jspatchKey: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A file of 16 bytes, which encrypts the scripts in packages of JSPatch's platform.",
+            valueName: "file"
+        )
+    )
+    var aesKey: String?
 
     @Option(
         help: ArgumentHelp(
@@ -86,6 +97,7 @@ struct MakingOptions: ParsableArguments {
     }
 
     func validate() throws {
+        if aesKey != nil, jspatchKey == nil { throw ValidationError("--aes-key needs --jspatch-key") }
         if unsigned, !roleKeys.isEmpty { throw ValidationError("give one of --unsigned and --key") }
     }
 
@@ -114,6 +126,12 @@ struct MakingOptions: ParsableArguments {
             )
         }
         return [KeyReference(folder.at(only))]
+    }
+
+    func encryptionKey() throws(Failure) -> AESKey? {
+        try aesKey.map { (file) throws(Failure) in
+            try signing { () throws(SigningError) in try PlatformPacking.key(FilePath(argument: file)) }
+        }
     }
 
     func keptEntryKeyFiles() throws(Failure) -> [(file: FilePath, key: PublicKey)] {

@@ -77,7 +77,10 @@ struct ReleaseWork {
         let jspatchKey = try making.jspatchKey.map { (key) throws(Failure) in try KeyReference(argument: key) }
         let keptEntryKeys = try making.keptEntryKeyFiles()
         let entrySigner = try keys.open(try making.entryKey(in: keys.folder))
-        let jspatchSigner = try jspatchKey.map { (key) throws(Failure) in try keys.open(key) }
+        let packageKeys = try jspatchKey.map { (key) throws(Failure) in
+            let encryption = try making.encryptionKey()
+            return PackageKeys(signer: try keys.opening.openJSPatch(key), encryption: encryption)
+        }
         var roleSigners: [SigningKey] = []
         for key in roleKeys { roleSigners.append(try keys.open(key)) }
         heldBack = proposal == nil ? [] : roleSigners
@@ -91,7 +94,8 @@ struct ReleaseWork {
                 entrySigner: entrySigner,
                 keptEntryKeys: keptEntryKeys,
                 roleSigners: proposal == nil ? roleSigners : [],
-                jspatchSigner: jspatchSigner,
+                jspatchSigner: packageKeys?.signer.signingKey,
+                packageKeys: packageKeys,
                 scriptParsing: .installed,
                 files: DiskFiles(),
                 progress: Self.progress

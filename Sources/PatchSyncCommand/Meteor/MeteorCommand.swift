@@ -68,6 +68,12 @@ struct MeteorCommand: AsyncParsableCommand {
     @Option(name: .long, help: ArgumentHelp("How long a version has to say that it started.", valueName: "ms"))
     var startupTimeout = 20_000
 
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Bytes that one version may make this device download (default: 500MB).", valueName: "bytes")
+    )
+    var downloadLimit: ByteCountArgument?
+
     @Option(name: .long, help: "The port; the app's own without it, 0 for any.")
     var port: Int?
 
@@ -101,6 +107,7 @@ struct MeteorCommand: AsyncParsableCommand {
         let folder = FilePath(argument: store)
         var settings = MeteorServer.Settings()
         settings.port = port
+        if let downloadLimit { settings.downloadLimit = downloadLimit.bytes }
         settings.interval = lookEvery.map { .seconds($0) }
         settings.startupTimeout = .milliseconds(startupTimeout)
         guard (try? DiskFiles().status(of: folder.at("config.json"))) == nil else {

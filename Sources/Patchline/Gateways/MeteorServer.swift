@@ -25,6 +25,8 @@ package actor MeteorServer {
         /// Nil: only when a page asks.
         package var interval: Duration?
         package var port: Int?
+        /// Bytes that one version may make this device download.
+        package var downloadLimit = Limits.meteorDownload
         package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
         package var now: @Sendable () -> UTCTime = { UTCTime(seconds: time(nil)) }
 
@@ -83,7 +85,7 @@ package actor MeteorServer {
         try versions.write(record)
         app = AppID(appID) ?? Self.unnamed
         (self.root, self.settings, self.report) = (root, settings, report)
-        client = MeteorClient(versions, initial: initial, compatibility: compatibility)
+        client = MeteorClient(versions, initial: initial, compatibility: compatibility, limit: settings.downloadLimit)
         var serving = AssetServer.Settings(access: Access(token: token))
         serving.www = Self.www(around: bundle)
         assets = AssetServer(serving)

@@ -1,3 +1,4 @@
+import Gateways
 package import HTTPFiles
 import HTTPTypes
 import NIOConcurrencyHelpers
@@ -26,6 +27,9 @@ package struct DeviceFront: FileSource {
         if let answers, let path = AnswerPath(request.path) {
             return .later(.keptDocument) { await answers.answer($0, at: path) }
         }
+        if let answers, let path = StatisticPath(request.path) {
+            return .later(.keptDocument) { await answers.take($0, at: path) }
+        }
         if let fault = request.spellingFault {
             return refusal(of: request, .refused(.badRequest, message: "Bad request: \(fault).", headers: [:]))
         }
@@ -47,7 +51,8 @@ package struct DeviceFront: FileSource {
 
     package func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalWords? {
         let path = target.prefix { $0 != "?" }
-        guard answers != nil, AnswerPath(path.split(separator: "/")) != nil else { return nil }
+        let segments = path.split(separator: "/")
+        guard answers != nil, AnswerPath(segments) != nil || StatisticPath(segments) != nil else { return nil }
         return RefusalWords(
             contentType: APIProblem.mediaType,
             bytes: APIProblem(refused: refusal, status).bytes
@@ -81,9 +86,21 @@ package struct DeviceAnswers: Sendable {
     }
 
     func answer(_ request: FileRequest, at path: AnswerPath) async -> FileAnswer {
-        do throws(APIProblem) {
-            return .api(200, try await answered(request, at: path).fileBytes + [0x0A], type: "application/json")
-        } catch {
+        await answering { () async throws(APIProblem) in
+            try await answered(request, at: path).fileBytes + [0x0A]
+        }
+    }
+
+    /// As JSPatch's server did: a report that is acknowledged is not sent again.
+    func take(_ request: FileRequest, at path: StatisticPath) async -> FileAnswer {
+        await answering { () async throws(APIProblem) in
+            try await taken(request, at: path)
+            return PlatformReport.acknowledgement
+        }
+    }
+
+    private func answering(_ work: () async throws(APIProblem) -> [UInt8]) async -> FileAnswer {
+        do throws(APIProblem) { return .api(200, try await work(), type: "application/json") } catch {
             return .api(
                 error.status,
                 error.bytes,
@@ -93,7 +110,28 @@ package struct DeviceAnswers: Sendable {
         }
     }
 
-    private func answered(_ request: FileRequest, at path: AnswerPath) async throws(APIProblem) -> JSON {
+    private func taken(_ request: FileRequest, at path: StatisticPath) async throws(APIProblem) {
+        let body = try body(of: request)
+        guard let app = AppID(path.app), let channel = ChannelName(path.channel) else { throw Self.notThere }
+        let form = try await FormBody.bytes(
+            of: body,
+            type: request.headers.first(name: "Content-Type"),
+            length: body.length,
+            limit: Limits.platformStatistic
+        )
+        let report: PlatformReport
+        do throws(FormatError) { report = try PlatformReport(path.page, form: form) } catch { throw .malformed(error) }
+        let isTaken: Bool
+        do throws(OperationError) { isTaken = try await operations.take(report, in: channel, of: app) } catch {
+            throw APIProblem(error)
+        }
+        guard isTaken else { throw Self.notThere }
+    }
+
+    private static let notThere = APIProblem(404, "notFound", "this server has no such package")
+
+    /// What a device sends, unless it may not now.
+    private func body(of request: FileRequest) throws(APIProblem) -> RequestStream {
         if let fault = request.spellingFault { throw .badRequest(fault) }
         guard request.method == .POST, let body = request.stream else {
             throw APIProblem(405, "methodNotAllowed", "this takes POST", rule: "POST")
@@ -103,6 +141,11 @@ package struct DeviceAnswers: Sendable {
         if let wait = limiter.withLockedValue({ $0.take(from: client, at: sinceStart()) }) {
             throw APIProblem(429, "tooManyRequests", "too many devices ask at once", retryAfter: wait)
         }
+        return body
+    }
+
+    private func answered(_ request: FileRequest, at path: AnswerPath) async throws(APIProblem) -> JSON {
+        let body = try body(of: request)
         guard let app = AppID(path.app) else { throw .badRequest("app \(AppID.rule)", rule: AppID.rule) }
         guard let channel = ChannelName(path.channel) else {
             throw .badRequest("channel \(ChannelName.rule)", rule: ChannelName.rule)
@@ -137,6 +180,25 @@ struct AnswerPath: Equatable, Sendable {
             return nil
         }
         (app, channel) = (names[3], names[5])
+    }
+}
+
+/// `/APP/gateways/platform/CHANNEL/succ.php` and `err.php`: the parts for app and channel may be no names.
+struct StatisticPath: Equatable, Sendable {
+    let app: String
+    let channel: String
+    let page: PlatformReport.Page
+
+    init?(_ path: RequestPath) {
+        self.init(path.segments)
+    }
+
+    init?(_ segments: [some StringProtocol]) {
+        let names = segments.map { String($0) }
+        guard names.count == 5, names[1] == "gateways", names[2] == Gateway.platform.rawValue,
+            let page = PlatformReport.Page(rawValue: names[4])
+        else { return nil }
+        (app, channel, self.page) = (names[0], names[3], page)
     }
 }
 

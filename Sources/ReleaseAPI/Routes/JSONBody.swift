@@ -12,10 +12,43 @@ enum JSONBody {
         length: Int?,
         limit: Int
     ) async throws(APIProblem) -> Fields where Body.Element == ByteBuffer {
-        let type = type?.split(separator: ";").first.map { $0.lowercased() }
-        guard type == "application/json" else {
+        guard MediaType.name(in: type) == "application/json" else {
             throw APIProblem(415, "unsupportedMediaType", "the body must be application/json")
         }
+        let bytes = try await BodyBytes.all(of: body, length: length, limit: limit)
+        do throws(FormatError) {
+            return try Fields(try JSON.document(bytes, named: "body", limit: limit), of: "body")
+        } catch { throw .malformed(error) }
+    }
+}
+
+/// A form of at most so many bytes, as JSPatch's clients post it.
+enum FormBody {
+    /// - Parameter type: the value of `Content-Type`; nil does, as some send none.
+    static func bytes<Body: AsyncSequence>(
+        of body: Body,
+        type: String?,
+        length: Int?,
+        limit: Int
+    ) async throws(APIProblem) -> [UInt8] where Body.Element == ByteBuffer {
+        guard [nil, "application/x-www-form-urlencoded"].contains(MediaType.name(in: type)) else {
+            throw APIProblem(415, "unsupportedMediaType", "the body must be application/x-www-form-urlencoded")
+        }
+        return try await BodyBytes.all(of: body, length: length, limit: limit)
+    }
+}
+
+private enum MediaType {
+    /// Without its parameters.
+    static func name(in type: String?) -> String? { type?.split(separator: ";").first.map { $0.lowercased() } }
+}
+
+private enum BodyBytes {
+    static func all<Body: AsyncSequence>(
+        of body: Body,
+        length: Int?,
+        limit: Int
+    ) async throws(APIProblem) -> [UInt8] where Body.Element == ByteBuffer {
         let tooLarge = APIProblem(413, "tooLarge", "the body must be at most \(limit) bytes")
         guard length ?? 0 <= limit else { throw tooLarge }
         var bytes: [UInt8] = []
@@ -27,8 +60,6 @@ enum JSONBody {
         } catch let problem as APIProblem {
             throw problem
         } catch { throw .badRequest("the body did not come whole") }
-        do throws(FormatError) {
-            return try Fields(try JSON.document(bytes, named: "body", limit: limit), of: "body")
-        } catch { throw .malformed(error) }
+        return bytes
     }
 }

@@ -24,10 +24,13 @@ package struct DeviceService: Sendable {
         }
     }
 
-    private let operations: ReleaseOperations
+    let operations: ReleaseOperations
     /// One at a time: in parallel they would only block each other.
     private let turn = SerialQueue()
     private let kept = NIOLockedValueBox<[Channel: ListedVersions]>([:])
+    /// Of their own, so that statistics, which anybody may send, hold no place up.
+    private let statistics = SerialQueue()
+    private let lines = NIOLockedValueBox<[Channel: (revision: StoredFile?, rows: [GatewayPackages])]>([:])
 
     package init(_ operations: ReleaseOperations) {
         self.operations = operations
@@ -91,6 +94,26 @@ package struct DeviceService: Sendable {
             try await operations.reading { () async throws(RecordError) in
                 try await places.give(asked.device, upTo: headcount, in: operations.records.store)
             }
+        }
+    }
+
+    /// What JSPatch's clients get of a channel, read again after each change.
+    func packages(of channel: ChannelName, in app: AppID) async throws(OperationError) -> [GatewayPackages] {
+        let place = Channel(app: app, channel: channel)
+        let known = lines.withLockedValue { $0[place] }
+        let read = try await operations.looking(app) { (repository) throws(ServerError) in
+            let revision = try repository.revision()
+            if let known, known.revision == revision, revision != nil { return known }
+            return (revision, try repository.gatewayPackages()[channel] ?? [])
+        }
+        // Channels that are not there take no room.
+        if !read.rows.isEmpty { lines.withLockedValue { $0[place] = read } }
+        return read.rows
+    }
+
+    func counting(_ work: () async throws(RecordError) -> Void) async throws(OperationError) {
+        try await statistics.taken(orElse: OperationError.busy) { () async throws(OperationError) in
+            try await operations.reading(work)
         }
     }
 

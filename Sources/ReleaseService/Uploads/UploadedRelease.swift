@@ -135,8 +135,11 @@ struct UploadedRelease: Sendable {
                     UploadNeed(name: "\(label) \($0.path)", $0.fingerprint)
                 }
             }
-            var needs: [UploadNeed] = []
-            for entry in try ParsedPatchList(bytes).list.entries {
+            let list = try ParsedPatchList(bytes).list
+            var needs = list.gatewayPackages.map { line, package in
+                UploadNeed(name: package.label(on: line), package.fingerprint)
+            }
+            for entry in list.entries {
                 let label = Label(patchID: entry.patchID, version: entry.version)
                 switch entry.kind {
                 case .script: needs.append(UploadNeed(name: "\(label)", entry.fingerprint))

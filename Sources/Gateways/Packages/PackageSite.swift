@@ -1,0 +1,108 @@
+package import PatchFormat
+import PatchTrust
+
+/// What JSPatch's clients of one channel ask for, by its path below the gateway's folder.
+///
+/// Every answer is made of the signed list and the dial: no package is served that the list does not name, and none before it may be.
+package struct PackageSite: Equatable, Sendable {
+    package enum File: Equatable, Sendable {
+        case package(Fingerprint)
+        case syncFile(PlatformSyncFile)
+    }
+
+    package let gateway: Gateway
+    /// By path: `2.1/v3.zip`, `0a1b2c3d/2.1`, `0a1b2c3d/2.1/file3`.
+    package let files: [String: File]
+
+    /// Nil where nothing was ever switched on.
+    package init?(_ gateway: Gateway, of list: [GatewayPackages], among entries: [PatchEntry], dial: Dial) {
+        let rows = list.filter { $0.line.wire.gateway == gateway }
+        guard !rows.isEmpty else { return nil }
+        let standings = Standings(entries, dial)
+        var files: [String: File] = [:]
+        for row in rows where row.isSwitchedOn {
+            for package in row.packages where standings.opens(package, of: row) {
+                files[row.line.path(package.version)] = .package(package.fingerprint)
+            }
+            guard case .platform(let appKey) = row.line.wire else { continue }
+            let place = PlatformPlace(appKey, row.line.appVersion)
+            files[place.syncPath(for: .everyone)] = .syncFile(standings.told(of: row))
+        }
+        (self.gateway, self.files) = (gateway, files)
+    }
+}
+
+/// How far each script of a list may go now, by list and dial.
+private struct Standings {
+    private let entries: [PatchEntry]
+    private let dial: Dial
+
+    init(_ entries: [PatchEntry], _ dial: Dial) {
+        (self.entries, self.dial) = (entries, dial)
+    }
+
+    /// Nil where something that is in it is listed no more.
+    private func entries(in package: GatewayPackages.Package, of row: GatewayPackages) -> [PatchEntry]? {
+        var found: [PatchEntry] = []
+        for (_, sha256) in package.contents {
+            guard let entry = entries.first(where: { $0.kind == .script && $0.fingerprint.sha256 == sha256 }) else {
+                return nil
+            }
+            found.append(entry)
+        }
+        return found
+    }
+
+    /// Whether a package may be fetched: a loader asks for what it was told elsewhere, so it waits until every device may take it; a
+    /// platform's client is told by the sync file.
+    func opens(_ package: GatewayPackages.Package, of row: GatewayPackages) -> Bool {
+        guard let entries = entries(in: package, of: row) else { return false }
+        switch row.line.wire {
+        case .loader: return entries.allSatisfy { $0.isForEveryone(of: row.line.appVersion, by: dial) }
+        case .platform: return true
+        }
+    }
+
+    func told(of row: GatewayPackages) -> PlatformSyncFile {
+        guard let newest = row.newest, let entries = entries(in: newest, of: row) else {
+            var file = PlatformSyncFile(version: nil)
+            file.isDeleted = true
+            return file
+        }
+        var file = PlatformSyncFile(version: newest.version)
+        file.runsLater = entries.contains(where: \.rules.runAtNextLaunch)
+        let share = entries.map { $0.share(by: dial) }.min() ?? 0
+        let conditions = Set(entries.map(\.rules.condition))
+        // A share in tenths, rounded down; and clients that know of one look at no condition.
+        let tenths = share / 1_000
+        let isCarried = tenths == 10 || (tenths > 0 && conditions == [nil])
+        guard isCarried, conditions.count == 1,
+            entries.allSatisfy({ $0.isOpen(to: row.line.appVersion, by: dial) })
+        else {
+            file.isPaused = true
+            return file
+        }
+        if tenths < 10 { file.share = PlatformShare(tenths) }
+        file.condition = conditions.first ?? nil
+        return file
+    }
+}
+
+extension PatchEntry {
+    private func row(_ dial: Dial) -> Dial.Row? { dial.row(patchID, fingerprint.sha256) }
+
+    /// Of all devices, in ten-thousandths.
+    fileprivate func share(by dial: Dial) -> Int { min(rules.rollout, row(dial)?.rollout ?? 10_000) }
+
+    /// Whether nothing but a share and a condition keeps a device of that app version from it.
+    fileprivate func isOpen(to version: AppVersion, by dial: Dial) -> Bool {
+        guard rules.users == nil, rules.unknown.isEmpty, rules.appVersion?.contains(version) ?? true else {
+            return false
+        }
+        return row(dial).map { !$0.paused && $0.headcount == nil } ?? true
+    }
+
+    fileprivate func isForEveryone(of version: AppVersion, by dial: Dial) -> Bool {
+        isOpen(to: version, by: dial) && rules.condition == nil && share(by: dial) == 10_000
+    }
+}

@@ -1,0 +1,68 @@
+extension DescriptionSchema {
+    /// What JSPatch's clients get: in the place of ``text`` where properties are.
+    static let packages = #"""
+            "jspatch": {
+              "description": "Packages of its scripts for apps that have JSPatch's loader or its platform's client in them.",
+              "type": "object",
+              "required": [
+                "scripts",
+                "appVersions"
+              ],
+              "additionalProperties": false,
+              "anyOf": [
+                {
+                  "required": ["loader"],
+                  "properties": {
+                    "loader": {
+                      "const": true
+                    }
+                  }
+                },
+                {
+                  "required": ["platform"]
+                }
+              ],
+              "properties": {
+                "scripts": {
+                  "description": "What each script of a package is called, and the patch whose newest version it is: {main.js: fix}.",
+                  "type": "object",
+                  "required": ["main.js"],
+                  "maxProperties": 1000,
+                  "propertyNames": {
+                    "pattern": "^[^/]+\\.js$"
+                  },
+                  "additionalProperties": {
+                    "$ref": "#/$defs/id"
+                  }
+                },
+                "appVersions": {
+                  "description": "The versions of the app that get packages, as the app calls itself: \"2.1\".",
+                  "type": "array",
+                  "minItems": 1,
+                  "maxItems": 100,
+                  "items": {
+                    "type": "string",
+                    "pattern": "^[0-9]{1,9}(\\.[0-9]{1,9}){0,7}$"
+                  }
+                },
+                "loader": {
+                  "description": "Whether there are packages of the loader.",
+                  "type": "boolean",
+                  "default": false
+                },
+                "platform": {
+                  "description": "By which the platform's clients name the app; there are packages of the platform then.",
+                  "type": "string",
+                  "pattern": "^[A-Za-z0-9]{1,64}$"
+                },
+                "after": {
+                  "description": "The highest number that the server before this one gave out.",
+                  "type": "integer",
+                  "minimum": 0,
+                  "maximum": 999999998,
+                  "default": 0
+                }
+              }
+            }
+        """#
+}

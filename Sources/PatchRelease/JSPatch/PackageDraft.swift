@@ -1,0 +1,196 @@
+package import PatchFormat
+
+/// Which packages of JSPatch's clients a release has: decided from its list, what is described, and what the base has.
+///
+/// Pure: no file, no key. A number is given out once: what is packed anew has the next one, what is not listed any more keeps its own.
+package struct PackageDraft: Equatable, Sendable {
+    /// What one wire has for one version of the app.
+    package struct Row: Equatable, Sendable {
+        package let line: GatewayPackages.Line
+        /// The highest number that was given out before; 0 for none.
+        package let before: Int
+        package let scripts: [ScriptName: PatchID]
+        /// The base's, as far as all that is in them is listed; the newest first.
+        package let kept: [GatewayPackages.Package]
+        /// What is to be packed now, if anything is.
+        package let new: New?
+    }
+
+    package struct New: Equatable, Sendable {
+        package let version: LoaderVersion
+        package let contents: [ScriptName: SHA256Digest]
+        /// Whether the description asks for it: without keys there is no release then; else there is none of it.
+        package let isRequired: Bool
+    }
+
+    /// A row of the list, as far as packages depend on it.
+    package struct Listed: Equatable, Sendable {
+        let label: Label
+        let kind: PatchKind
+        let sha256: SHA256Digest
+        let rules: PatchRules
+        let requires: Set<PatchID>
+        let place: ScriptPlace
+
+        package init(
+            _ label: Label,
+            kind: PatchKind,
+            sha256: SHA256Digest,
+            rules: PatchRules,
+            requires: Set<PatchID>,
+            place: ScriptPlace
+        ) {
+            (self.label, self.kind, self.sha256) = (label, kind, sha256)
+            (self.rules, self.requires, self.place) = (rules, requires, place)
+        }
+    }
+
+    package let rows: [Row]
+
+    /// What is wrong with a description's scripts, by the field.
+    package struct Problem: Error, Equatable {
+        package let field: String
+        package let rule: String
+    }
+
+    /// - Parameter described: nil where JSPatch's clients get nothing more.
+    package init(
+        _ described: DescribedPackages?,
+        list: [Listed],
+        over base: [GatewayPackages]
+    ) throws(Problem) {
+        var rows: [Row] = []
+        for line in described?.lines ?? [] {
+            guard let described else { break }
+            let contents: [ScriptName: SHA256Digest]
+            contents = try Self.contents(described.scripts, on: line, in: list)
+            rows.append(
+                try Row(line, described.scripts, contents, after: described.after, isRequired: true, list, base)
+            )
+        }
+        let lines = Set(rows.map(\.line))
+        guard lines.count <= Limits.gatewayLines else {
+            throw Problem(field: "\(DescribedPackages.key).appVersions", rule: "makes more than \(Limits.gatewayLines)")
+        }
+        // Its numbers stay taken, for the day on which it is switched on again.
+        self.rows = rows + base.filter { !lines.contains($0.line) }.map { Row(off: $0) }
+    }
+
+    /// The base's wires as they are, over a list that may be another; or those of a release that is promoted.
+    ///
+    /// What cannot be packed for them is left out.
+    package init(carrying base: [GatewayPackages], promoting source: [GatewayPackages] = [], list: [Listed]) {
+        let promoted = source.filter(\.isSwitchedOn)
+        let carried = base.filter { row in row.isSwitchedOn && !promoted.contains { $0.line == row.line } }
+        var rows: [Row] = []
+        for row in promoted + carried {
+            let contents = try? Self.contents(row.scripts, on: row.line, in: list)
+            let next = try? Row(row.line, row.scripts, contents, after: 0, isRequired: false, list, base)
+            rows.append(next?.taking(row.newest) ?? Row(off: row))
+        }
+        let lines = Set(rows.map(\.line))
+        self.rows = rows + base.filter { !lines.contains($0.line) }.map { Row(off: $0) }
+    }
+
+    /// Which content each name has: that of the newest listed version of its patch.
+    private static func contents(
+        _ scripts: [ScriptName: PatchID],
+        on line: GatewayPackages.Line,
+        in list: [Listed]
+    ) throws(Problem) -> [ScriptName: SHA256Digest] {
+        var contents: [ScriptName: SHA256Digest] = [:]
+        var conditions: [(label: Label, condition: String?)] = []
+        let ids = Set(scripts.values)
+        for (name, id) in scripts.sorted(by: { $0.key < $1.key }) {
+            let field = "\(DescribedPackages.key).scripts.\(name)"
+            guard let row = list.first(where: { $0.label.patchID == id }) else {
+                throw Problem(field: field, rule: "names \(id), which the list does not have")
+            }
+            if let rule = row.obstacle(on: line, beside: ids) { throw Problem(field: field, rule: rule) }
+            if let other = conditions.first(where: { $0.condition != row.rules.condition }) {
+                let rule = "names \(row.label), whose condition is not that of \(other.label); one package has one"
+                throw Problem(field: field, rule: rule)
+            }
+            conditions.append((row.label, row.rules.condition))
+            contents[name] = row.sha256
+        }
+        return contents
+    }
+}
+
+extension PackageDraft.Listed {
+    /// Why a script cannot be on a wire; nil where it can.
+    fileprivate func obstacle(on line: GatewayPackages.Line, beside ids: Set<PatchID>) -> String? {
+        if kind != .script { return "names \(label), which is a bundle" }
+        if place.isInPages { return "names \(label), which runs in pages" }
+        if rules.appVersion?.contains(line.appVersion) == false {
+            return "names \(label), whose rules leave app version \(line.appVersion) out"
+        }
+        if rules.users != nil { return "names \(label), whose rules name users, and JSPatch's clients know none" }
+        if rules.condition != nil, line.wire == .loader {
+            return "names \(label), whose rules have a condition, and JSPatch's loader knows none"
+        }
+        if let other = requires.sorted().first(where: { !ids.contains($0) }) {
+            return "names \(label), which requires \(other), and that is not in the package"
+        }
+        return nil
+    }
+}
+
+extension PackageDraft.Row {
+    /// - Parameter contents: nil where it cannot be packed.
+    fileprivate init(
+        _ line: GatewayPackages.Line,
+        _ scripts: [ScriptName: PatchID],
+        _ contents: [ScriptName: SHA256Digest]?,
+        after: Int,
+        isRequired: Bool,
+        _ list: [PackageDraft.Listed],
+        _ base: [GatewayPackages]
+    ) throws(PackageDraft.Problem) {
+        let known = base.first { $0.line == line }
+        let listed = Set(list.filter { $0.kind == .script }.map(\.sha256))
+        let kept = (known?.packages ?? []).filter { $0.contents.values.allSatisfy(listed.contains) }
+        let before = max(known?.latest.number ?? 0, after)
+        var new: PackageDraft.New?
+        let isThere = kept.first.map { $0.version == known?.latest && $0.contents == contents } ?? false
+        if let contents, !isThere {
+            guard let version = LoaderVersion(before + 1) else {
+                throw PackageDraft.Problem(field: "jspatch", rule: "has given out every number on \(line)")
+            }
+            new = PackageDraft.New(version: version, contents: contents, isRequired: isRequired)
+        }
+        let room = Limits.packagesOfLine - (new == nil ? 0 : 1)
+        self.init(line: line, before: before, scripts: scripts, kept: Array(kept.prefix(room)), new: new)
+    }
+
+    /// Switched off.
+    fileprivate init(off row: GatewayPackages) {
+        self.init(line: row.line, before: row.latest.number, scripts: [:], kept: [], new: nil)
+    }
+
+    /// With another channel's newest package as it is, where that is what is to be packed and its number is free here.
+    fileprivate func taking(_ other: GatewayPackages.Package?) -> PackageDraft.Row {
+        guard let new, let other, other.contents == new.contents, other.version.number > before else { return self }
+        return PackageDraft.Row(
+            line: line,
+            before: other.version.number,
+            scripts: scripts,
+            kept: [other] + kept.prefix(Limits.packagesOfLine - 1),
+            new: nil
+        )
+    }
+
+    /// - Parameter made: what ``new`` came to; nil where it was not packed.
+    func packages(_ made: GatewayPackages.Package?) -> GatewayPackages? {
+        // One that never had a package has nothing to say.
+        guard let latest = LoaderVersion(max(before, made?.version.number ?? 0)) else { return nil }
+        guard made != nil || !kept.isEmpty || before > 0 else { return nil }
+        return GatewayPackages(
+            line: line,
+            latest: latest,
+            scripts: scripts,
+            packages: [made].compactMap(\.self) + kept
+        )
+    }
+}

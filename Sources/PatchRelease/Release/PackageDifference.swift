@@ -1,0 +1,75 @@
+import Gateways
+package import PatchFormat
+
+/// What a release changes for JSPatch's own clients on one wire, for one version of the app.
+package enum PackageChange: Equatable, Sendable {
+    case switchedOn(GatewayPackages)
+    /// A new package.
+    case version(GatewayPackages, from: LoaderVersion)
+    /// What they have is withdrawn, and nothing else is there for them.
+    case withdrawn(GatewayPackages)
+    case switchedOff(GatewayPackages)
+
+    package static func all(from base: [GatewayPackages], to release: [GatewayPackages]) -> [PackageChange] {
+        release.compactMap { row in
+            let old = base.first { $0.line == row.line }
+            guard row.isSwitchedOn else { return old?.isSwitchedOn == true ? .switchedOff(row) : nil }
+            guard let old, old.isSwitchedOn else { return .switchedOn(row) }
+            if row.newest == nil { return old.newest == nil ? nil : .withdrawn(row) }
+            return row.latest == old.latest ? nil : .version(row, from: old.latest)
+        }
+    }
+
+    /// For whoever is about to sign it.
+    package var words: String {
+        switch self {
+        case .switchedOn(let row):
+            "~ \(row.line): \(row.line.wire.gateway.system) gives its clients \(row.names) as version \(row.latest), "
+                + row.limits
+        case .version(let row, let old):
+            "~ \(row.line): version \(row.latest) follows \(old), with \(row.names)"
+        case .withdrawn(let row):
+            switch row.line.wire {
+            case .loader: "- \(row.line): version \(row.latest) cannot be had any more; clients that have it keep it"
+            case .platform: "- \(row.line): version \(row.latest) is taken back; clients delete it"
+            }
+        case .switchedOff(let row):
+            "~ \(row.line): its clients get nothing more, and keep what they have"
+        }
+    }
+
+    package var json: JSON {
+        let (name, row): (String, GatewayPackages) =
+            switch self {
+            case .switchedOn(let row): ("switchedOn", row)
+            case .version(let row, _): ("version", row)
+            case .withdrawn(let row): ("withdrawn", row)
+            case .switchedOff(let row): ("switchedOff", row)
+            }
+        return .fields([
+            ("change", .text(name)), ("gateway", .text(row.line.wire.gateway.rawValue)),
+            ("appKey", row.line.wire.appKey.map { .text($0.text) }), ("appVersion", .text(row.line.appVersion.text)),
+            ("latest", .integer(row.latest.number)),
+        ])
+    }
+}
+
+extension GatewayPackages {
+    /// `main.js of fix, cart.js of cart`.
+    fileprivate var names: String {
+        scripts.sorted { $0.key < $1.key }.map { "\($0.key) of \($0.value)" }.joined(separator: ", ")
+    }
+
+    /// What the wire cannot carry.
+    fileprivate var limits: String {
+        switch line.wire {
+        case .loader:
+            "as soon as every device may take it; "
+                + "the wire has a signature over an MD5, and no roles, expiry, rollout, conditions or way back"
+        case .platform:
+            "to the tenths of devices that list and dial allow; "
+                + "the wire has a signature over an MD5 and a sync file that nobody signed, and no roles, "
+                + "expiry, head-counts, users or way back"
+        }
+    }
+}

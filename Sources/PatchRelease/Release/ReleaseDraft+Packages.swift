@@ -1,0 +1,17 @@
+import PatchFormat
+
+extension ReleaseDraft {
+    /// Its list, as packages for JSPatch's clients depend on it.
+    package var listed: [PackageDraft.Listed] {
+        rows.map { row in
+            PackageDraft.Listed(
+                row.label,
+                kind: row.kind,
+                sha256: row.fingerprint.sha256,
+                rules: row.rules,
+                requires: Set(row.requires.keys),
+                place: row.place
+            )
+        }
+    }
+}

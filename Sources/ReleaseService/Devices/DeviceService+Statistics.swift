@@ -1,0 +1,95 @@
+package import Gateways
+package import PatchFormat
+package import PatchServer
+import ReleaseTree
+import ServerRecords
+
+extension DeviceService {
+    /// Takes what a client of JSPatch's platform reports.
+    ///
+    /// - Returns: whether it is acknowledged; a version that this channel never had is not, and nothing is written of it. One that is
+    ///   listed no more is, and not counted: its client would send it for ever.
+    package func take(
+        _ report: PlatformReport,
+        in channel: ChannelName,
+        of app: AppID
+    ) async throws(OperationError) -> Bool {
+        let rows = try await packages(of: channel, in: app)
+        let place = report.statistic.place
+        let line = GatewayPackages.Line(.platform(report.app), place.appVersion)
+        guard let row = rows.first(where: { $0.line == line }), place.version <= row.latest else { return false }
+        let statistics = PlatformStatistics(
+            app: app,
+            channel: channel,
+            appKey: report.app,
+            // As the list spells it, which is as the client does.
+            appVersion: row.line.appVersion,
+            version: place.version
+        )
+        guard statistics.isIn(rows) else { return true }
+        try await counting { () async throws(RecordError) in
+            try await statistics.count(
+                report.statistic.outcome,
+                on: report.device,
+                in: operations.records.store,
+                random: Self.random
+            )
+        }
+        return true
+    }
+
+    private static func random(_ count: Int) -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<count).map { _ in generator.next() }
+    }
+}
+
+extension ReleaseOperations {
+    /// A listing with what devices reported of JSPatch's packages.
+    package func counting(_ listing: AppListing) async throws(OperationError) -> AppListing {
+        guard listing.takesReports else { return listing }
+        var counts: [ChannelName: [PlatformCounts]] = [:]
+        for channel in listing.channels where !channel.packages.isEmpty {
+            counts[channel.name] = try await reading { () async throws(RecordError) in
+                try await PlatformStatistics.counts(of: listing.app, in: channel.name, from: records.store)
+            }
+        }
+        return listing.counting(counts)
+    }
+
+    /// The apps whose clients report, with what they did; without those that cannot be read.
+    package func platformReports() async -> [AppListing] {
+        var listings: [AppListing] = []
+        for app in (try? folder.allApps(files: files)) ?? [] {
+            do throws(OperationError) {
+                let listing = try await looking(app) { (repository) throws(ServerError) in try repository.listing() }
+                if listing.takesReports { listings.append(try await counting(listing)) }
+            } catch { continue }
+        }
+        return listings
+    }
+
+    /// What was reported of versions that their channels do not list any more.
+    ///
+    /// - Returns: of how many versions.
+    package func removeUnlistedStatistics(of app: AppID, dryRun: Bool = false) async throws(OperationError) -> Int {
+        let store = records.store
+        let found = try await reading { () async throws(RecordError) in
+            try await PlatformStatistics.all(PlatformStatistics.prefix(app), in: store)
+        }
+        guard !found.isEmpty else { return 0 }
+        let listed = try await looking(app) { (repository) throws(ServerError) in try repository.gatewayPackages() }
+        return try await reading { () async throws(RecordError) in
+            var removed: Set<String> = []
+            for record in found {
+                let (statistics, _) = try PlatformStatistics.parsed(record.key)
+                guard !statistics.isIn(listed[statistics.channel] ?? []) else { continue }
+                removed.insert(statistics.prefix)
+                guard !dryRun else { continue }
+                // One that grows meanwhile stays for the next time.
+                do throws(RecordError) { try await store.commit([.remove(record)]) } catch .conflict { continue }
+            }
+            return removed.count
+        }
+    }
+}

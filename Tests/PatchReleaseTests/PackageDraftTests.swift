@@ -1,0 +1,270 @@
+import PatchFormat
+import PatchRelease
+import PatchTrust
+import Testing
+
+@Suite("The packages of a release for JSPatch's clients")
+struct PackageDraftTests {
+    private static func draft(_ versions: [(id: String, version: String, rules: PatchRules)]) throws -> ReleaseDraft {
+        let described = try versions.map { row in
+            let patch = DescribedPatch(
+                patchID: named(row.id),
+                version: named(row.version),
+                content: .script(file: try AssetPath("a.js")),
+                rules: row.rules,
+                requires: [:],
+                keep: 0
+            )
+            let bytes = Array("\(row.id) \(row.version)".utf8)
+            return ReleaseDraft.Described(patch, fingerprint: Fingerprint(of: bytes))
+        }
+        return try ReleaseDraft(described, base: nil)
+    }
+
+    private static func line(_ wire: GatewayPackages.Wire = .loader) throws -> GatewayPackages.Line {
+        .init(wire, try #require(AppVersion("2.1")))
+    }
+
+    private static func described(
+        _ wires: [GatewayPackages.Wire] = [.loader],
+        main: String = "fix",
+        after: Int = 0
+    ) throws -> DescribedPackages {
+        DescribedPackages(
+            scripts: [.main: named(main)],
+            appVersions: [try #require(AppVersion("2.1"))],
+            wires: wires,
+            after: after
+        )
+    }
+
+    private static func version(_ number: Int) throws -> LoaderVersion { try #require(LoaderVersion(number)) }
+
+    /// What a release before it has.
+    private static func base(latest: Int, _ packages: [(Int, String)], on: Bool = true) throws -> GatewayPackages {
+        GatewayPackages(
+            line: try line(),
+            latest: try version(latest),
+            scripts: on ? [.main: named("fix")] : [:],
+            packages: try packages.map { number, content in
+                .init(
+                    version: try version(number),
+                    fingerprint: Fingerprint(of: [UInt8(number)]),
+                    contents: [.main: Fingerprint(of: Array(content.utf8)).sha256]
+                )
+            }
+        )
+    }
+
+    private static func problem(_ rules: PatchRules = .everyone, _ described: DescribedPackages) throws -> String {
+        do throws(PackageDraft.Problem) {
+            let list: [PackageDraft.Listed]
+            do { list = try draft([("fix", "1", rules)]).listed } catch { return "\(error)" }
+            _ = try PackageDraft(described, list: list, over: [])
+            return "none"
+        } catch { return "\(error.field) \(error.rule)" }
+    }
+
+    @Test func `begin at 1, or above what the server before gave out`() throws {
+        let list = try Self.draft([("fix", "1", .everyone)]).listed
+        for (after, first) in [(0, 1), (7, 8)] {
+            let draft = try PackageDraft(Self.described(after: after), list: list, over: [])
+            #expect(try draft.rows.map(\.new?.version) == [Self.version(first)])
+            #expect(draft.rows.first?.new?.isRequired == true)
+        }
+    }
+
+    @Test func `stay while their scripts do, and have the next number when one changes`() throws {
+        let base = [try Self.base(latest: 3, [(3, "fix 1")])]
+        let same = try PackageDraft(
+            Self.described(),
+            list: Self.draft([("fix", "1", .everyone)]).listed,
+            over: base
+        )
+        #expect(same.rows.map(\.new) == [nil] && same.rows.map(\.kept) == [base[0].packages])
+        let next = try PackageDraft(
+            Self.described(after: 1),
+            list: Self.draft([("fix", "2", .everyone)]).listed,
+            over: base
+        )
+        #expect(try next.rows.map(\.new?.version) == [Self.version(4)])
+        #expect(next.rows.map(\.kept) == [[]], "fix 1 is listed no more")
+        let back = [try Self.base(latest: 4, [(3, "fix 1")])]
+        let again = try PackageDraft(Self.described(), list: Self.draft([("fix", "1", .everyone)]).listed, over: back)
+        #expect(try again.rows.map(\.new?.version) == [Self.version(5)], "3 was followed by 4: nothing goes down")
+    }
+
+    @Test func `keep their numbers while they are switched off`() throws {
+        let base = [try Self.base(latest: 3, [(3, "fix 1")])]
+        let list = try Self.draft([("fix", "1", .everyone)]).listed
+        let off = try #require(try PackageDraft(nil, list: list, over: base).rows.first)
+        #expect(off.before == 3 && off.scripts.isEmpty && off.kept.isEmpty && off.new == nil)
+        let on = try PackageDraft(Self.described(), list: list, over: [Self.base(latest: 3, [], on: false)])
+        #expect(try on.rows.map(\.new?.version) == [Self.version(4)])
+    }
+
+    @Test func `are carried by releases that describe nothing, and made anew only if the keys are there`() throws {
+        let base = [try Self.base(latest: 3, [(3, "fix 2"), (2, "fix 1")])]
+        let list = try Self.draft([("fix", "1", .everyone)]).listed
+        let row = try #require(PackageDraft(carrying: base, list: list).rows.first)
+        #expect(try row.new?.version == Self.version(4))
+        #expect(row.new?.isRequired == false && row.kept.map(\.version.number) == [2])
+        let gone = try #require(PackageDraft(carrying: base, list: []).rows.first)
+        #expect(gone.new == nil && gone.kept.isEmpty && gone.before == 3)
+    }
+
+    @Test func `go over to another channel as they are, where their number is free there`() throws {
+        let source = [try Self.base(latest: 7, [(7, "fix 1")])]
+        let list = try Self.draft([("fix", "1", .everyone)]).listed
+        let free = try #require(PackageDraft(carrying: [], promoting: source, list: list).rows.first)
+        #expect(free.new == nil && free.kept == source[0].packages && free.before == 7)
+        let taken = [try Self.base(latest: 9, [(9, "fix 0")])]
+        let row = try #require(PackageDraft(carrying: taken, promoting: source, list: list).rows.first)
+        #expect(try row.new?.version == Self.version(10))
+    }
+
+    @Test func `are refused by the field for what no wire of theirs can carry`() throws {
+        let field = "jspatch.scripts.main.js"
+        #expect(try Self.problem(.everyone, Self.described()) == "none")
+        #expect(
+            try Self.problem(.everyone, Self.described(main: "other"))
+                == "\(field) names other, which the list does not have"
+        )
+        for (rules, rule) in [
+            (
+                PatchRules(appVersion: AppVersionRange(">=3")),
+                "names fix 1, whose rules leave app version 2.1 out"
+            ),
+            (PatchRules(users: []), "names fix 1, whose rules name users, and JSPatch's clients know none"),
+            (
+                PatchRules(condition: "a==1"),
+                "names fix 1, whose rules have a condition, and JSPatch's loader knows none"
+            ),
+        ] { #expect(try Self.problem(rules, Self.described()) == "\(field) \(rule)") }
+        let platform = try Self.described([.platform(named("0a1b"))])
+        #expect(try Self.problem(PatchRules(condition: "a==1"), platform) == "none")
+        #expect(
+            try Self.problem(.everyone, Self.described(after: 999_999_999))
+                == "jspatch has given out every number on loader 2.1"
+        )
+    }
+
+    @Test func `are refused for a bundle, a script of pages, and one that requires what is not in the package`() throws
+    {
+        func rule(kind: PatchKind = .script, place: ScriptPlace = .host, requires: Set<PatchID> = []) throws -> String?
+        {
+            let listed = PackageDraft.Listed(
+                label("fix", "1"),
+                kind: kind,
+                sha256: Fingerprint(of: []).sha256,
+                rules: .everyone,
+                requires: requires,
+                place: place
+            )
+            do throws(PackageDraft.Problem) {
+                let described: DescribedPackages
+                do { described = try Self.described() } catch { return "\(error)" }
+                _ = try PackageDraft(described, list: [listed], over: [])
+                return nil
+            } catch { return error.rule }
+        }
+        #expect(try rule(requires: [named("fix")]) == nil)
+        #expect(try rule(kind: .bundle) == "names fix 1, which is a bundle")
+        #expect(try rule(place: ScriptPlace(.page)) == "names fix 1, which runs in pages")
+        #expect(
+            try rule(requires: [named("web")]) == "names fix 1, which requires web, and that is not in the package"
+        )
+    }
+
+    @Test func `are described in release.yaml, and what is none is named by its field`() throws {
+        let top = """
+            app: com.example.a
+            channel: production
+            patches:
+            - {id: fix, kind: script, version: "1", file: a.js}
+
+            """
+        func read(_ jspatch: String) throws(DescriptionError) -> DescribedPackages? {
+            try ReleaseDescription(Array("\(top)jspatch: \(jspatch)\n".utf8)).jspatch
+        }
+        let good = #"scripts: {main.js: fix}, appVersions: ["2.1"]"#
+        #expect(
+            try read("{\(good), loader: true, platform: 0a1b, after: 7}")
+                == Self.described([.loader, .platform(named("0a1b"))], after: 7)
+        )
+        #expect(try ReleaseDescription(Array(top.utf8)).jspatch == nil)
+        let many = (0...1_000).map { "s\($0).js: fix" }.joined(separator: ", ")
+        for (text, field, rule) in [
+            (
+                "loader", "jspatch",
+                #"must be a mapping, such as {scripts: {main.js: fix}, appVersions: ["2.1"], loader: true}"#
+            ),
+            ("{\(good)}", "jspatch", "must have loader: true, or the app's key as platform"),
+            ("{\(good), loader: false}", "jspatch", "must have loader: true, or the app's key as platform"),
+            ("{\(good), platform: a-b}", "jspatch.platform", "must be 1 to 64 of A-Z a-z 0-9"),
+            (
+                #"{scripts: {cart.js: fix}, appVersions: ["2.1"], loader: true}"#, "jspatch.scripts",
+                "must have main.js, which is the one that is run"
+            ),
+            (
+                "{scripts: {\(many)}, appVersions: [\"2.1\"], loader: true}", "jspatch.scripts",
+                "must have at most 1000 members"
+            ),
+            (
+                #"{scripts: {main.txt: fix}, appVersions: ["2.1"], loader: true}"#, "jspatch.scripts.main.txt",
+                "must end in .js and hold no slash"
+            ),
+            (
+                #"{scripts: {main.js: fix}, appVersions: ["2.1", "2.1"], loader: true}"#, "jspatch.appVersions[1]",
+                "stands twice"
+            ),
+            (
+                #"{scripts: {main.js: fix}, appVersions: ["x"], loader: true}"#, "jspatch.appVersions[0]",
+                AppVersion.rule
+            ),
+            (
+                "{scripts: {main.js: fix}, appVersions: [], loader: true}", "jspatch.appVersions",
+                "must not be empty"
+            ),
+        ] as [(String, String, String)] {
+            let expected = DescriptionError("release.yaml", line: 5, field: field, rule: rule)
+            #expect(throws: expected, "\(text.prefix(60))") { try read(text) }
+        }
+    }
+
+    @Test func `are told to whoever signs them, with what their wires cannot carry`() throws {
+        let one = try Self.base(latest: 1, [(1, "fix 1")])
+        let two = try Self.base(latest: 2, [(2, "fix 2"), (1, "fix 1")])
+        let gone = try Self.base(latest: 2, [(1, "fix 1")])
+        let off = try Self.base(latest: 2, [], on: false)
+        func words(_ before: GatewayPackages?, _ after: GatewayPackages) -> [String] {
+            PackageChange.all(from: before.map { [$0] } ?? [], to: [after]).map(\.words)
+        }
+        #expect(
+            words(nil, one) == [
+                "~ loader 2.1: JSPatch's loader gives its clients main.js of fix as version 1, "
+                    + "as soon as every device may take it; "
+                    + "the wire has a signature over an MD5, and no roles, expiry, rollout, conditions or way back"
+            ]
+        )
+        #expect(words(one, two) == ["~ loader 2.1: version 2 follows 1, with main.js of fix"])
+        #expect(words(two, two) == [] && words(gone, gone) == [])
+        #expect(words(two, gone) == ["- loader 2.1: version 2 cannot be had any more; clients that have it keep it"])
+        #expect(words(two, off) == ["~ loader 2.1: its clients get nothing more, and keep what they have"])
+        #expect(words(off, off) == [])
+        let platform = GatewayPackages(
+            line: try Self.line(.platform(named("0a1b"))),
+            latest: one.latest,
+            scripts: one.scripts,
+            packages: one.packages
+        )
+        #expect(
+            words(nil, platform) == [
+                "~ platform 0a1b 2.1: JSPatch's platform gives its clients main.js of fix as version 1, "
+                    + "to the tenths of devices that list and dial allow; "
+                    + "the wire has a signature over an MD5 and a sync file that nobody signed, and no roles, "
+                    + "expiry, head-counts, users or way back"
+            ]
+        )
+    }
+}
