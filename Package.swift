@@ -221,13 +221,22 @@ let package = Package(
             name: "PatchlinePages",
             dependencies: ["PageDiff", "PageServing", "PatchFormat", httpTypes, hummingbird, nioCore, nioHTTP1]
         ),
+        // The device's side of page differences: kept pages before the proxy.
+        .target(
+            name: "PageSessions",
+            dependencies: [
+                "APIProxy", "AssetServer", "FileFacts", "HTTPFiles", "PageDiff", "PatchCompression", "PatchFormat",
+                "PatchStore",
+                "PatchTrust", nioConcurrency, nioCore, nioHTTP1, nioPosix, systemPackage,
+            ]
+        ),
         .target(
             name: "Patchline",
             dependencies: [
                 "FileFacts", "GatewayClients", "Gateways", "PatchFetch",
                 "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "HTTPFiles",
                 "AssetServer", "FolderUploads",
-                "APIProxy", lifecycle, logging, nioConcurrency, nioCore, systemPackage,
+                "APIProxy", "PageSessions", lifecycle, logging, nioConcurrency, nioCore, systemPackage,
             ]
         ),
         // An app in Swift whose script patches run: the only target that knows both the store and the engine.
@@ -355,6 +364,14 @@ let package = Package(
             path: "Tests/ServerTesting"
         ),
         .testTarget(name: "PatchFormatTests", dependencies: ["PatchFormat"]),
+        .testTarget(
+            name: "PageSessionsTests",
+            dependencies: [
+                "APIProxy", "AssetServer", "HTTPFiles", "PageDiff", "PageSessions", "PatchFetch",
+                "PatchFormat", "PatchStore", "PatchTesting", "PatchTrust", asyncHTTPClient, nioConcurrency, nioCore,
+                nioHTTP1, systemPackage,
+            ]
+        ),
         .testTarget(
             name: "PageDiffTests",
             dependencies: ["PageDiff", "PatchFormat", "PatchTrust", subprocess, systemPackage],

@@ -235,7 +235,7 @@ package struct APIProxy: RequestDelegate {
 extension FileRequest {
     /// Whether it may be sent twice: it changes nothing, and none of its body was read.
     fileprivate var isRepeatable: Bool {
-        ["GET", "HEAD", "OPTIONS"].contains(method.rawValue) && (stream?.length ?? 1) == 0
+        ["GET", "HEAD", "OPTIONS"].contains(method.rawValue) && (stream.map { $0.length ?? 1 } ?? body.count) == 0
     }
 
     fileprivate var hasBody: Bool { stream.map { $0.length != 0 } ?? false }

@@ -4,7 +4,8 @@ package import PatchFormat
 ///
 /// ```json
 /// { "format": "patchline-proxies-v1", "timeoutSeconds": 60, "ca": "-----BEGIN CERTIFICATE-----…",
-///   "rules": [ { "pattern": "/api/.*", "to": ["https://api.example.com/v2"], "cookiePath": "/" } ] }
+///   "rules": [ { "pattern": "/api/.*", "to": ["https://api.example.com/v2"], "cookiePath": "/" },
+///              { "pattern": "/shop/.*", "to": ["https://shop.example.com"], "pages": { "account": "sid" } } ] }
 /// ```
 ///
 /// All members but `format` and `rules`, and in a rule but `pattern` and `to`, may be absent; others are refused, because
@@ -34,18 +35,21 @@ package struct ProxyFile: Sendable {
     }
 
     private static func rule(_ fields: Fields) throws(FormatError) -> ProxyRule {
-        try fields.allow(["pattern", "to", "cookiePath"])
+        try fields.allow(["pattern", "to", "cookiePath", "pages"])
         let pattern = try fields.string("pattern")
         let upstreams = try fields.strings("to", limit: ProxyRule.maxUpstreams)
         let cookiePath = try fields.optionalString("cookiePath")
+        var rule: ProxyRule
         do throws(ProxyRuleError) {
-            return try ProxyRule(pattern: pattern, to: upstreams, cookiePath: cookiePath)
+            rule = try ProxyRule(pattern: pattern, to: upstreams, cookiePath: cookiePath)
         } catch { throw FormatError(fields.document, field: fields.path, rule: error.description) }
+        if fields.has("pages") { rule.pages = try LivePages(fields.fields("pages"), under: rule.pattern) }
+        return rule
     }
 }
 
 extension Fields {
-    fileprivate func allow(_ names: Set<String>) throws(FormatError) {
+    func allow(_ names: Set<String>) throws(FormatError) {
         if let other = object.members.first(where: { !names.contains($0.key.text) }) {
             throw broken(other.key.text, "is not a member that is known here")
         }

@@ -18,6 +18,8 @@ package struct ProxyRule: Sendable {
     package let upstreams: [Upstream]
     /// Where its cookies are sent to; nil for what ``ProxyRules`` finds right.
     package let cookiePath: String?
+    /// How its pages are kept; nil where they are not.
+    package var pages: LivePages?
 
     package init(_ pattern: ProxyPattern, to upstreams: [Upstream], cookiePath: String? = nil) {
         precondition(!upstreams.isEmpty, "a rule leads somewhere")

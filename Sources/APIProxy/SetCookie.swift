@@ -46,6 +46,9 @@ enum SetCookie {
             .map { renamed($0, from: \.1, to: \.0) }
     }
 
+    /// What a cookie of this name is called here.
+    static func nameHere(_ name: String) -> String { renamed(name, from: \.0, to: \.1) }
+
     private static func renamed(
         _ pair: String,
         from old: KeyPath<(String, String), String>,

@@ -65,6 +65,7 @@ package final class AssetServer: FileSource {
     ///
     /// It comes before client-side routes, and never sees the access token.
     package func delegate(to delegate: any RequestDelegate) {
+        (delegate as? any PageDelegate)?.connect(events)
         state.withLockedValue { state in
             state.delegate = delegate
             state.edition += 1

@@ -1,6 +1,7 @@
 import HTTPFiles
 import NIOHTTP1
 import PatchFormat
+import PatchTrust
 
 /// The calls under `/__patchline/`: what a page says to the device that serves it, and what it may ask.
 package enum PageAPI {
@@ -12,7 +13,7 @@ package enum PageAPI {
     static let switchHeader = "X-Patchline-Switch"
 
     enum Call: Equatable, Sendable {
-        case script, scripts, status, parameters, report, events, check, switchToPending
+        case script, pageScript, page, scripts, status, parameters, report, events, check, switchToPending
         case confirm(launch: String)
         /// A script patch, to be run; its SHA-256 where the URL names it.
         case patch(PatchID, sha256: String?)
@@ -48,17 +49,20 @@ package enum PageAPI {
     /// be run.
     static func isScript(_ request: FileRequest) -> Bool {
         request.method == .GET
-            && ["launch.js", "language.js", scriptFolder].contains(request.path.segments.dropFirst().first)
+            && ["launch.js", "page.js", "language.js", scriptFolder].contains(request.path.segments.dropFirst().first)
     }
 
     private static let methods: [String: HTTPMethod] = [
-        "launch.js": .GET, scriptFolder: .GET, "scripts.json": .GET, "status": .GET, "parameters": .GET, "report": .GET,
+        "launch.js": .GET, "page.js": .GET, "page": .GET, scriptFolder: .GET, "scripts.json": .GET, "status": .GET,
+        "parameters": .GET, "report": .GET,
         "language.js": .GET, "events": .GET, "confirm": .POST, "check": .POST, "switch": .POST, "script-failed": .POST,
     ]
 
     private static func reading(_ name: String, _ request: FileRequest) -> Reading {
         switch name {
         case "launch.js": return .call(.script)
+        case "page.js": return .call(.pageScript)
+        case "page": return .call(.page)
         case "scripts.json": return .call(.scripts)
         case scriptFolder:
             guard let file = request.path.segments.last, file.hasSuffix(".js"),
@@ -117,6 +121,18 @@ package enum PageAPI {
                 bytes: Array(PageScript.text(token: token).utf8),
                 contentType: ContentType.of(path: "launch.js"),
                 cacheControl: "no-store"
+            )
+        )
+    }
+
+    /// What puts changed blocks into pages that were shown as they were kept.
+    static var pageScript: FileAnswer {
+        let bytes = Array(LivePageScript.text.utf8)
+        return .bytes(
+            ServedBytes(
+                bytes: bytes,
+                entityTag: SHA256Digest(of: bytes).hex,
+                contentType: ContentType.of(path: "page.js")
             )
         )
     }

@@ -42,7 +42,7 @@ package struct PageState: Equatable, Sendable {
             if current != version || pending == version { pending = nil }
             current = version
         case .parameters(let tag): parameters = tag
-        case .reload: return true
+        case .reload, .page: return true
         }
         return self != before || event.isAlwaysTold
     }
@@ -73,10 +73,12 @@ package enum PageEvent: Equatable, Sendable {
     case parameters(tag: String?)
     /// A version that does not wait has started: every page must reload.
     case reload
+    /// A page that was shown as it was kept has changed since; what changed is asked for by the number of its visit.
+    case page(target: String, visit: String, code: Int)
 
     var isAlwaysTold: Bool {
         switch self {
-        case .checked, .failed, .reload: true
+        case .checked, .failed, .reload, .page: true
         case .checking, .progress, .ready, .switched, .parameters: false
         }
     }
@@ -91,6 +93,7 @@ package enum PageEvent: Equatable, Sendable {
         case .switched: "switched"
         case .parameters: "parameters"
         case .reload: "reload"
+        case .page: "page"
         }
     }
 
@@ -102,6 +105,8 @@ package enum PageEvent: Equatable, Sendable {
         case .failed(let message): .fields([("message", .text(message))])
         case .ready(let version), .switched(let version):
             .fields([("version", version.map { .text($0) } ?? .null)])
+        case .page(let target, let visit, let code):
+            .fields([("path", .text(target)), ("visit", .text(visit)), ("code", .integer(code))])
         case .parameters(let tag): .fields([("tag", tag.map { .text($0) } ?? .null)])
         }
     }

@@ -27,7 +27,7 @@ package struct PendingCall: Sendable {
                     sync: events.sync
                 )
             )
-        case .script, .scripts, .patch, .language, .events: .notFound
+        case .script, .pageScript, .page, .scripts, .patch, .language, .events: .notFound
         }
     }
 

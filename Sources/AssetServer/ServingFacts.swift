@@ -127,6 +127,10 @@ struct ServingFacts: Sendable {
         switch PageAPI.Reading(request) {
         case .refused(let answer): return .answer(answer)
         case .call(.script): return .answer(PageAPI.script(token: selection.launch))
+        case .call(.pageScript): return .answer(PageAPI.pageScript)
+        case .call(.page):
+            guard let pages = delegate as? any PageDelegate else { return .answer(.notFound) }
+            return .delegate(pages, Admission.withoutToken(request, port: session.port))
         case .call(.scripts): return .answer(selection.scripts.list)
         case .call(.language(let sha256)): return .answer(PageLanguage.answer(named: sha256))
         case .call(.patch(let id, let sha256)):

@@ -13,13 +13,20 @@ package struct PageSession: Hashable, Sendable {
     ///   - path: as it stands in the request, with its slash.
     ///   - query: without its question mark, as it stands there.
     ///   - account: nil where nobody is signed in.
-    package init(origin: String, path: String, query: String?, account: String?) {
+    ///   - parameters: names of others that make another page.
+    package init(
+        origin: String,
+        path: String,
+        query: String?,
+        account: String?,
+        counting parameters: Set<String> = []
+    ) {
         let pairs = (query ?? "").split(separator: "&").map { pair in
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             return (name: String(parts[0]), value: parts.count > 1 ? String(parts[1]) : "")
         }
         let remaining = pairs.first { $0.name == Self.remaining }?.value.split(separator: ";").map(String.init) ?? []
-        let names = Set(remaining)
+        let names = parameters.union(remaining)
         let counted = pairs.filter {
             $0.name != Self.remaining && ($0.name.hasPrefix("sonic_") || names.contains($0.name))
         }

@@ -23,7 +23,8 @@ package struct ServedStream: Sendable {
     /// Whether it goes on until somebody stops it, as server-sent events do: then a server that stops ends it at once,
     /// instead of waiting for it until the drain deadline.
     package let isEndless: Bool
-    let send: @Sendable (_ write: @escaping Write) async throws -> Void
+    /// Writes the answer's bytes; called once, or never.
+    package let send: @Sendable (_ write: @escaping Write) async throws -> Void
 
     /// - Parameter send: called once, or never; when it throws, or writes another number of bytes than `length`, the
     ///   connection ends so that the client does not take what it has for the whole.

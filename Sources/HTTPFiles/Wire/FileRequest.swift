@@ -53,6 +53,19 @@ package struct FileRequest: Sendable {
         upgrade = head.upgrade
     }
 
+    /// A request of our own for what a target names.
+    package init(getting target: String, headers: HTTPHeaders) throws(RequestPathError) {
+        let target = try RequestTarget(parsing: target)
+        method = .GET
+        path = target.path
+        query = target.query
+        self.headers = headers
+        body = []
+        spelledPath = target.spelledPath
+        isPlain = target.isPlain
+        upgrade = nil
+    }
+
     /// The same request, asking something else of the same path.
     package func with(query: String?) -> FileRequest {
         var request = self

@@ -1,4 +1,5 @@
 import APIProxy
+import HTTPFiles
 import PatchChoice
 package import PatchFetch
 package import PatchFormat
@@ -186,13 +187,13 @@ package actor StoreRunner: StoreHost {
         let report = around.report
         let settings = settings
         do {
-            try await APIProxy.with(proxying, report: { report(settings, .proxy($0)) }) { proxy in
+            try await device.proxying(proxying, report: { report(settings, .proxy($0)) }) { proxy in
                 try await self.serve(device, proxy)
             }
         } catch { throw error as? RunnerFault ?? .other(String(describing: error)) }
     }
 
-    private func serve(_ device: Device, _ proxy: APIProxy?) async throws(RunnerFault) {
+    private func serve(_ device: Device, _ proxy: (any RequestDelegate)?) async throws(RunnerFault) {
         guard !isStopped else { return }
         let (stream, steps) = AsyncStream.makeStream(of: Step.self)
         self.steps = steps

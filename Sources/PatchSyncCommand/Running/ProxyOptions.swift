@@ -27,7 +27,10 @@ struct ProxyOptions: ParsableArguments {
 
     @Option(
         name: .customLong("proxies"),
-        help: ArgumentHelp("A file with more such rules, in JSON; they come after.", valueName: "file")
+        help: ArgumentHelp(
+            "A file with more such rules, in JSON; they come after. A rule of it may keep its pages on the device.",
+            valueName: "file"
+        )
     )
     var file: String?
 

@@ -183,7 +183,7 @@ struct ServeCommand: LastingCommand {
         guard let proxy = try proxies.settings() else { return try await serve(device, delegate: nil, until: signals) }
         let report: @Sendable (String) -> Void = { Console.standardError.line(printable($0)) }
         do {
-            try await APIProxy.with(proxy, report: report) { proxy in
+            try await device.proxying(proxy, report: report) { proxy in
                 try await serve(device, delegate: proxy, until: signals)
             }
         } catch { throw error as? Failure ?? Failure("\(error)") }

@@ -37,6 +37,9 @@ extension PatchlineApp {
         /// Which requests of the pages go on to other servers: `/api/.*=https://api.example.com` (see <doc:Proxy>); none if
         /// nothing is said.
         public var proxyRules: [String] = []
+        /// The bytes of a file with more such rules, and what only such a file can say (see <doc:Proxy>, <doc:LivePages>); they
+        /// come after.
+        public var proxyFile: [UInt8]?
         /// Whose certificates those servers may show, in PEM; nil for the system's authorities.
         public var proxyAuthorities: [UInt8]?
 
@@ -66,11 +69,19 @@ extension PatchlineApp {
             return own
         }
 
+        private func readProxyFile() throws(PatchlineError) -> ProxyFile? {
+            guard let proxyFile else { return nil }
+            do throws(FormatError) { return try ProxyFile(proxyFile, named: "proxyFile") } catch {
+                throw PatchlineError(error.description)
+            }
+        }
+
         /// Nil without a rule.
         var proxying: APIProxy.Settings? {
             get throws(PatchlineError) {
-                guard !proxyRules.isEmpty else { return nil }
-                guard proxyRules.count <= ProxyRules.maxRules else {
+                let file = try readProxyFile()
+                guard !proxyRules.isEmpty || file?.rules.isEmpty == false else { return nil }
+                guard proxyRules.count + (file?.rules.count ?? 0) <= ProxyRules.maxRules else {
                     throw PatchlineError("there are more than \(ProxyRules.maxRules) proxy rules")
                 }
                 var rules: [ProxyRule] = []
@@ -80,10 +91,13 @@ extension PatchlineApp {
                     }
                 }
                 do throws(TLSFault) {
-                    return APIProxy.Settings(
-                        rules: ProxyRules(rules),
-                        trust: try TLSTrust(authorities: proxyAuthorities)
+                    let authorities = proxyAuthorities ?? file?.authorities.map { Array($0.utf8) }
+                    var settings = APIProxy.Settings(
+                        rules: ProxyRules(rules + (file?.rules ?? [])),
+                        trust: try TLSTrust(authorities: authorities)
                     )
+                    if let seconds = file?.timeoutSeconds { settings.timeout = .seconds(seconds) }
+                    return settings
                 } catch { throw PatchlineError("proxyAuthorities holds no certificate of an authority in PEM") }
             }
         }

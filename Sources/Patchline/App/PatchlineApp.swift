@@ -117,7 +117,9 @@ public actor PatchlineApp {
     ///
     /// - Returns: the URL that the web view opens. It holds the access token: show it to nobody else.
     public func start() async throws(PatchlineError) -> String {
-        if let proxying, proxy == nil { proxy = await RunningProxy(proxying, before: app, report: report) }
+        if let proxying, proxy == nil {
+            proxy = await RunningProxy(proxying, of: device, before: app, report: report)
+        }
         do throws(LocalServerError) {
             let address = try await app.start()
             return hasPages ? address.url : ""

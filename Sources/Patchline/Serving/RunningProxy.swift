@@ -1,4 +1,5 @@
 import APIProxy
+import PatchSync
 
 /// A proxy that answers for an app until it is ended; its connections are gone then.
 struct RunningProxy: Sendable {
@@ -8,6 +9,7 @@ struct RunningProxy: Sendable {
     /// Returns once `app` passes requests on.
     init(
         _ settings: APIProxy.Settings,
+        of device: Device,
         before app: LocalServer,
         report: @escaping @Sendable (PatchlineApp.Event) -> Void
     ) async {
@@ -15,7 +17,7 @@ struct RunningProxy: Sendable {
         let (ready, whenReady) = AsyncStream.makeStream(of: Never.self)
         self.whenOver = whenOver
         task = Task {
-            try? await APIProxy.with(settings, report: { report(.trouble($0)) }) { proxy in
+            try? await device.proxying(settings, report: { report(.trouble($0)) }) { proxy in
                 await app.delegate(to: proxy)
                 whenReady.finish()
                 for await _ in over {}

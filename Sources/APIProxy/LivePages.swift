@@ -1,0 +1,88 @@
+import HTTPFiles
+package import NIOHTTP1
+import PatchFormat
+
+/// How the pages under a rule are kept on the device: the member `pages` of a rule.
+///
+/// ```json
+/// { "account": "sid", "untagged": true, "parameters": ["id"], "preload": ["/shop/home"] }
+/// ```
+package struct LivePages: Equatable, Sendable {
+    package static let maxPreloads = 5
+    package static let maxParameters = 20
+    private static let cookieNameLimit = 100
+
+    /// The cookie whose value tells accounts apart, by the name that the server gave it; nil where all see the same pages.
+    package var account: String?
+    /// Whether pages of servers that know nothing of the protocol are kept too.
+    package var takesUntagged = false
+    /// Which query parameters tell pages apart, beside those that the protocol names.
+    package var parameters: Set<String> = []
+    /// Paths, with their queries, that are asked for once an account has opened any page.
+    package var preload: [String] = []
+
+    package init() {}
+
+    init(_ fields: Fields, under pattern: ProxyPattern) throws(FormatError) {
+        try fields.allow(["account", "untagged", "parameters", "preload"])
+        account = try fields.optionalString("account")
+        guard account.map(Self.isCookieName) ?? true else {
+            throw fields.broken("account", "must be the name of a cookie")
+        }
+        takesUntagged = try fields.bool("untagged", default: false)
+        if fields.has("parameters") {
+            parameters = Set(try fields.strings("parameters", limit: Self.maxParameters))
+        }
+        guard fields.has("preload") else { return }
+        preload = try fields.strings("preload", limit: Self.maxPreloads)
+        for (number, target) in preload.enumerated() {
+            guard target.hasPrefix("/"), let path = try? RequestPath(parsing: target), pattern.matches(path) else {
+                throw fields.broken("preload[\(number)]", "must be a path that the rule's pattern matches")
+            }
+        }
+    }
+
+    /// RFC 6265 §4.1.1: a token.
+    private static func isCookieName(_ name: String) -> Bool {
+        let others = Set("!#$%&'*+-.^_`|~".utf8)
+        return !name.isEmpty && name.utf8.count <= cookieNameLimit
+            && name.utf8.allSatisfy { byte in
+                let isLetterOrDigit =
+                    (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                return isLetterOrDigit || others.contains(byte)
+            }
+    }
+
+    /// Whose request this is; nil for nobody's.
+    package func account(of fields: HTTPHeaders) -> String? {
+        guard let account else { return nil }
+        let name = SetCookie.nameHere(account)
+        for pair in fields["Cookie"].flatMap({ $0.split(separator: ";") }).map(\.trimmingSpaces)
+        where pair.hasPrefix("\(name)=") {
+            return String(pair.dropFirst(name.count + 1))
+        }
+        return nil
+    }
+
+    /// Whether an answer, as a page gets it, makes its reader another account.
+    package func changesAccount(_ fields: HTTPHeaders, from current: String?) -> Bool {
+        guard let account else { return false }
+        let name = SetCookie.nameHere(account)
+        return fields["Set-Cookie"].contains { cookie in
+            let pair = cookie.prefix { $0 != ";" }
+            return pair.hasPrefix("\(name)=") && String(pair.dropFirst(name.count + 1)) != current
+        }
+    }
+}
+
+extension ProxyRules {
+    /// What an upstream's own URL is on this device: a target that this rule passes on to it; nil for all other URLs.
+    package func target(of url: String, by rule: ProxyRule) -> String? {
+        guard let upstream = rule.upstreams.first else { return nil }
+        let here = local(url, of: upstream, by: rule)
+        guard here.hasPrefix("/"), !here.hasPrefix("//"), let path = try? RequestPath(parsing: here),
+            self.rule(for: path)?.upstreams.first?.origin == upstream.origin
+        else { return nil }
+        return here
+    }
+}

@@ -1,0 +1,34 @@
+import NIOConcurrencyHelpers
+
+/// A value that comes once, for any number of tasks that wait for it.
+final class Awaited<Value: Sendable>: Sendable {
+    private struct State {
+        var value: Value?
+        var waiting: [AsyncStream<Never>.Continuation] = []
+    }
+
+    private let state = NIOLockedValueBox(State())
+
+    var now: Value? { state.withLockedValue(\.value) }
+
+    /// The first one counts.
+    func set(_ value: Value) {
+        let waiting = state.withLockedValue { state in
+            if state.value == nil { state.value = value }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for signal in waiting { signal.finish() }
+    }
+
+    /// Nil when the task is cancelled before.
+    func value() async -> Value? {
+        let (stream, signal) = AsyncStream.makeStream(of: Never.self)
+        let isThere = state.withLockedValue { state in
+            if state.value == nil { state.waiting.append(signal) }
+            return state.value != nil
+        }
+        if !isThere { for await _ in stream {} }
+        return now
+    }
+}

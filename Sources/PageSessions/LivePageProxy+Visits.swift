@@ -1,0 +1,310 @@
+import APIProxy
+import AssetServer
+import HTTPFiles
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOHTTP1
+import PageDiff
+import PatchFormat
+
+/// What visitors get.
+extension LivePageProxy {
+    func answer(_ visit: PageVisit) async -> FileAnswer {
+        disk.checkIfDue(at: settings.now())
+        switch await step(visit) {
+        case .pass, .look: return await fetch(visit.request)
+        case .join(let run): return await answer(visit, joining: run)
+        case .start(let run):
+            begin { await self.ask(visit, run, hasVisitor: true) }
+            beginPreloads(of: visit)
+            if let page = run.shown { return shown(page, run) }
+            _ = await run.first.value()
+            // Without one the server stops.
+            if let answer = run.takeOwn() { return answer }
+            return await fetch(visit.request)
+        }
+    }
+
+    private func step(_ visit: PageVisit) async -> SessionTable.Step {
+        let name = nextName()
+        func meet(_ found: SessionTable.Found?) -> SessionTable.Step {
+            table.withLockedValue { $0.meet(visit.place, found: found, name: name, at: settings.now()) }
+        }
+        let first = meet(nil)
+        guard case .look = first else { return first }
+        // Others may have begun meanwhile.
+        return meet(await disk.page(visit.session.id))
+    }
+
+    private func answer(_ visit: PageVisit, joining run: PageRun) async -> FileAnswer {
+        if let page = run.shown {
+            if run.end.now != nil {
+                begin {
+                    try? await self.settings.sleep(PageLimits.outcomeTime)
+                    self.table.withLockedValue { $0.forget(run) }
+                }
+            }
+            return shown(page, run)
+        }
+        guard case .page(let fields, let flow) = await run.first.value(), let reader = flow.reader() else {
+            return await fetch(visit.request)
+        }
+        return flowing(fields, reader)
+    }
+
+    private func flowing(_ fields: HTTPHeaders, _ reader: PageFlow.Reader) -> FileAnswer {
+        .stream(ServedStream(headers: fields) { write in try await reader.send(write) })
+    }
+
+    /// The page as it was kept.
+    private func shown(_ page: KeptPage, _ run: PageRun) -> FileAnswer {
+        var fields = page.fields
+        fields.remove(name: "Content-Type")
+        fields.name(visit: run.name)
+        for cookie in table.withLockedValue({ $0.takeLate(run.place.session) }) {
+            fields.add(name: "Set-Cookie", value: cookie)
+        }
+        return .bytes(
+            ServedBytes(
+                bytes: page.page.page,
+                contentType: page.fields.first(name: "Content-Type") ?? "text/html",
+                headers: fields
+            )
+        )
+    }
+
+    // MARK: Asking
+
+    /// Asks the page's server, and keeps and tells what came of it.
+    ///
+    /// - Parameter hasVisitor: whether somebody waits for the answer.
+    func ask(_ visit: PageVisit, _ run: PageRun, hasVisitor: Bool) async {
+        if run.shown == nil {
+            await askFirst(visit, run, hasVisitor: hasVisitor)
+        } else {
+            await askAgain(visit, run)
+        }
+        try? await settings.sleep(PageLimits.outcomeTime)
+        table.withLockedValue { $0.forget(run) }
+    }
+
+    private func askFirst(_ visit: PageVisit, _ run: PageRun, hasVisitor: Bool) async {
+        let answer = await fetch(visit.request.with(headers: visit.request.headers.asking(for: nil)))
+        guard case .stream(let stream) = answer else {
+            return finish(run, first: .nothing, own: hasVisitor ? answer : nil)
+        }
+        let reply = PageReply(stream)
+        switch FirstLoad(reply, stream.headers, takesUntagged: visit.pages.takesUntagged) {
+        case .pass: finish(run, first: .nothing, own: hasVisitor ? answer : nil)
+        case .askPlainly:
+            let plain = hasVisitor ? await fetch(visit.request) : nil
+            switchOffIfAsked(reply, run)
+            finish(run, first: .nothing, own: plain)
+        case .collect: await collect(stream, reply, visit, run, hasVisitor: hasVisitor)
+        }
+    }
+
+    /// A visit that is no page of ours is over.
+    private func finish(_ run: PageRun, first: PageRun.First, own: FileAnswer?) {
+        table.withLockedValue { $0.finish(run, nil, cookies: [], at: settings.now()) }
+        run.begin(first, own: own)
+        run.end.set(nil)
+    }
+
+    private func switchOffIfAsked(_ reply: PageReply, _ run: PageRun) {
+        guard reply.cacheOffline == .switchOff else { return }
+        switchOff(run.place.session)
+    }
+
+    private func switchOff(_ session: PageSession) {
+        let now = settings.now()
+        let until = now.adding(PageLimits.switchedOffTime)
+        disk.switchOff(session.id, until: until, at: now)
+        table.withLockedValue { $0.switchOff(session, until: until) }
+    }
+
+    private func collect(
+        _ stream: ServedStream,
+        _ reply: PageReply,
+        _ visit: PageVisit,
+        _ run: PageRun,
+        hasVisitor: Bool
+    ) async {
+        let coding = stream.headers.pageCoding ?? .identity
+        let flow = PageFlow()
+        var fields = stream.headers.ofFirstLoad(decoded: coding != .identity)
+        fields.name(visit: run.name)
+        run.begin(.page(fields, flow), own: hasVisitor ? flow.reader().map { flowing(fields, $0) } : nil)
+        do {
+            let decoder = try PageDecoder(coding)
+            try await stream.send { (piece) throws(ClientGone) in
+                let pieces: [ByteBuffer]
+                do { pieces = try await decoder.decoded(piece) } catch { throw ClientGone() }
+                for piece in pieces { try await flow.append(piece) }
+            }
+            try await decoder.finish()
+        } catch {
+            table.withLockedValue { $0.finish(run, nil, cookies: [], at: settings.now()) }
+            flow.finish(whole: false)
+            return run.end.set(nil)
+        }
+        let body = flow.collected
+        if let body {
+            let takesUntagged = visit.pages.takesUntagged
+            let outcome = PageOutcome(of: reply, body: body, kept: nil, takesUntagged: takesUntagged)
+            finish(run, outcome, PageAnswered(reply, stream.headers), visit)
+        } else {
+            table.withLockedValue { $0.finish(run, nil, cookies: [], at: settings.now()) }
+            run.end.set(nil)
+        }
+        flow.finish(whole: true)
+    }
+
+    private func askAgain(_ visit: PageVisit, _ run: PageRun) async {
+        let asked = await within(PageLimits.answerTime) { await self.outcome(visit, run) }
+        let (outcome, answered) = asked ?? (.plain, .late)
+        finish(run, outcome, answered, visit)
+    }
+
+    /// What its server says of a page that is shown.
+    private func outcome(_ visit: PageVisit, _ run: PageRun) async -> (PageOutcome, PageAnswered) {
+        guard let shown = run.shown else { return (.plain, .late) }
+        let (first, answered) = await outcome(visit, sending: shown, against: shown.page)
+        guard case .inconsistent = first else { return (first, answered) }
+        // What is kept is worth nothing, and so are its tags.
+        disk.drop(run.place.session.id)
+        let (second, again) = await outcome(visit, sending: nil, against: nil)
+        let both = again.adding(cookies: answered.cookies)
+        guard case .firstLoad(let page) = second else { return (.inconsistent(.pageTag), both) }
+        return (.templateChange(page), both)
+    }
+
+    private func outcome(
+        _ visit: PageVisit,
+        sending kept: KeptPage?,
+        against page: SplitPage?
+    ) async -> (PageOutcome, PageAnswered) {
+        let asked = visit.request.with(headers: visit.request.headers.asking(for: kept))
+        let answer = await fetch(asked)
+        guard case .stream(let stream) = answer else { return (.plain, .late) }
+        let reply = PageReply(stream)
+        let answered = PageAnswered(reply, stream.headers)
+        guard reply.status == 200 else {
+            return (PageOutcome(of: reply, body: [], kept: page, takesUntagged: false), answered)
+        }
+        guard let coding = stream.headers.pageCoding else { return (.plain, answered) }
+        let limit = reply.templateChanged == false ? PageLimits.update : PageLimits.page
+        switch await collected(stream, coding, limit: limit) {
+        case .cut: return (.plain, .late)
+        case .tooLarge: return (.plain, answered)
+        case .whole(let body):
+            let takesUntagged =
+                visit.pages.takesUntagged && stream.headers.isHTML && !stream.headers.forbidKeeping
+            return (PageOutcome(of: reply, body: body, kept: page, takesUntagged: takesUntagged), answered)
+        }
+    }
+
+    enum Collected: Sendable {
+        case whole([UInt8])
+        case tooLarge
+        case cut
+    }
+
+    func collected(_ stream: ServedStream, _ coding: PageCoding, limit: Int) async -> Collected {
+        let flow = PageFlow(limit: limit)
+        do {
+            let decoder = try PageDecoder(coding)
+            try await stream.send { (piece) throws(ClientGone) in
+                let pieces: [ByteBuffer]
+                do { pieces = try await decoder.decoded(piece) } catch { throw ClientGone() }
+                // Nobody reads it: what is too large ends here.
+                for piece in pieces { try await flow.append(piece) }
+            }
+            try await decoder.finish()
+        } catch { return flow.collected == nil ? .tooLarge : .cut }
+        return flow.collected.map { .whole($0) } ?? .tooLarge
+    }
+
+    // MARK: Keeping and telling
+
+    private func finish(_ run: PageRun, _ outcome: PageOutcome, _ answered: PageAnswered, _ visit: PageVisit) {
+        let (session, now) = (run.place.session, settings.now())
+        let verdict = PageVerdict(
+            outcome,
+            answered.reply,
+            shown: run.shown?.page,
+            isOthers: visit.pages.changesAccount(answered.fields, from: run.place.account)
+        )
+        var page: KeptPage?
+        switch verdict.keeping {
+        case .asItIs: page = run.shown
+        case .replace(let new):
+            let kept = KeptPage(
+                new,
+                answered.fields,
+                fields: answered.isUpdate
+                    ? run.shown?.fields.updated(by: answered.fields) ?? [:] : answered.fields.ofKeptPage,
+                isOfProtocol: answered.reply.isOfProtocol,
+                at: now
+            )
+            page = kept
+            // Before the next visit may begin, which reads it.
+            disk.keep(kept, as: session.id)
+        case .drop: disk.drop(session.id)
+        case .switchOff: switchOff(session)
+        }
+        let cookies = run.shown == nil ? [] : answered.cookies
+        table.withLockedValue { table in
+            if case .overloaded = outcome { table.passesNext(session) }
+            table.finish(run, page, cookies: cookies, at: now)
+        }
+        run.end.set(PageRun.End(told: verdict.told, page: page))
+        if run.shown != nil, [PageResult.dataUpdate, PageResult.templateChange].contains(verdict.told.code) {
+            tell(.page(target: run.place.target, visit: run.name, code: verdict.told.code))
+        }
+        if page != nil { beginLinks(answered.reply.links, of: visit) }
+    }
+
+    /// Nil when the time is over first.
+    func within<Value: Sendable>(_ time: Duration, _ work: @escaping @Sendable () async -> Value) async -> Value? {
+        await withTaskGroup(of: Value?.self) { [settings] group in
+            group.addTask { await work() }
+            group.addTask {
+                try? await settings.sleep(time)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+    }
+}
+
+/// The head of an answer.
+struct PageAnswered: Sendable {
+    let reply: PageReply
+    let fields: HTTPHeaders
+    private(set) var cookies: [String]
+
+    init(_ reply: PageReply, _ fields: HTTPHeaders) {
+        (self.reply, self.fields) = (reply, fields)
+        cookies = fields["Set-Cookie"]
+    }
+
+    /// No answer, or none in time.
+    static let late = PageAnswered(PageReply(status: 504) { _ in nil }, [:])
+
+    /// Whether its bytes are data alone.
+    var isUpdate: Bool { reply.isOfProtocol && reply.templateChanged == false }
+
+    func adding(cookies: [String]) -> PageAnswered {
+        var sum = self
+        sum.cookies = cookies + sum.cookies
+        return sum
+    }
+}
+
+extension PageReply {
+    init(_ stream: ServedStream) {
+        self.init(status: Int(stream.status.code)) { stream.headers.first(name: $0) }
+    }
+}

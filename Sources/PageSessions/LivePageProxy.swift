@@ -1,0 +1,132 @@
+package import APIProxy
+package import AssetServer
+package import HTTPFiles
+import NIOConcurrencyHelpers
+import NIOHTTP1
+import NIOPosix
+import PageDiff
+package import PatchFormat
+package import PatchStore
+import PatchTrust
+package import SystemPackage
+
+/// Shows the pages of some rules at once, as they were kept, while their servers are asked what has changed.
+///
+/// ```
+/// no page kept ──▶ it streams from its server, and is kept at its end              1000
+/// a page kept  ──▶ it is shown ──▶ its server answers: as it is                     304
+///                                                      some blocks changed          200, and those
+///                                                      its template changed        2000
+/// ```
+/// All other requests pass to the proxy behind it.
+package final class LivePageProxy: PageDelegate {
+    package struct Settings: Sendable {
+        package var rules: ProxyRules
+        /// Where pages are kept; made when there is one.
+        package var folder: FilePath
+        package var files: any FileOperations
+        package var now: @Sendable () -> UTCTime
+        package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+        /// Names this start, so that another start's visits are none of this one.
+        package var start = AccessToken.make().text
+        /// Gets one line about what could not be kept.
+        package var report: @Sendable (String) -> Void = { _ in }
+        package var pagesOnDisk = PageLimits.pagesOnDisk
+        package var linksOnDisk = PageLimits.linksOnDisk
+
+        package init(
+            rules: ProxyRules,
+            folder: FilePath,
+            files: any FileOperations,
+            now: @escaping @Sendable () -> UTCTime
+        ) {
+            self.rules = rules
+            self.folder = folder
+            self.files = files
+            self.now = now
+        }
+    }
+
+    typealias Job = @Sendable () async -> Void
+
+    package let acceptsBodies = true
+    let settings: Settings
+    let proxy: any RequestDelegate
+    let table = NIOLockedValueBox(SessionTable())
+    let disk: PageDisk
+    let links: LinkQueue
+    private let jobs: AsyncStream<Job>.Continuation
+    private let visits = NIOLockedValueBox(0)
+    private let events = NIOLockedValueBox<PageEvents?>(nil)
+
+    private init(_ settings: Settings, before proxy: any RequestDelegate, jobs: AsyncStream<Job>.Continuation) {
+        (self.settings, self.proxy, self.jobs) = (settings, proxy, jobs)
+        disk = PageDisk(settings)
+        links = LinkQueue()
+    }
+
+    /// Runs `body` with pages before a proxy; requests that are under way end when it returns, and what is kept is on disk.
+    package static func with<Result: Sendable>(
+        _ settings: Settings,
+        before proxy: any RequestDelegate,
+        _ body: (LivePageProxy) async throws -> Result
+    ) async throws -> Result {
+        let (jobs, more) = AsyncStream.makeStream(of: Job.self)
+        let pages = LivePageProxy(settings, before: proxy, jobs: more)
+        pages.disk.begin()
+        let result = await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                await withDiscardingTaskGroup { work in
+                    for await job in jobs { work.addTask { await job() } }
+                }
+            }
+            let result: Swift.Result<Result, any Error>
+            do { result = .success(try await body(pages)) } catch { result = .failure(error) }
+            more.finish()
+            group.cancelAll()
+            return result
+        }
+        await pages.disk.end()
+        return try result.get()
+    }
+
+    package func connect(_ events: PageEvents) { self.events.withLockedValue { $0 = events } }
+
+    package func takes(_ request: FileRequest) -> Bool { PageCall.isOne(request) || proxy.takes(request) }
+
+    package func decide(_ request: FileRequest) -> FileDecision {
+        if PageCall.isOne(request) { return .later(.whole, answer(toCall:)) }
+        if let visit = PageVisit(request, in: settings.rules) {
+            return .later(.whole) { await self.answer(PageVisit($0, in: self.settings.rules) ?? visit) }
+        }
+        if let linked = LinkedRequest(request, in: settings.rules) {
+            return .later(.whole) { request in
+                if let answer = await self.disk.linked(linked.key, at: self.settings.now()) { return answer }
+                return await self.fetch(request)
+            }
+        }
+        return proxy.decide(request)
+    }
+
+    /// As the proxy asks.
+    func fetch(_ request: FileRequest) async -> FileAnswer { await proxy.decide(request).answer(to: request) }
+
+    func begin(_ job: @escaping Job) { jobs.yield(job) }
+
+    func nextName() -> String {
+        visits.withLockedValue { number in
+            number += 1
+            return "\(settings.start)-\(number)"
+        }
+    }
+
+    func tell(_ event: PageEvent) { events.withLockedValue(\.self)?.tell(event) }
+}
+
+extension LivePageProxy {
+    /// Returns once all that is to be kept by now is on disk.
+    package func written() async { await disk.written() }
+
+    /// How many pages are in memory that nobody has opened.
+    package var preloaded: Int { table.withLockedValue(\.pagesUnopened) }
+}

@@ -1,0 +1,138 @@
+import HTTPFiles
+import NIOConcurrencyHelpers
+import NIOHTTP1
+import NIOPosix
+import PageDiff
+import PatchFormat
+import PatchStore
+
+/// The shelves of pages and of what they link to, on a thread of their own: what is begun first is done first.
+final class PageDisk: Sendable {
+    private let pool = NIOThreadPool(numberOfThreads: 1)
+    private let pages: Shelf
+    private let linked: Shelf
+    private let now: @Sendable () -> UTCTime
+    private let report: @Sendable (String) -> Void
+    private let checkedAt = NIOLockedValueBox<UTCTime?>(nil)
+    /// Of the resources that are kept: most requests are for none of them.
+    private let known = NIOLockedValueBox<Set<MD5Digest>>([])
+
+    init(_ settings: LivePageProxy.Settings) {
+        pages = Shelf(
+            folder: settings.folder,
+            files: settings.files,
+            suffix: "html",
+            limit: settings.pagesOnDisk,
+            contentLimit: PageLimits.page
+        )
+        linked = Shelf(
+            folder: settings.folder.at("links"),
+            files: settings.files,
+            suffix: "link",
+            limit: settings.linksOnDisk,
+            contentLimit: PageLimits.linked
+        )
+        (now, report) = (settings.now, settings.report)
+    }
+
+    func begin() {
+        pool.start()
+        checkIfDue(at: now())
+    }
+
+    /// Returns once all that was begun is done, also where the task is cancelled.
+    func written() async {
+        await withCheckedContinuation { done in pool.submit { _ in done.resume() } }
+    }
+
+    /// Afterwards: all that was begun is done.
+    func end() async {
+        await written()
+        try? await pool.shutdownGracefully()
+    }
+
+    /// Removes what is over and what a crash has left, at the start and every twelve hours.
+    func checkIfDue(at now: UTCTime) {
+        let isDue = checkedAt.withLockedValue { last in
+            if let last, now < last.adding(PageLimits.checkTime), last <= now { return false }
+            last = now
+            return true
+        }
+        guard isDue else { return }
+        begin { [self] in
+            pages.sweep(at: now)
+            linked.sweep(at: now)
+            let ids = Set(linked.ids)
+            known.withLockedValue { $0 = ids }
+        }
+    }
+
+    private func begin(_ work: @escaping @Sendable () -> Void) {
+        pool.submit { state in
+            if case .active = state { work() }
+        }
+    }
+
+    private func done<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value? {
+        try? await pool.runIfActive(work)
+    }
+
+    // MARK: Pages
+
+    func page(_ id: MD5Digest) async -> SessionTable.Found {
+        let found = await done { [pages] () -> SessionTable.Found in
+            guard let (record, content) = pages.read(id) else { return .nothing }
+            guard record.content != nil else { return record.until.map { .switchedOff(until: $0) } ?? .nothing }
+            return .page(KeptPage(record, SplitPage(content)))
+        }
+        return found ?? .nothing
+    }
+
+    func keep(_ page: KeptPage, as id: MD5Digest) {
+        begin { [self] in keep(ShelfRecord(page), page.page.page, as: id, on: pages) }
+    }
+
+    func drop(_ id: MD5Digest) {
+        begin { [pages] in pages.drop(id) }
+    }
+
+    func switchOff(_ id: MD5Digest, until: UTCTime, at now: UTCTime) {
+        begin { [self] in keep(ShelfRecord(savedAt: now, until: until), [], as: id, on: pages) }
+    }
+
+    private func keep(_ record: ShelfRecord, _ content: [UInt8], as id: MD5Digest, on shelf: Shelf) {
+        do throws(FileError) { try shelf.keep(record, content, as: id) } catch {
+            report("a page could not be kept: \(error)")
+        }
+    }
+
+    // MARK: What pages link to
+
+    /// Nil for what is not kept, or over.
+    func linked(_ id: MD5Digest, at now: UTCTime) async -> FileAnswer? {
+        guard known.withLockedValue({ $0.contains(id) }) else { return nil }
+        let found = await done { [linked] in linked.read(id) }
+        guard let (record, content) = found ?? nil, let tag = record.content, let until = record.until, now < until
+        else { return nil }
+        var fields = record.fields
+        fields.remove(name: "Content-Type")
+        return .bytes(
+            ServedBytes(
+                bytes: content,
+                entityTag: tag.hex,
+                contentType: record.fields.first(name: "Content-Type") ?? "application/octet-stream",
+                cacheControl: "max-age=\(until.since(now).components.seconds)",
+                headers: fields
+            )
+        )
+    }
+
+    func keepLinked(_ record: ShelfRecord, _ content: [UInt8], as id: MD5Digest) {
+        known.withLockedValue { _ = $0.insert(id) }
+        begin { [self] in
+            keep(record, content, as: id, on: linked)
+            let ids = Set(linked.ids)
+            known.withLockedValue { $0 = ids }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import NIOHTTP1
+import PageDiff
+
+extension HTTPHeaders {
+    /// What a page's server is asked with: as the browser asks, but in the protocol's words.
+    ///
+    /// - Parameters:
+    ///   - kept: the page whose tags are sent.
+    ///   - speaksProtocol: whether the server may answer in it.
+    func asking(for kept: KeptPage?, speaksProtocol: Bool = true) -> HTTPHeaders {
+        var fields = self
+        for name in ["If-None-Match", "If-Modified-Since", "If-Range"] { fields.remove(name: name) }
+        // What came is checked here, and shown by another server: ours.
+        fields.replaceOrAdd(name: "Accept-Encoding", value: "gzip")
+        guard speaksProtocol else { return fields }
+        let question = PageQuestion(pageTag: kept?.page.pageTag, templateTag: kept?.page.templateTag)
+        for (name, value) in question.fields { fields.replaceOrAdd(name: name, value: value) }
+        // A server that knows nothing of the protocol knows its own tag.
+        if let kept, !kept.isOfProtocol {
+            fields.remove(name: "If-None-Match")
+            if let tag = kept.entityTag { fields.add(name: "If-None-Match", value: tag) }
+            if let time = kept.lastModified { fields.add(name: "If-Modified-Since", value: time) }
+        }
+        return fields
+    }
+
+    /// What of an answer goes with its page each time that it is shown from here.
+    ///
+    /// Nothing of one account's session, and nothing that speaks of the one answer.
+    var ofKeptPage: HTTPHeaders {
+        HTTPHeaders(filter { Self.kept.contains($0.name.lowercased()) }.map { ($0.name, $0.value) })
+    }
+
+    private static let kept: Set = [
+        "content-type", "content-language", "content-security-policy", "content-security-policy-report-only",
+        "cross-origin-embedder-policy", "cross-origin-opener-policy", "link", "permissions-policy", "referrer-policy",
+        "x-content-type-options", "x-frame-options",
+    ]
+
+    /// A page's fields after an update, which may say its own type: JSON's.
+    func updated(by update: HTTPHeaders) -> HTTPHeaders {
+        var fields = self
+        for (name, value) in update.ofKeptPage where name.lowercased() != "content-type" {
+            fields.replaceOrAdd(name: name, value: value)
+        }
+        return fields
+    }
+
+    /// What a browser gets of the answer to a first load, beside the name of its visit.
+    ///
+    /// Its tags go: the browser would ask with them, and a page that is kept here is no answer to that.
+    func ofFirstLoad(decoded: Bool) -> HTTPHeaders {
+        var fields = self
+        let protocolFields = [
+            PageField.etag, PageField.templateTag, PageField.templateChange, PageField.cacheOffline, PageField.etagName,
+            PageField.links, PageField.pageTag,
+        ]
+        for name in protocolFields + ["Last-Modified", "Expires", "Content-Length"] { fields.remove(name: name) }
+        if decoded { fields.remove(name: "Content-Encoding") }
+        fields.replaceOrAdd(name: "Cache-Control", value: "no-cache")
+        return fields
+    }
+
+    mutating func name(visit: String) {
+        add(name: "Server-Timing", value: "patchline-page;desc=\"\(visit)\"")
+    }
+
+    var isHTML: Bool {
+        let type = first(name: "Content-Type")?.lowercased() ?? ""
+        return type.hasPrefix("text/html") || type.hasPrefix("application/xhtml+xml")
+    }
+
+    /// Whether their server wants the answer kept nowhere.
+    var forbidKeeping: Bool {
+        self["Cache-Control"].contains { $0.lowercased().contains("no-store") }
+    }
+
+    /// Nil for a coding that is not read here.
+    var pageCoding: PageCoding? {
+        switch self[canonicalForm: "Content-Encoding"].map({ $0.lowercased() }) {
+        case [], ["identity"]: .identity
+        case ["gzip"], ["x-gzip"]: .gzip
+        default: nil
+        }
+    }
+}
+
+/// How a page's bytes travel.
+enum PageCoding: Sendable {
+    case identity, gzip
+}

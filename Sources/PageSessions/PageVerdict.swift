@@ -1,0 +1,127 @@
+import PageDiff
+import PatchFormat
+
+/// What is done with what came of a request for a page, and what its page is told.
+struct PageVerdict: Sendable {
+    enum Keeping: Sendable {
+        /// What is kept stays as it is; nothing of it is written again.
+        case asItIs
+        case replace(SplitPage)
+        case drop
+        /// Drop it, and ask as a browser does for six hours.
+        case switchOff
+    }
+
+    let keeping: Keeping
+    let told: PageResult
+
+    /// - Parameters:
+    ///   - shown: the page that was shown meanwhile; nil for one that came from its server.
+    ///   - isOthers: whether the answer is for another account.
+    init(_ outcome: PageOutcome, _ reply: PageReply, shown: SplitPage?, isOthers: Bool) {
+        let offline = reply.cacheOffline ?? .keepAndRefresh
+        if isOthers {
+            keeping = .drop
+            told = PageResult(
+                code: shown == nil ? PageResult.firstLoad : PageResult.templateChange,
+                answered: reply.status,
+                isReload: shown != nil
+            )
+            return
+        }
+        let page: SplitPage?
+        switch outcome {
+        case .firstLoad(let new), .dataUpdate(let new, _), .templateChange(let new): page = new
+        case .notModified: page = shown
+        case .plain, .inconsistent, .overloaded: page = nil
+        }
+        switch outcome {
+        case .firstLoad, .dataUpdate, .templateChange, .notModified:
+            keeping = Self.keeping(page, offline, isNew: outcome.code != PageResult.notModified)
+        case .plain where reply.status >= 500, .overloaded: keeping = .asItIs
+        case .plain, .inconsistent: keeping = .drop
+        }
+        told = PageResult(outcome, reply, page: page, isShown: shown != nil, offline: offline)
+    }
+
+    private static func keeping(_ page: SplitPage?, _ offline: CacheOffline, isNew: Bool) -> Keeping {
+        switch offline {
+        case .keepAndRefresh, .keepForLater:
+            if isNew, let page { .replace(page) } else { .asItIs }
+        case .keepNothing: .drop
+        case .switchOff: .switchOff
+        }
+    }
+}
+
+/// What a page is told of its visit, as VasSonic's clients tell it.
+struct PageResult: Sendable {
+    static let firstLoad = 1_000
+    static let templateChange = 2_000
+    static let dataUpdate = 200
+    static let notModified = 304
+
+    let code: Int
+    /// What it would be if the server did not want the page shown as it is.
+    let answered: Int
+    /// The blocks that changed.
+    var changes: PageData?
+    /// Whether the page is to be loaded again for what it is now.
+    var isReload = false
+    var page: SplitPage?
+    var offline: CacheOffline?
+
+    init(code: Int, answered: Int, isReload: Bool) {
+        (self.code, self.answered, self.isReload) = (code, answered, isReload)
+    }
+
+    init(_ outcome: PageOutcome, _ reply: PageReply, page: SplitPage?, isShown: Bool, offline: CacheOffline) {
+        self.page = page
+        switch outcome {
+        case .firstLoad, .notModified: (code, answered) = (outcome.code ?? 0, outcome.code ?? 0)
+        case .dataUpdate(_, let changes):
+            answered = Self.dataUpdate
+            guard offline != .keepForLater else {
+                code = Self.notModified
+                break
+            }
+            code = Self.dataUpdate
+            self.changes = changes
+        case .templateChange:
+            answered = Self.templateChange
+            code = offline == .keepForLater ? Self.notModified : Self.templateChange
+            isReload = code == Self.templateChange
+        case .plain where reply.status >= 500: (code, answered) = (reply.status, reply.status)
+        case .plain, .inconsistent:
+            (code, answered) = (isShown ? Self.templateChange : Self.firstLoad, reply.status)
+            isReload = isShown
+        case .overloaded:
+            (code, answered) = (reply.status, reply.status)
+            isReload = isShown
+        }
+        if page != nil { self.offline = offline }
+    }
+
+    /// - Parameter savedAt: when the page that was shown came from its server.
+    func json(savedAt: UTCTime) -> JSON {
+        .fields([
+            ("code", .integer(code)), ("srcCode", .integer(answered)),
+            (
+                "result",
+                .fields(
+                    (changes?.members ?? []).map {
+                        ("{\($0.name)}", .text(String(decoding: $0.bytes, as: UTF8.self)))
+                    }
+                )
+            ), ("local_refresh_time", .integer(savedAt.seconds * 1_000)),
+            (
+                "extra",
+                .fields([
+                    ("template-tag", page.map { .text($0.templateTag.hex) }),
+                    ("eTag", page.map { .text($0.pageTag.hex) }), ("isReload", .bool(isReload)),
+                    ("cache-offline", offline.map { .text($0.rawValue) }),
+                ])
+            ),
+        ])
+    }
+}

@@ -1,0 +1,161 @@
+import PageDiff
+import PatchFormat
+
+/// What is known of pages in memory, and what is done with the next visit.
+struct SessionTable {
+    /// What there is of a page on disk.
+    enum Found {
+        case nothing
+        case page(KeptPage)
+        /// Until then it is asked for as a browser does it.
+        case switchedOff(until: UTCTime)
+    }
+
+    enum Step {
+        /// As without a rule's `pages`.
+        case pass
+        /// What is on disk has to be known first.
+        case look
+        /// A request is under way, or has been made just now for nobody else.
+        case join(PageRun)
+        case start(PageRun)
+    }
+
+    /// How many visits are known that are over.
+    private static let maxRecent = 128
+    private static let maxLate = 64
+    private static let maxSwitchedOff = 1_000
+    /// Of one session.
+    private static let maxCookies = 50
+
+    private var running: [PageSession: PageRun] = [:]
+    /// The last used at the end.
+    private var memory: [(session: PageSession, page: KeptPage)] = []
+    /// Asked for before anybody opened them; the oldest first.
+    private var unopened: [PageRun] = []
+    /// Visits that are over, the last one at the end.
+    private var recent: [PageRun] = []
+    private var switchedOff: [PageSession: UTCTime] = [:]
+    /// Whose next visit passes: their server had too much to do.
+    private var overloaded: Set<PageSession> = []
+    /// Cookies of answers whose page was shown before they came.
+    private var late: [PageSession: [String]] = [:]
+    /// Whose pages are preloaded: once for each account.
+    private var preloading: Set<PreloadKey> = []
+
+    struct PreloadKey: Hashable {
+        let pattern: String
+        let account: String?
+    }
+
+    /// - Parameters:
+    ///   - found: nil where nobody has looked.
+    ///   - name: of the visit, if it starts a request.
+    mutating func meet(_ place: PagePlace, found: Found?, name: String, at now: UTCTime) -> Step {
+        let session = place.session
+        if overloaded.remove(session) != nil { return .pass }
+        if let until = switchedOff[session] {
+            if now < until { return .pass }
+            switchedOff[session] = nil
+        }
+        if let run = running[session] {
+            unopened.removeAll { $0 === run }
+            return .join(run)
+        }
+        if let place = unopened.firstIndex(where: { $0.place.session == session }) {
+            let run = unopened.remove(at: place)
+            if let page = run.end.now??.page { return .join(opened(run, page, name: name, at: now)) }
+        }
+        guard running.count < PageLimits.visits else { return .pass }
+        if let page = memory.first(where: { $0.session == session })?.page {
+            return .start(began(PageRun(name: name, place: place, shown: page, at: now)))
+        }
+        switch found {
+        case nil: return .look
+        case .nothing: return .start(began(PageRun(name: name, place: place, shown: nil, at: now)))
+        case .page(let page): return .start(began(PageRun(name: name, place: place, shown: page, at: now)))
+        case .switchedOff(let until):
+            guard now < until else {
+                return .start(began(PageRun(name: name, place: place, shown: nil, at: now)))
+            }
+            switchOff(session, until: until)
+            return .pass
+        }
+    }
+
+    private mutating func began(_ run: PageRun) -> PageRun {
+        running[run.place.session] = run
+        return run
+    }
+
+    /// The visit of a page that was asked for before: it is as its server has it.
+    private mutating func opened(_ preload: PageRun, _ page: KeptPage, name: String, at now: UTCTime) -> PageRun {
+        let run = PageRun(name: name, place: preload.place, shown: page, at: now)
+        var told = PageResult(code: PageResult.notModified, answered: PageResult.notModified, isReload: false)
+        told.page = page.page
+        run.end.set(PageRun.End(told: told, page: page))
+        remember(run)
+        return run
+    }
+
+    /// Nil where it is under way, or here.
+    mutating func preload(_ place: PagePlace, found: Found, name: String, at now: UTCTime) -> PageRun? {
+        let isHere = unopened.contains { $0.place.session == place.session }
+        guard !isHere, running[place.session] == nil, unopened.count < PageLimits.preloads else { return nil }
+        guard case .start(let run) = meet(place, found: found, name: name, at: now) else { return nil }
+        unopened.append(run)
+        return run
+    }
+
+    /// Whether this account's pages are to be preloaded; once.
+    mutating func beginsPreloads(_ key: PreloadKey) -> Bool {
+        guard preloading.count < Self.maxLate else { return false }
+        return preloading.insert(key).inserted
+    }
+
+    mutating func forgetUnopened(_ run: PageRun) { unopened.removeAll { $0 === run } }
+
+    /// - Parameter cookies: that its page has not got.
+    mutating func finish(_ run: PageRun, _ page: KeptPage?, cookies: [String], at now: UTCTime) {
+        let session = run.place.session
+        if running[session] === run { running[session] = nil }
+        memory.removeAll { $0.session == session }
+        // What nobody has opened has a place of its own.
+        if let page, !unopened.contains(where: { $0 === run }) {
+            memory.append((session, page))
+            if memory.count > PageLimits.pagesInMemory { memory.removeFirst() }
+        }
+        if !cookies.isEmpty, late[session] != nil || late.count < Self.maxLate {
+            late[session] = Array((late[session, default: []] + cookies).suffix(Self.maxCookies))
+        }
+        remember(run)
+    }
+
+    private mutating func remember(_ run: PageRun) {
+        recent.append(run)
+        if recent.count > Self.maxRecent { recent.removeFirst() }
+    }
+
+    mutating func forget(_ run: PageRun) { recent.removeAll { $0 === run } }
+
+    mutating func passesNext(_ session: PageSession) {
+        if overloaded.count < Self.maxLate { overloaded.insert(session) }
+    }
+
+    mutating func switchOff(_ session: PageSession, until: UTCTime) {
+        if switchedOff.count >= Self.maxSwitchedOff { switchedOff = [:] }
+        switchedOff[session] = until
+    }
+
+    mutating func takeLate(_ session: PageSession) -> [String] { late.removeValue(forKey: session) ?? [] }
+
+    /// A visit of this page and this account alone.
+    ///
+    /// - Parameter name: nil for the last one.
+    func visit(_ name: String?, of session: PageSession) -> PageRun? {
+        let known = recent + (running[session].map { [$0] } ?? [])
+        return known.last { $0.place.session == session && (name == nil || $0.name == name) }
+    }
+
+    var pagesUnopened: Int { unopened.count }
+}

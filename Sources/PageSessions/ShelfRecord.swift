@@ -1,0 +1,80 @@
+import NIOHTTP1
+import PageDiff
+import PatchFormat
+
+/// What is known of a kept answer beside its bytes.
+///
+/// ```json
+/// { "format": "patchline-page-v1", "savedAt": "2026-11-20T08:00:00Z", "sha1": "78c4…", "isOfProtocol": true,
+///   "fields": [["Content-Type", "text/html"]], "entityTag": "\"x\"", "lastModified": "…", "until": "…" }
+/// ```
+/// It names neither the page nor its account.
+struct ShelfRecord: Equatable, Sendable {
+    static let format = "patchline-page-v1"
+    private static let maxFields = 64
+
+    var savedAt: UTCTime
+    /// Of the bytes; nil where there are none: the page is asked for as a browser does it.
+    var content: SHA1Digest?
+    var isOfProtocol = false
+    var fields: HTTPHeaders = [:]
+    var entityTag: String?
+    var lastModified: String?
+    /// When it is over; nil where only room ends it.
+    var until: UTCTime?
+
+    init(savedAt: UTCTime, content: SHA1Digest? = nil, until: UTCTime? = nil) {
+        (self.savedAt, self.content, self.until) = (savedAt, content, until)
+    }
+
+    init(_ page: KeptPage) {
+        self.init(savedAt: page.savedAt, content: page.page.pageTag)
+        isOfProtocol = page.isOfProtocol
+        fields = page.fields
+        (entityTag, lastModified) = (page.entityTag, page.lastModified)
+    }
+
+    init(_ bytes: [UInt8], named document: String) throws(FormatError) {
+        let all = try Fields(JSON.document(bytes, named: document, limit: PageLimits.record), of: document)
+        try all.constant("format", Self.format)
+        savedAt = try all.time("savedAt")
+        content = all.has("sha1") ? try all.digest("sha1") : nil
+        isOfProtocol = try all.bool("isOfProtocol", default: false)
+        entityTag = try all.optionalString("entityTag")
+        lastModified = try all.optionalString("lastModified")
+        until = all.has("until") ? try all.time("until") : nil
+        for value in all.has("fields") ? try all.array("fields", limit: Self.maxFields) : [] {
+            guard case .array(let pair) = value, pair.count == 2, case .string(let name) = pair[0],
+                case .string(let text) = pair[1], Self.isSafe(name.text), Self.isSafe(text.text)
+            else { throw all.broken("fields", "must hold pairs of a name and a value, on one line each") }
+            fields.add(name: name.text, value: text.text)
+        }
+    }
+
+    private static func isSafe(_ text: String) -> Bool {
+        text.utf8.allSatisfy { ($0 >= 0x20 || $0 == 0x09) && $0 != 0x7F }
+    }
+
+    var bytes: [UInt8] {
+        JSON.fields([
+            ("format", .text(Self.format)), ("savedAt", .text(savedAt.description)),
+            ("sha1", content.map { .text($0.hex) }), ("isOfProtocol", .bool(isOfProtocol)),
+            ("fields", .array(fields.map { .array([.text($0.name), .text($0.value)]) })),
+            ("entityTag", entityTag.map { .text($0) }), ("lastModified", lastModified.map { .text($0) }),
+            ("until", until.map { .text($0.description) }),
+        ]).fileBytes
+    }
+}
+
+extension KeptPage {
+    init(_ record: ShelfRecord, _ page: SplitPage) {
+        self.init(
+            page,
+            fields: record.fields,
+            savedAt: record.savedAt,
+            isOfProtocol: record.isOfProtocol,
+            entityTag: record.entityTag,
+            lastModified: record.lastModified
+        )
+    }
+}

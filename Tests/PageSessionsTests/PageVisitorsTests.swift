@@ -1,0 +1,241 @@
+import APIProxy
+import AssetServer
+import AsyncHTTPClient
+import HTTPFiles
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOHTTP1
+import PageDiff
+import PageSessions
+import PatchFormat
+import PatchTesting
+import Testing
+
+@Suite("The visitors of a live page", .timeLimit(.minutes(1)))
+struct PageVisitorsTests {
+    private static var ofAccounts: LivePages {
+        var pages = LivePages()
+        pages.account = "sid"
+        return pages
+    }
+
+    /// Answers each account with its own page.
+    private static func answerByAccount(_ device: PageFixture) {
+        device.server.answer { request in
+            let account = request.headers.first(name: "Cookie") ?? "nobody"
+            let text = Pages.cart(1).replacing("<b>1", with: "<b>\(account)")
+            let page = SplitPage(Array(text.utf8))
+            return .page(
+                text,
+                [
+                    "Content-Type": "text/html", "ETag": page.pageTag.hex, "template-tag": page.templateTag.hex,
+                    "template-change": "true", "Cache-Offline": "true",
+                ]
+            )
+        }
+    }
+
+    /// V12.
+    @Test func `see the pages of their own account alone`() async throws {
+        try await PageFixture.running(pages: Self.ofAccounts) { device in
+            Self.answerByAccount(device)
+            for account in ["sid=ann", "sid=bob"] {
+                let (got, told) = try await device.visit(cookie: account)
+                #expect(got.text.contains("<b>\(account)") && told["code"]?.number == 1_000)
+            }
+            for account in ["sid=ann", "sid=bob"] {
+                let (got, told) = try await device.visit(cookie: "other=1; \(account)")
+                #expect(got.text.contains("<b>\(account)") && told["code"]?.number == 2_000)
+            }
+        }
+    }
+
+    /// V12.
+    @Test func `learn nothing of a visit that another account made`() async throws {
+        try await PageFixture.running(pages: Self.ofAccounts) { device in
+            Self.answerByAccount(device)
+            let (got, _) = try await device.visit(cookie: "sid=ann")
+            for cookie in [nil, "sid=bob"] {
+                let told = try await device.told(visit: got.visit, cookie: cookie)
+                #expect(told.status == 404)
+                let error = "no visit of this page is known, or it was over 30 seconds ago"
+                #expect(told.text == "{\"error\":\"\(error)\"}")
+            }
+        }
+    }
+
+    /// V12.
+    @Test func `lose what is kept when the answer makes them another account, and load the page again`() async throws {
+        try await PageFixture.running(pages: Self.ofAccounts) { device in
+            try await device.visit(cookie: "sid=ann")
+            device.server.show(Pages.cart(2))
+            device.server.add(["Set-Cookie": "sid=bob"])
+            let got = try await device.get(cookie: "sid=ann")
+            #expect(got.text == Pages.cart(1))
+            let told = try await device.told(visit: got.visit, cookie: "sid=ann")
+            #expect(told.headers["Set-Cookie"] == ["sid=bob"])
+            #expect(told.text.hasPrefix("{\"code\":2000,") && told.text.contains("\"isReload\":true"))
+            device.server.add([:])
+            let next = try await device.get(cookie: "sid=bob")
+            #expect(next.text == Pages.cart(2))
+            #expect(device.kept() == [Pages.cart(2)])
+        }
+    }
+
+    /// V12.
+    @Test(arguments: [
+        ("/live?a=1", "/live?a=2", true), ("/live?sonic_a=1", "/live?sonic_a=2", false),
+        ("/live?id=1", "/live?id=2", false),
+        ("/live?sonic_remain_params=x&x=1", "/live?sonic_remain_params=x&x=2", false),
+        ("/live", "/live/", false),
+    ])
+    func `share a page whose other parameters differ`(first: String, second: String, isOne: Bool) async throws {
+        var pages = LivePages()
+        pages.parameters = ["id"]
+        try await PageFixture.running(pages: pages) { device in
+            device.server.show(Pages.cart(1), at: "/live/")
+            try await device.visit(first)
+            let (_, told) = try await device.visit(second)
+            #expect(told["code"]?.number == (isOne ? 304 : 1_000))
+        }
+    }
+
+    @Test func `of one page in two tabs share one request, and both learn what came of it`() async throws {
+        let (asked, isAsked) = AsyncStream.makeStream(of: Never.self)
+        let (answered, answer) = AsyncStream.makeStream(of: Never.self)
+        try await PageFixture.running { device in
+            try await device.visit()
+            device.server.show(Pages.cart(2))
+            device.server.answer { [server = device.server] request in
+                isAsked.finish()
+                for await _ in answered {}
+                return server.inProtocol(request)
+            }
+            let first = try await device.get()
+            for await _ in asked {}
+            let second = try await device.get()
+            #expect(first.text == Pages.cart(1) && second.text == Pages.cart(1))
+            #expect(first.visit == second.visit)
+            answer.finish()
+            for got in [first, second] {
+                let told = try await device.told(visit: got.visit)
+                #expect(told.text.hasPrefix("{\"code\":200,") && told.text.contains("\"result\":{\"{cart}\":"))
+            }
+            #expect(device.server.requests.count == 2)
+            let visit = try #require(first.visit)
+            #expect(device.events.recent == [.page(target: "/live", visit: visit, code: 200)])
+        }
+    }
+
+    @Test func `learn what came of their own visit, also when there was another one since`() async throws {
+        try await PageFixture.running { device in
+            try await device.visit()
+            device.server.show(Pages.cart(2))
+            let (first, _) = try await device.visit()
+            let (second, _) = try await device.visit()
+            #expect(second.text == Pages.cart(2))
+            let told = try await device.told(visit: first.visit)
+            #expect(told.text.contains("<b>2</b>"))
+            let last = try await device.told()
+            #expect(last.text.hasPrefix("{\"code\":304,"))
+        }
+    }
+
+    @Test func `learn nothing any more thirty seconds after`() async throws {
+        try await PageFixture.running { device in
+            let (got, _) = try await device.visit()
+            await device.sleeps.began(PageLimits.outcomeTime)
+            device.sleeps.end(PageLimits.outcomeTime)
+            // Until the wait has ended; the test's own time limit ends this one.
+            while try await device.told(visit: got.visit).status != 404 { await Task.yield() }
+        }
+    }
+
+    @Test(arguments: ["", "path=live", "path=", "path=%FF", "path=/a%2Fb%00", "visit=1"])
+    func `are told what a call for a visit needs`(query: String) async throws {
+        try await PageFixture.running { device in
+            let got = try await device.get("/__patchline/page?\(query)", ["Sec-Fetch-Dest": "empty"])
+            #expect(got.status == 400)
+            #expect(got.text == "{\"error\":\"page needs ?path=/PATH, percent-encoded\"}")
+        }
+    }
+
+    @Test func `get cookies that came after the page with the next answer, once`() async throws {
+        try await PageFixture.running { device in
+            try await device.visit()
+            device.server.add(["Set-Cookie": "seen=1; Secure"])
+            let got = try await device.get()
+            let told = try await device.told(visit: got.visit)
+            #expect(got.headers["Set-Cookie"] == [] && told.headers["Set-Cookie"] == ["seen=1"])
+            device.server.add([:])
+            let again = try await device.told(visit: got.visit)
+            #expect(again.headers["Set-Cookie"] == [])
+            let next = try await device.get()
+            #expect(next.headers["Set-Cookie"] == [])
+        }
+    }
+
+    /// V15.
+    @Test func `see a page's first bytes before its last ones come, and go on with it after one of them left`()
+        async throws
+    {
+        let (left, go) = AsyncStream.makeStream(of: Never.self)
+        let html = Pages.cart(1)
+        try await PageFixture.running { device in
+            device.server.answer { [server = device.server] request in
+                guard case .stream(let stream) = server.inProtocol(request) else { return .notFound }
+                return .stream(
+                    ServedStream(headers: stream.headers, length: html.utf8.count) { write in
+                        try await write(ByteBuffer(string: String(html.prefix(20))))
+                        for await _ in left {}
+                        try await write(ByteBuffer(string: String(html.dropFirst(20))))
+                    }
+                )
+            }
+            do {
+                let response = try await device.open()
+                var body = response.body.makeAsyncIterator()
+                let first = try #require(try await body.next())
+                #expect(String(buffer: first) == String(html.prefix(20)))
+            }
+            // The first one has gone in the middle.
+            let second = try await device.open()
+            var body = second.body.makeAsyncIterator()
+            let start = try #require(try await body.next())
+            #expect(String(buffer: start) == String(html.prefix(20)))
+            go.finish()
+            var rest = ""
+            while let piece = try await body.next() { rest += String(buffer: piece) }
+            #expect(rest == String(html.dropFirst(20)))
+            #expect(device.server.requests.count == 1)
+            device.server.answer(nil)
+            let (_, told) = try await device.visit()
+            #expect(told["code"]?.number == 304 && device.kept() == [html])
+        }
+    }
+
+    @Test(
+        arguments: [
+            (.GET, ["Sec-Fetch-Dest": "empty"]), (.GET, ["Sec-Fetch-Dest": "iframe"]),
+            (.GET, ["Sec-Fetch-Dest": "document", "Range": "bytes=0-1"]),
+            (.GET, ["Sec-Fetch-Dest": "document", "accept-diff": "true"]), (.HEAD, ["Sec-Fetch-Dest": "document"]),
+            (.POST, ["Sec-Fetch-Dest": "document"]), (.GET, ["Accept": "application/json"]),
+        ] as [(HTTPMethod, HTTPHeaders)]
+    )
+    func `who ask for something else get it from its server, as before`(method: HTTPMethod, fields: HTTPHeaders)
+        async throws
+    {
+        try await PageFixture.running { device in
+            var request = HTTPClientRequest(url: "http://127.0.0.1:\(device.port)/live")
+            request.method = method
+            request.headers = fields
+            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+            _ = try await response.body.collect(upTo: 1 << 20)
+            #expect(response.headers["Server-Timing"] == [])
+            let sent = try #require(device.server.last)
+            #expect(sent.method == method)
+            for (name, value) in fields { #expect(sent.headers[name] == [value]) }
+            #expect(device.names() == [])
+        }
+    }
+}
