@@ -520,7 +520,7 @@ let package = Package(
         .testTarget(
             name: "PatchDaemonTests",
             dependencies: [
-                "AssetServer", "DeviceOutput", "DeviceTesting", "HTTPFiles", "PageTesting", "PatchChoice",
+                "APIProxy", "AssetServer", "DeviceOutput", "DeviceTesting", "HTTPFiles", "PageTesting", "PatchChoice",
                 "PatchDaemon",
                 "PatchFetch", "PatchFormat", "PatchStore", "PatchSync", "PatchTesting", "PatchTrust", "Patchline",
                 nioConcurrency,

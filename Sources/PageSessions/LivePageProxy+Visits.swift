@@ -135,15 +135,7 @@ extension LivePageProxy {
         var fields = stream.headers.ofFirstLoad(decoded: coding != .identity)
         fields.name(visit: run.name)
         run.begin(.page(fields, flow), own: hasVisitor ? flow.reader().map { flowing(fields, $0) } : nil)
-        do {
-            let decoder = try PageDecoder(coding)
-            try await stream.send { (piece) throws(ClientGone) in
-                let pieces: [ByteBuffer]
-                do { pieces = try await decoder.decoded(piece) } catch { throw ClientGone() }
-                for piece in pieces { try await flow.append(piece) }
-            }
-            try await decoder.finish()
-        } catch {
+        do { try await pull(stream, coding, into: flow, of: run) } catch {
             table.withLockedValue { $0.finish(run, nil, cookies: [], at: settings.now()) }
             flow.finish(whole: false)
             return run.end.set(nil)
@@ -158,6 +150,36 @@ extension LivePageProxy {
             run.end.set(nil)
         }
         flow.finish(whole: true)
+    }
+
+    /// A page that does not end is nobody's after a while, but for who reads it.
+    private func pull(
+        _ stream: ServedStream,
+        _ coding: PageCoding,
+        into flow: PageFlow,
+        of run: PageRun
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                guard (try? await self.settings.sleep(PageLimits.answerTime)) != nil else { return }
+                flow.stopCollecting()
+                self.table.withLockedValue { $0.finish(run, nil, cookies: [], at: self.settings.now()) }
+                run.end.set(nil)
+            }
+            defer { group.cancelAll() }
+            try await Self.send(stream, coding, to: flow)
+        }
+    }
+
+    private static func send(_ stream: ServedStream, _ coding: PageCoding, to flow: PageFlow) async throws {
+        let decoder = try PageDecoder(coding)
+        try await stream.send { (piece) throws(ClientGone) in
+            let pieces: [ByteBuffer]
+            do { pieces = try await decoder.decoded(piece) } catch { throw ClientGone() }
+            // Where nobody reads it, what is too large ends here.
+            for piece in pieces { try await flow.append(piece) }
+        }
+        try await decoder.finish()
     }
 
     private func askAgain(_ visit: PageVisit, _ run: PageRun) async {
@@ -212,16 +234,7 @@ extension LivePageProxy {
 
     func collected(_ stream: ServedStream, _ coding: PageCoding, limit: Int) async -> Collected {
         let flow = PageFlow(limit: limit)
-        do {
-            let decoder = try PageDecoder(coding)
-            try await stream.send { (piece) throws(ClientGone) in
-                let pieces: [ByteBuffer]
-                do { pieces = try await decoder.decoded(piece) } catch { throw ClientGone() }
-                // Nobody reads it: what is too large ends here.
-                for piece in pieces { try await flow.append(piece) }
-            }
-            try await decoder.finish()
-        } catch { return flow.collected == nil ? .tooLarge : .cut }
+        do { try await Self.send(stream, coding, to: flow) } catch { return flow.collected == nil ? .tooLarge : .cut }
         return flow.collected.map { .whole($0) } ?? .tooLarge
     }
 

@@ -100,6 +100,14 @@ final class PageFlow: Sendable {
         return stream
     }
 
+    /// From now on it is for the readers that it has, and no longer than they.
+    func stopCollecting() {
+        changing { state in
+            state.isCollected = false
+            state.forgetRead()
+        }
+    }
+
     func finish(whole: Bool) {
         changing { $0.end = whole ? .whole : .cut }
     }

@@ -118,7 +118,9 @@ struct SessionTable {
     /// - Parameter cookies: that its page has not got.
     mutating func finish(_ run: PageRun, _ page: KeptPage?, cookies: [String], at now: UTCTime) {
         let session = run.place.session
-        if running[session] === run { running[session] = nil }
+        // One that did not end in time is over already.
+        guard running[session] === run else { return }
+        running[session] = nil
         memory.removeAll { $0.session == session }
         // What nobody has opened has a place of its own.
         if let page, !unopened.contains(where: { $0 === run }) {

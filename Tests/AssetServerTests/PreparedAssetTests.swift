@@ -1,5 +1,6 @@
 import PatchTrust
 import HTTPFiles
+import NIOConcurrencyHelpers
 import NIOHTTP1
 import SystemPackage
 import Testing
@@ -14,6 +15,17 @@ private struct APIDelegate: RequestDelegate {
     func decide(_ request: FileRequest) -> FileDecision {
         .now(PreparedReply(.refused(.badGateway, message: "No upstream.", headers: [:])))
     }
+}
+
+/// Keeps pages, and tells what it sees of a call for them.
+private final class PagesDelegate: PageDelegate {
+    let events = NIOLockedValueBox<PageEvents?>(nil)
+
+    func connect(_ events: PageEvents) { self.events.withLockedValue { $0 = events } }
+
+    func takes(_ request: FileRequest) -> Bool { false }
+
+    func decide(_ request: FileRequest) -> FileDecision { EchoDelegate().decide(request) }
 }
 
 /// Tells what it sees of a request.
@@ -149,6 +161,31 @@ struct PreparedAssetTests {
         let refused = server.decide(try request("/api/x", method: .POST))
         #expect(refused.intake == .whole, "what is not let in holds no stream")
         #expect(server.decide(try request("/api/x", [cookie], method: .POST)).intake == .stream)
+    }
+
+    @Test func `leaves what became of a page to a delegate that keeps pages, with no token, and to no other`()
+        async throws
+    {
+        let (token, pass) = (AccessToken.make(), AccessToken.make())
+        let server = AssetServer(.init(access: Access(token: token)))
+        server.listening(on: AssetServer.port, pass: pass)
+        let cookie = ("Cookie", "a=b; cdvToken_12552=\(pass.text); c=d")
+        server.delegate(to: EchoDelegate())
+        #expect(try await server.get("/__patchline/page?path=/x", cookie).summary == "404")
+        let pages = PagesDelegate()
+        server.delegate(to: pages)
+        let seen = try await server.get("/__patchline/page?path=/x&cdvToken=\(token.text)", cookie).bytes
+        #expect(seen.map { String(decoding: $0.bytes, as: UTF8.self) } == "path=/x [\"a=b; c=d\"]")
+        #expect(try await server.get("/__patchline/page?path=/x").summary == "403")
+        #expect(try await server.get("/__patchline/page?path=/x", cookie, method: .POST).summary == "405")
+        #expect(pages.events.withLockedValue { $0 === server.events })
+    }
+
+    @Test func `serves the script of live pages to who is let in`() async throws {
+        let answer = try #require(try await server().get("/__patchline/page.js").bytes)
+        #expect(answer.contentType == "text/javascript" && answer.entityTag != nil)
+        let text = String(decoding: answer.bytes, as: UTF8.self)
+        #expect(text.contains("patchline:page") && !text.contains("cdvToken"))
     }
 
     @Test func `is nothing that a delegate may answer`() throws {

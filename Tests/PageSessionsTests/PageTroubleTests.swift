@@ -240,6 +240,39 @@ struct PageTroubleTests {
         }
     }
 
+    @Test func `that does not end is for its readers alone once its time is over, and is not kept`() async throws {
+        let html = Pages.cart(1)
+        let (hanging, go) = AsyncStream.makeStream(of: Never.self)
+        try await PageFixture.running { device in
+            device.server.answer { [server = device.server] request in
+                guard case .stream(let stream) = server.inProtocol(request) else { return .notFound }
+                return .stream(
+                    ServedStream(headers: stream.headers, length: html.utf8.count) { write in
+                        try await write(ByteBuffer(string: String(html.prefix(20))))
+                        for await _ in hanging {}
+                        try await write(ByteBuffer(string: String(html.dropFirst(20))))
+                    }
+                )
+            }
+            let first = try await device.open()
+            var body = first.body.makeAsyncIterator()
+            _ = try await body.next()
+            await device.sleeps.began(PageLimits.answerTime)
+            device.sleeps.end(PageLimits.answerTime)
+            device.server.answer(nil)
+            // Until that has come about, a visitor would wait for the page that hangs.
+            let name = first.headers.first(name: "Server-Timing")?.split(separator: "\"").last.map(String.init)
+            while try await device.told(visit: name).status != 404 { await Task.yield() }
+            let (second, told) = try await device.visit()
+            #expect(second.text == html && told["code"]?.number == 1_000)
+            go.finish()
+            var rest = ""
+            while let piece = try await body.next() { rest += String(buffer: piece) }
+            #expect(rest == String(html.dropFirst(20)))
+            #expect(device.server.requests.count == 2 && device.kept() == [html])
+        }
+    }
+
     @Test func `of more than five megabytes passes whole, and is not kept`() async throws {
         let large = Pages.cart(1) + String(repeating: "x", count: PageLimits.page)
         try await PageFixture.running { device in

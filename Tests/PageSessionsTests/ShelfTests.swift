@@ -65,8 +65,8 @@ struct ShelfTests {
             let shelf = Self.shelf(after)
             shelf.sweep(at: ManualClock.start)
             let found = shelf.read(Self.id(1))?.content
-            #expect(found == old || found == new || found == nil && survival == .keepNames, "step \(step)")
-            #expect(Self.names(after).count == (found == nil ? 0 : 2), "step \(step)")
+            #expect(found == old || found == new, "step \(step)")
+            #expect(Self.names(after).count == 2, "step \(step)")
             if isWhole { break }
             step += 1
         }

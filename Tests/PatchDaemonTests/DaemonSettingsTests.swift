@@ -29,6 +29,7 @@ struct DaemonSettingsTests {
                 url-file: /run/p/shop.html
                 uploads: /var/lib/p/content
                 proxy: ['/api/.*=https://api.example.com']
+                proxies: /etc/p/proxies.json
             """
         )
         #expect(settings.socket == .at("/run/p/s.sock"))
@@ -47,6 +48,7 @@ struct DaemonSettingsTests {
         shop.urlFile = "/run/p/shop.html"
         shop.uploads = "/var/lib/p/content"
         shop.proxy = ["/api/.*=https://api.example.com"]
+        shop.proxies = "/etc/p/proxies.json"
         #expect(settings.stores[0] == shop)
         let till = StoreSettings(name: "till", store: "/var/lib/p/till")
         #expect(settings.stores[1] == till && till.syncEvery == .seconds(900) && till.serves && !till.countsLaunch)

@@ -147,6 +147,17 @@ struct PatchlineAppTests {
                 #expect(try await page(url) == "<p>1</p>")
                 await app.stop()
             }
+            settings.proxyRules = []
+            let rule = #"{"pattern": "/api/.*", "to": ["http://127.0.0.1:\#(port)"], "pages": {"untagged": true}}"#
+            settings.proxyFile = Array(#"{"format": "patchline-proxies-v1", "rules": [\#(rule)]}"#.utf8)
+            let keeping = try await PatchlineApp(store: store, settings: settings)
+            let url = try await keeping.start()
+            #expect(try await page(url, "/api/x") == "hello /api/x")
+            await keeping.stop()
+            settings.proxyFile = Array("{}".utf8)
+            let fault = PatchlineError("proxyFile: format must be a string")
+            await #expect(throws: fault) { try await PatchlineApp(store: store, settings: settings) }
+            settings.proxyFile = nil
             settings.proxyRules = ["/api"]
             let sentence = "the proxy rule '/api' must be PATTERN=URL, as in '/api/.*=https://api.example.com'"
             await #expect(throws: PatchlineError(sentence)) { try await PatchlineApp(store: store, settings: settings) }

@@ -2,9 +2,11 @@ import APIProxy
 import PatchChoice
 import PatchFetch
 import PatchFormat
+import PatchStore
 package import PatchSync
 package import Patchline
 import Glibc
+import SystemPackage
 
 /// What happens to one store of the daemon.
 package enum StoreEvent: Sendable {
@@ -26,12 +28,32 @@ package enum RunnerFault: Error, Equatable, Sendable {
     case server(LocalServerError)
     case other(String)
 
-    static func proxying(_ rules: [String]) throws(RunnerFault) -> APIProxy.Settings? {
-        guard !rules.isEmpty else { return nil }
-        let parsed = rules.compactMap { try? ProxyRule(argument: $0) }
+    /// - Parameter path: of a file with more rules, which come after.
+    static func proxying(
+        _ rules: [String],
+        _ path: FilePath?,
+        files: any FileOperations
+    ) throws(RunnerFault) -> APIProxy.Settings? {
+        let file = try path.map { path throws(RunnerFault) in try read(path, files) }
+        let all = rules.compactMap { try? ProxyRule(argument: $0) } + (file?.rules ?? [])
+        guard !all.isEmpty else { return nil }
+        guard all.count <= ProxyRules.maxRules else {
+            throw .other("there are more than \(ProxyRules.maxRules) proxy rules")
+        }
         do throws(TLSFault) {
-            return APIProxy.Settings(rules: ProxyRules(parsed), trust: try TLSTrust(authorities: nil))
+            let authorities = file?.authorities.map { Array($0.utf8) }
+            var settings = APIProxy.Settings(rules: ProxyRules(all), trust: try TLSTrust(authorities: authorities))
+            if let seconds = file?.timeoutSeconds { settings.timeout = .seconds(seconds) }
+            return settings
         } catch { throw .other(error.description) }
+    }
+
+    private static func read(_ path: FilePath, _ files: any FileOperations) throws(RunnerFault) -> ProxyFile {
+        let bytes: [UInt8]
+        do throws(FileError) { bytes = try files.read(path, limit: ProxyFile.limit) } catch { throw .other("\(error)") }
+        do throws(FormatError) { return try ProxyFile(bytes, named: path.string) } catch {
+            throw .other(error.description)
+        }
     }
 }
 

@@ -183,7 +183,8 @@ package actor StoreRunner: StoreHost {
         if let trouble = opening.trouble { tell(.trouble(.device(trouble))) }
         var device = opening.device
         device.atCommitPoint = around.atCommitPoint
-        guard let proxying = try RunnerFault.proxying(settings.proxy) else { return try await serve(device, nil) }
+        let proxying = try RunnerFault.proxying(settings.proxy, settings.proxies, files: device.store.files)
+        guard let proxying else { return try await serve(device, nil) }
         let report = around.report
         let settings = settings
         do {

@@ -113,7 +113,7 @@ private struct SettingsText {
 
     private static let keys = [
         "store", "server", "root", "channel", "sync-every", "serve", "port", "bundle", "startup-timeout",
-        "startup-timer", "url-file", "uploads", "proxy",
+        "startup-timer", "url-file", "uploads", "proxy", "proxies",
     ]
 
     func store(_ key: (text: String, line: Int), _ node: Int) throws(DaemonSettingsFault) -> StoreSettings {
@@ -177,6 +177,7 @@ private struct SettingsText {
             throw fault(key.line, "uploads of \(key.text) must not be its store, lie in it or hold it")
         }
         store.proxy = try rules(rows["proxy"])
+        store.proxies = try path("proxies")
         return store
     }
 

@@ -63,6 +63,8 @@ package struct StoreSettings: Equatable, Sendable {
     package var uploads: FilePath?
     /// `/api/.*=https://api.example.com`, each a rule.
     package var proxy: [String] = []
+    /// A file with more rules, which come after; read when the store starts.
+    package var proxies: FilePath?
 
     package init(name: String, store: FilePath) {
         (self.name, self.store) = (name, store)

@@ -1,25 +1,130 @@
+import FoundationEssentials
+import SystemPackage
 import Testing
 
 extension BrowserTests {
+    /// Judges/pages.py behind `patchsync serve --proxies`, whose rule keeps pages.
     @Suite("A live page in a browser")
     struct LivePages {
-        @Test func `costs what changed of it, for it is compressed against the one before`() async throws {
+        private struct Sight: Sendable {
+            let page: Page
+            let browser: Browser
+            var tab: Browser.Tab { browser.tab() }
+
+            /// Changes the page at its server.
+            func show(_ change: String) async throws {
+                let answer = try await page.get("/live/show?\(change)")
+                #expect(answer.status == 200)
+            }
+
+            func go() async throws { _ = try await page.get("/live/go") }
+
+            /// The page's requests that its server had.
+            func asked() async throws -> [String] {
+                try await page.get("/live/asked").body.split(separator: "\n").map(String.init)
+            }
+
+            @discardableResult
+            func open() async throws -> Int? { try await tab.open(page.url + "/live/page") }
+
+            /// Once all is known of the visit.
+            func wait(code: Int) async throws { try await tab.wait(for: "window.told?.code === \(code)") }
+        }
+
+        private func seeing(_ body: @escaping @Sendable (Sight) async throws -> Void) async throws {
             try await World.with { world in
-                try await LiveSite.served { url, _ in
+                let device = try await world.settledDevice(server: "http://127.0.0.1:1")
+                _ = try await running(.python, [Tool.script("pages.py")]) { pages in
+                    let rules = """
+                        {"format": "patchline-proxies-v1", "rules": [
+                          {"pattern": "/live/.*", "to": ["\(try await pages.address())"], "pages": {}}]}
+                        """
+                    let file = world.path("proxies.json")
+                    try rules.write(toFile: file.string, atomically: false, encoding: .utf8)
                     try await world.withBrowser { browser in
-                        let tab = browser.tab()
-                        var counts: [String] = []
-                        var sizes: [Int] = []
-                        for _ in 0..<3 {
-                            try await tab.open("\(url)/live?age=3600")
-                            counts.append(try await tab.run("document.getElementById('count').textContent"))
-                            let entry = "performance.getEntriesByType('navigation')[0]"
-                            sizes.append(Int(try await tab.run("\(entry).encodedBodySize")) ?? -1)
+                        try await device.serving(["--no-sync", "--proxies", file.string]) { page in
+                            let sight = Sight(page: page, browser: browser)
+                            try await sight.tab.open(try await page.program.address())
+                            try await body(sight)
                         }
-                        #expect(counts == ["1", "2", "3"])
-                        #expect(sizes[0] > 1_000 && sizes[1] < 150 && sizes[2] < 150, "\(sizes)")
                     }
                 }
+            }
+        }
+
+        @Test func `shows what is kept first, and the changed blocks after, without loading it again`() async throws {
+            try await seeing { sight in
+                #expect(try await sight.open() == 200)
+                #expect(try await sight.tab.run("document.getElementById('cart').textContent") == "1")
+                // The first visit is kept by the time that its page is told of it.
+                try await sight.tab.wait(
+                    for: "performance.getEntriesByType('resource').some((entry) => entry.name.includes('/page?'))"
+                )
+                try await sight.show("cart=2&hold=1")
+                #expect(try await sight.open() == 200)
+                #expect(try await sight.tab.run("document.getElementById('cart').textContent") == "1")
+                #expect(try await sight.tab.run("document.title") == "Cart 1")
+                try await sight.tab.keep("live-page-kept")
+                try await sight.tab.run(
+                    "window.stays = true; addEventListener('patchline:page', ({ detail }) => { window.told = detail; })"
+                )
+                try await sight.go()
+                try await sight.wait(code: 200)
+                try await sight.tab.wait(for: "document.getElementById('cart').textContent === '2'")
+                #expect(try await sight.tab.run("document.title + window.stays") == "Cart 2true")
+                // A script in what was put into the page does not run.
+                #expect(try await sight.tab.run("window.ran") == "1")
+                #expect(try await sight.tab.run("Object.keys(told.result).join()") == "{cart},{title}")
+                try await sight.tab.keep("live-page-changed")
+                #expect(try await sight.asked().count == 2)
+                let faults = try await sight.browser.faults()
+                #expect(faults == [])
+            }
+        }
+
+        @Test func `leaves a change to a page that takes it itself`() async throws {
+            try await seeing { sight in
+                try await sight.open()
+                try await sight.show("cart=2&hold=1")
+                try await sight.open()
+                try await sight.tab.run(
+                    """
+                    addEventListener("patchline:page", (event) => { event.preventDefault(); window.told = event.detail; })
+                    """
+                )
+                try await sight.go()
+                try await sight.wait(code: 200)
+                #expect(try await sight.tab.run("document.getElementById('cart').textContent") == "1")
+            }
+        }
+
+        @Test func `is loaded again once for a new template`() async throws {
+            try await seeing { sight in
+                try await sight.open()
+                try await sight.show("template=new&hold=1")
+                try await sight.open()
+                #expect(try await sight.tab.run("document.querySelector('h1').textContent") == "shop")
+                try await sight.go()
+                try await sight.tab.wait(for: "document.querySelector('h1').textContent === 'new'")
+                try await sight.tab.wait(for: "sessionStorage.length === 0")
+                let faults = try await sight.browser.faults()
+                #expect(faults == [])
+            }
+        }
+
+        @Test func `in two tabs is asked for once, and changes in both`() async throws {
+            try await seeing { sight in
+                try await sight.open()
+                try await sight.show("cart=2&hold=1")
+                try await sight.open()
+                let second = sight.browser.tab("second")
+                try await second.open(sight.page.url + "/live/page")
+                #expect(try await second.run("document.getElementById('cart').textContent") == "1")
+                try await sight.go()
+                for tab in [sight.tab, second] {
+                    try await tab.wait(for: "document.getElementById('cart').textContent === '2'")
+                }
+                #expect(try await sight.asked().count == 2)
             }
         }
     }

@@ -1,0 +1,79 @@
+"""A server of one page that speaks VasSonic's protocol, by regular expressions as VasSonic's own servers do.
+
+usage: pages.py
+
+Prints `listening on URL`. /live/page is the page; /live/show?template=T&cart=N changes it, and with &hold=1 the next answer waits
+until /live/go was asked for; /live/asked tells the requests for the page, a line each: its tag, or `first`, or `plain`.
+"""
+import hashlib, http.server, json, re, threading, urllib.parse
+
+BLOCK = re.compile(r'<!--sonicdiff-?(\w*)-->[\s\S]+?<!--sonicdiff-?\w*-end-->', re.I)
+TITLE = re.compile(r'<title.*?</title>', re.I)
+go = threading.Event()
+go.set()
+state = dict(template='shop', cart='1')
+asked = []
+
+
+def sha1(text):
+    return hashlib.sha1(text.encode()).hexdigest()
+
+
+def page():
+    return (f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Cart {state["cart"]}</title>'
+            '<link rel="icon" href="data:,"><script src="/__patchline/page.js"></script></head>'
+            f'<body><h1>{state["template"]}</h1><table><tbody><!--sonicdiff-cart--><tr><td id="cart">{state["cart"]}</td></tr>'
+            f'<script>window.ran = {state["cart"]}</script><!--sonicdiff-cart-end--></tbody></table></body></html>')
+
+
+class Server(http.server.BaseHTTPRequestHandler):
+    protocol_version = 'HTTP/1.1'
+
+    def log_message(self, *_):
+        pass
+
+    def reply(self, status, body, *fields):
+        self.send_response(status)
+        for name, value in fields:
+            self.send_header(name, value)
+        self.send_header('Content-Length', str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        url = urllib.parse.urlsplit(self.path)
+        values = dict(urllib.parse.parse_qsl(url.query))
+        if url.path == '/live/page':
+            return self.page()
+        if url.path == '/live/show':
+            state.update(values)
+            if 'hold' in values:
+                go.clear()
+        if url.path == '/live/go':
+            go.set()
+        self.reply(200, '\n'.join(asked).encode(), ('Content-Type', 'text/plain'))
+
+    def page(self):
+        html, tag = page(), self.headers.get('If-None-Match')
+        speaks = self.headers.get('accept-diff') == 'true'
+        asked.append((tag or 'first') if speaks else 'plain')
+        if not go.wait(30):
+            return
+        kind = ('Content-Type', 'text/html; charset=utf-8')
+        if not speaks:
+            return self.reply(200, html.encode(), kind)
+        blocks = {f'{{{match[1]}}}': match[0] for match in BLOCK.finditer(html)}
+        title = TITLE.search(html)[0]
+        template = BLOCK.sub(lambda match: f'{{{match[1]}}}', html.replace(title, '{title}'))
+        fields = [kind, ('ETag', sha1(html)), ('template-tag', sha1(template)), ('Cache-Offline', 'true')]
+        if tag == sha1(html):
+            return self.reply(304, b'', *fields)
+        if self.headers.get('template-tag') != sha1(template):
+            return self.reply(200, html.encode(), *fields, ('template-change', 'true'))
+        data = {'data': {'{title}': title} | blocks, 'diff': '', 'html-sha1': sha1(html), 'template-tag': sha1(template)}
+        self.reply(200, json.dumps(data).encode(), *fields, ('template-change', 'false'))
+
+
+server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Server)
+print(f'listening on http://127.0.0.1:{server.server_port}', flush=True)
+server.serve_forever()
