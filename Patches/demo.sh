@@ -83,9 +83,9 @@ release() { # release N [options]
     run patchsign release "$patches/storefront/v$n" --output "$work/release$n" --keys "$keys" --passphrase-file "$work/passphrase" "$@"
 }
 publish() { run patchsrv publish "$work/release$1" --data "$data" --passphrase-file "$work/passphrase"; }
-start_serve() { # start_serve MILLISECONDS
+start_serve() { # start_serve MILLISECONDS [OPTION…]
     : >"$work/serve.log"
-    patchsync serve --store "$store" --port "${serve_port:-0}" --startup-timeout "$1" >"$work/serve.log" 2>&1 &
+    patchsync serve --store "$store" --port "${serve_port:-0}" --startup-timeout "$@" >"$work/serve.log" 2>&1 &
     serve_pid=$!
     wait_for "$work/serve.log" 'listening on'
     # The first URL carries the access token, which becomes a cookie of this launch.
@@ -270,12 +270,41 @@ until [ "$(grep -c '^patches: $' "$work/service.log")" -ge 2 ]; do
 done
 expect_total 5975
 sed 's/^/     /' "$work/service.log"
+after_step
+
+title "A live page costs what changed of it, and the device shows it at once"
+# offers [HEADER]…: asks the service as a client that keeps pages does.
+offers() { curl -fsS -D "$work/head" -o "$work/body" -H 'accept-diff: true' "${@/#/-H}" "$service/offers"; }
+field() { sed -n "s/^$1: \(.*\)\r$/\1/Ip" "$work/head"; }
+offers
+whole=$(wc -c <"$work/body")
+offers "If-None-Match: $(field etag)" "template-tag: $(field template-tag)"
+[ "$(field template-change)" = false ] || fail "the template of /offers is another one"
+sed 's/^/     /' "$work/body" && echo
+ok "of $whole bytes of page, $(wc -c <"$work/body") travel"
+cat >"$work/proxies.json" <<JSON
+{"format": "patchline-proxies-v1", "rules": [{"pattern": "/offers", "to": ["$service"], "pages": {}}]}
+JSON
+stop_serve
+start_serve 20000 --proxies "$work/proxies.json"
+visits() { curl -fsS -b "$cookie" -H 'Sec-Fetch-Dest: document' "$page/offers" | sed -n 's/.*<output id="visits">\([0-9]*\)<.*/\1/p'; }
+outcome() { curl -fsS -b "$cookie" "$page/__patchline/page?path=/offers"; }
+first=$(visits)
+outcome >"$work/outcome"
+grep -q '"code":1000' "$work/outcome" || fail "the first visit was none: $(cat "$work/outcome")"
+[ "$(visits)" = "$first" ] || fail "the second visit does not show the kept page"
+outcome >"$work/outcome"
+sed 's/^/     /' "$work/outcome" && echo
+grep -q "\"code\":200.*>$((first + 1))<" "$work/outcome" || fail "the page is not told what has changed"
+ok "$page/offers was shown as it was kept, and then told the one block that changed"
 kill "$service_pid"
 wait "$service_pid" || fail "the service did not stop in good order"
 service_pid=
+[ "$(visits)" = $((first + 1)) ] || fail "without its server the page is not shown"
+ok "without its server it is shown as it was last"
 after_step
 
-printf '\n%sDone in %d s.%s Ten steps: signed, published, synced, served, healed, updated, refused, rolled back, withdrawn, patched in a program.\n' "$bold" $((SECONDS - began)) "$plain"
+printf '\n%sDone in %d s.%s Eleven steps: signed, published, synced, served, healed, updated, refused, rolled back, withdrawn, patched in a program, kept live.\n' "$bold" $((SECONDS - began)) "$plain"
 if [ "${KEEP:-}" = 1 ]; then
     echo "   the release server:  $server/  (process $server_pid)"
     echo "   the device's pages:  $first_url  (process $serve_pid)"

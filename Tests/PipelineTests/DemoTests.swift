@@ -16,13 +16,13 @@ struct DemoTests {
         #expect(demo.code == 0, "\(demo)")
         #expect(
             demo.output.contains(
-                "Ten steps: signed, published, synced, served, healed, updated, refused, rolled back, withdrawn, patched in a program."
+                "Eleven steps: signed, published, synced, served, healed, updated, refused, rolled back, withdrawn, patched in a program, kept live."
             )
         )
         let judgements = demo.output.split(separator: "\n").filter { $0.contains("judge of step") }
         #expect(judgements.allSatisfy { $0.hasSuffix("; 0 findings") }, "\(judgements)")
         let steps = Set(judgements.compactMap { $0.firstMatch(of: #/judge of step (\d+):/#)?.1 })
-        #expect(steps == ["2", "3", "4", "5", "6", "7", "8", "9", "10"], "\(judgements)")
+        #expect(steps == ["2", "3", "4", "5", "6", "7", "8", "9", "10", "11"], "\(judgements)")
         let left = try await run(
             .system("bash"),
             ["-c", "ls -d \(Workshop.folder)/patchline-demo.* 2>/dev/null | wc -l"]
