@@ -124,7 +124,7 @@ let package = Package(
                 "ReleaseTree", "HTTPFiles",
                 lifecycle,
                 nioConcurrency,
-                nioHTTP1, nioPosix, systemPackage, "YAMLReading",
+                nioCore, nioHTTP1, nioPosix, systemPackage, "YAMLReading",
             ]
         ),
         .target(name: "ServerRecords", dependencies: ["CSQLite", "PatchFormat", "PatchTrust", systemPackage]),

@@ -166,7 +166,10 @@ package struct PageExchange: Sendable {
     /// The fields of a page that a browser may keep for the next one to be compressed against.
     private func offered(_ fields: HTTPHeaders) -> HTTPHeaders {
         var fields = fields
-        fields.replaceOrAdd(name: "Use-As-Dictionary", value: Self.useAsDictionary(spelledPath))
+        fields.replaceOrAdd(
+            name: DictionaryOffer.offer,
+            value: DictionaryOffer.value(for: spelledPath, destination: "document")
+        )
         if let seconds = route.dictionarySeconds {
             // A browser drops a dictionary when its page may not be shown any more without asking.
             let value = "private, max-age=0, stale-while-revalidate=\(seconds)"
@@ -231,14 +234,6 @@ package struct PageExchange: Sendable {
     private static func isPage(_ fields: HTTPHeaders) -> Bool {
         let type = fields.first(name: "Content-Type")?.lowercased().prefix { $0 != ";" && $0 != " " } ?? ""
         return type == "text/html" || type == "application/xhtml+xml"
-    }
-
-    /// For pages of this path alone (RFC 9842 §2.1): a pattern of URLs, in a string of structured fields.
-    static func useAsDictionary(_ path: String) -> String {
-        let special = Set("*+?:(){}\\")
-        let pattern = path.map { special.contains($0) ? "\\\($0)" : "\($0)" }.joined()
-        let text = pattern.map { $0 == "\\" || $0 == "\"" ? "\\\($0)" : "\($0)" }.joined()
-        return "match=\"\(text)\", match-dest=(\"document\")"
     }
 }
 

@@ -6,6 +6,8 @@ struct MeteorApp {
     var number = 1
     var compatibility = MeteorApp.native
     var rules = ""
+    /// What stays the same of its script.
+    var library = ""
     /// Whether it says for which native part it is.
     var namesNative = true
     var config = #"{"ROOT_URL":"https://shop.example/","appId":"1waqgcidafgwubeqj8o"}"#
@@ -33,7 +35,7 @@ struct MeteorApp {
 
             """,
             "web/index.html": page,
-            "web/app/main.js": "console.log('release \(number)')\n//# sourceMappingURL=main.js.map\n",
+            "web/app/main.js": "\(library)console.log('release \(number)')\n//# sourceMappingURL=main.js.map\n",
             "web/app/main.js.map": "{\"version\":3,\"release\":\(number)}",
             "web/app/same.css": "body { margin: 0 }\n",
             "web/img/caf\u{E9} 1.svg": "<svg xmlns='http://www.w3.org/2000/svg'/>\n",

@@ -1,6 +1,8 @@
 import Gateways
 package import HTTPFiles
+import NIOCore
 package import NIOHTTP1
+import PatchCompression
 import PatchFormat
 import PatchStore
 package import ReleaseTree
@@ -18,9 +20,11 @@ package struct GatewayFiles: Sendable {
     }
 
     private let sites: GatewaySites
+    private let differences: AssetDifferences
 
     package init(_ folder: ServerFolder) {
         sites = GatewaySites(folder)
+        differences = AssetDifferences(tree: folder.tree)
     }
 
     /// Whether a request is for a gateway, be there one or not.
@@ -31,11 +35,13 @@ package struct GatewayFiles: Sendable {
     package func decide(_ request: FileRequest, edition: Int) -> FileDecision {
         guard let place = Place(request) else { return .now(PreparedReply(.notFound)) }
         if let app = sites.current(place.app) {
+            if let difference = difference(request, at: place, app) { return difference }
             return .now(PreparedReply(answer(request, at: place, app), edition: edition))
         }
         return .later(.whole) { _ in
             do throws(ServerError) {
                 guard let app = try await sites.made(place.app) else { return .notFound }
+                if let difference = difference(request, at: place, app) { return await difference.answer(to: request) }
                 return answer(request, at: place, app)
             } catch {
                 return .refused(.internalServerError, message: "The release cannot be read.", headers: [:])
@@ -84,26 +90,55 @@ package struct GatewayFiles: Sendable {
         switch channel.site.answer(request.method.rawValue, place.path, query: request.query) {
         case .manifest: return .bytes(channel.manifest)
         case .index: return .bytes(channel.index)
-        case .asset(let asset): return .file(file(asset, named: request.query, of: place.app, since: app.origin))
+        case .asset(let asset): return .file(file(asset, request, of: place.app, since: app.origin))
         case .notFound: return .notFound
         case .options, .methodNotAllowed: return Self.answer(to: request.method)
         }
     }
 
+    /// The asset for a browser that has an earlier version of it; nil for everybody else.
+    private func difference(_ request: FileRequest, at place: Place, _ app: GatewaySites.App) -> FileDecision? {
+        guard place.gateway == .meteor, request.method == .GET,
+            DictionaryOffer.isTaken(request.headers["Accept-Encoding"]),
+            let old = request.headers.first(name: DictionaryOffer.available).flatMap({ DictionaryOffer.digest(in: $0) }
+            ),
+            case .asset(let asset)? = app.channels[place.channel]?.site.answer("GET", place.path, query: request.query),
+            asset.fingerprint.size <= AssetDifferences.largest, asset.fingerprint.sha256 != old
+        else { return nil }
+        let file = file(asset, request, of: place.app, since: app.origin)
+        let name = AssetDifferences.Name(app: place.app, old: old, new: asset.fingerprint.sha256)
+        return .later(.whole) { _ in
+            guard let bytes = await differences.bytes(name) else { return .file(file) }
+            var headers = file.headers
+            headers.add(name: "Content-Encoding", value: DictionaryCompressed.coding)
+            headers.add(name: "ETag", value: "W/\"\(asset.fingerprint.sha1.hex)\"")
+            headers.add(name: "Content-Type", value: asset.meteorContentType)
+            headers.add(name: "Cache-Control", value: file.cacheControl)
+            return .stream(
+                ServedStream(headers: headers, length: bytes.count) { write in try await write(ByteBuffer(bytes: bytes))
+                }
+            )
+        }
+    }
+
     /// - Parameters:
-    ///   - query: may name another version of it, as an older manifest does; then nobody keeps this one under that name.
+    ///   - request: its query may name another version, as an older manifest does; then nobody keeps this one under that name.
     ///   - origin: what a path leads to is another file after the next release.
     private func file(
         _ asset: Asset,
-        named query: String?,
+        _ request: FileRequest,
         of app: AppID,
         since origin: FileOrigin
     ) -> ServedFile {
         let hash = asset.fingerprint.sha1.hex
-        let isOther = query.map { $0.utf8.count == hash.utf8.count && $0 != hash } ?? false
+        let isOther = request.query.map { $0.utf8.count == hash.utf8.count && $0 != hash } ?? false
         var headers: HTTPHeaders = ["X-Content-Type-Options": "nosniff"]
         // As Meteor's server has it.
         if asset.cacheable { headers.add(name: "Vary", value: "User-Agent") }
+        if asset.cacheable, !isOther, asset.fingerprint.size <= AssetDifferences.largest {
+            headers.add(name: DictionaryOffer.offer, value: DictionaryOffer.value(for: request.spelledPath))
+            headers.add(name: "Vary", value: "Accept-Encoding, \(DictionaryOffer.available)")
+        }
         if let map = asset.sourceMap { headers.add(name: "X-SourceMap", value: URLLayout.asset(map)) }
         var file = ServedFile(
             path: sites.tree.at(app.text).at(URLLayout.object(asset.fingerprint.sha256)),

@@ -3,6 +3,43 @@ import Testing
 extension BrowserTests {
     @Suite("A live page in a stock browser")
     struct StockBrowserPages {
+        @Test func `gets the new version of an app's script as what differs from the one that it has`() async throws {
+            try await World.with { world in
+                let site = try await MeteorApp.emptySite(in: world)
+                let library = (0..<2_000).map { "// \($0 &* 2_654_435_761 % 1_000_003)\n" }.joined()
+                try await MeteorApp(library: library).publish(in: world, to: site, after: nil)
+                _ = try await serving(site) { url in
+                    try await world.withBrowser { browser in
+                        let tab = browser.tab()
+                        try await tab.open("\(url)/\(Workshop.app)/gateways/meteor/production/__cordova/")
+                        /// - Returns: the end of the script, and how many bytes of it came.
+                        func fetched(_ number: Int) async throws -> (end: String, size: Int) {
+                            let end = try await tab.run(
+                                "fetch('app/main.js?\(number)').then(answer => answer.text()).then(text => text.slice(-60))"
+                            )
+                            let entries = "performance.getEntriesByType('resource')"
+                            let size = "\(entries).find(entry => entry.name.endsWith('?\(number)')).encodedBodySize"
+                            return (end, Int(try await tab.run(size)) ?? -1)
+                        }
+                        let first = try await fetched(1)
+                        #expect(first.end.contains("release 1") && first.size > 5_000, "\(first)")
+                        try await MeteorApp(number: 2, library: library).publish(in: world, to: site, after: 1)
+                        let second = try await fetched(2)
+                        #expect(second.end.contains("release 2") && second.size < 150, "\(second)")
+
+                        let script = "\(url)/\(Workshop.app)/gateways/meteor/production/__cordova/app/main.js?3"
+                        let unknown = "Available-Dictionary: :pZGm1Av0IEBKARczz7exkNYsZb8LzaMrV7J32a2fFG4=:"
+                        let answer = try await run(
+                            .system("curl"),
+                            ["-sSi", "--max-time", "20", "-H", "Accept-Encoding: dcz", "-H", unknown, script]
+                        ).done()
+                        #expect(answer.output.contains("release 2"), "what is no object of the app is no dictionary")
+                        #expect(answer.output.contains("Use-As-Dictionary: match=\"/\(Workshop.app)/gateways/meteor/"))
+                    }
+                }
+            }
+        }
+
         @Test func `costs what changed of it, for it is compressed against the one before`() async throws {
             try await World.with { world in
                 try await LiveSite.served { url, _ in
