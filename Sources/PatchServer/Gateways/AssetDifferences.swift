@@ -24,7 +24,7 @@ actor AssetDifferences {
     private let files = DiskFiles()
     private let now: @Sendable () -> ContinuousClock.Instant
     private var takings: DifferenceRoom
-    /// Nil for one that would not be less. The most recently asked one is last.
+    /// The most recently asked one is last; nil for what would not be less.
     private var made: [(name: Name, bytes: [UInt8]?)] = []
 
     init(tree: FilePath, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
