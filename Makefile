@@ -10,7 +10,7 @@ SWIFT_PROGRAMS := for product in patchsign patchsrv patchsync patchscript; do $(
 RELEASE := swift build -c release --static-swift-stdlib -Xlinker --no-export-dynamic --scratch-path "$(PATCHLINE_BUILD)"
 SWIFT_RELEASE := for product in patchsign patchsrv patchsync patchscript; do $(RELEASE) --product $$product || exit 1; done
 
-.PHONY: demo test transcripts sweep fuzz answers recorded meteor-plugin vassonic real bench bench-sync bench-trust bench-serve bench-gateways bench-service bench-page bench-paint bench-flood bench-updates bench-device bench-documents bench-scripts format lint docs docs-check man man-check example release packages packages-check units clean
+.PHONY: demo test transcripts sweep fuzz answers recorded meteor-plugin vassonic real bench bench-sync bench-trust bench-serve bench-gateways bench-pages bench-service bench-page bench-paint bench-flood bench-updates bench-device bench-documents bench-scripts format lint docs docs-check man man-check example release packages packages-check units clean
 
 demo: ; @.ci/setup && $(SWIFT_PROGRAMS) && $(SWIFT_BUILD) --product ShopService && Patches/demo.sh "$$($(SWIFT_BUILD) --show-bin-path)"
 test: ; @.ci/setup --with-judges && .ci/test
@@ -33,6 +33,8 @@ bench: ; @.ci/setup --with-judges && $(SWIFT_RELEASE) && Benchmarks/run.sh "$$($
 bench-sync: ; @.ci/setup && $(SWIFT_RELEASE) && Benchmarks/sync.sh "$$($(RELEASE) --show-bin-path)"
 bench-trust: ; @.ci/setup --with-judges && $(SWIFT_RELEASE) && Benchmarks/trust.sh "$$($(RELEASE) --show-bin-path)"
 bench-gateways: ; @.ci/setup --with-judges && $(SWIFT_RELEASE) && Benchmarks/gateways.sh "$$($(RELEASE) --show-bin-path)"
+# Of pages in two versions, NAME.old.html and NAME.new.html, marked by Benchmarks/mark_pages.py: make bench-pages PAGES=DIR
+bench-pages: ; @.ci/setup --with-judges && $(SWIFT_RELEASE) && PYTHON="$(PATCHLINE_BUILD)/judges/bin/python" Benchmarks/pages.sh "$$($(RELEASE) --show-bin-path)" "$(PAGES)"
 bench-serve: ; @.ci/setup && $(SWIFT_RELEASE) && Benchmarks/serve.sh "$$($(RELEASE) --show-bin-path)"
 bench-service: ; @.ci/setup && $(SWIFT_RELEASE) && Benchmarks/service.sh "$$($(RELEASE) --show-bin-path)"
 bench-page: ; @.ci/setup --with-judges && $(SWIFT_RELEASE) && PYTHON="$(PATCHLINE_BUILD)/judges/bin/python" Benchmarks/page.sh "$$($(RELEASE) --show-bin-path)"

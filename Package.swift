@@ -655,7 +655,7 @@ if Context.environment["PATCHLINE_BENCH"] != nil {
         )
     )
     package.targets.append(
-        .executableTarget(name: "splitter", dependencies: ["PageDiff"], path: "Benchmarks/Splitter")
+        .executableTarget(name: "splitter", dependencies: ["PageDiff", "PatchFormat"], path: "Benchmarks/Splitter")
     )
 }
 

@@ -82,7 +82,7 @@ serve_to_pages() {
     stop "$server_pid" patchsrv
     server_pid=
 
-    patchsync serve --store "$work/device" --port 0 --no-sync --startup-timeout 3600000 --json >"$work/patchsync.log" 2>&1 &
+    patchsync serve --store "$work/device" --port 0 --no-sync --startup-timeout 3600000 --json "$@" >"$work/patchsync.log" 2>&1 &
     serve_pid=$!
     wait_for "$serve_pid" "$work/patchsync.log" '"url"'
     first_url=$(sed -n 's|.*"url": *"\(http[^"]*\)".*|\1|p' "$work/patchsync.log" | head -n 1)

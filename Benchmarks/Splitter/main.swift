@@ -1,5 +1,6 @@
 import FoundationEssentials
 import PageDiff
+import PatchFormat
 
 // splitter FILE…: a line for each page: its bytes, MB/s of finding its marks, and MB/s of that with both tags (SHA-1 of the page and of
 // its template).
