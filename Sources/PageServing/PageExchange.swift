@@ -185,7 +185,12 @@ package struct PageExchange: Sendable {
         _ fields: HTTPHeaders,
         plain: [UInt8]
     ) -> Answer {
-        let coded = try? DictionaryCompressed.bytes(of: page, dictionary: dictionary, named: digest, level: Self.level)
+        let coded = try? DictionaryCompressed.bytes(
+            of: page,
+            dictionary: dictionary,
+            named: digest,
+            level: Self.level(for: page.count)
+        )
         guard let coded, coded.count < plain.count else { return Answer(status: 200, fields: fields, body: plain) }
         var fields = fields
         fields.remove(name: "Content-Length")
@@ -218,10 +223,16 @@ package struct PageExchange: Sendable {
     /// Nil where the client has no page that is still here.
     private func dictionaryCoded(_ content: [UInt8]) -> [UInt8]? {
         guard let digest = codings.dictionary, let dictionary = memory.page(digest) else { return nil }
-        return try? DictionaryCompressed.bytes(of: content, dictionary: dictionary, named: digest, level: Self.level)
+        return try? DictionaryCompressed.bytes(
+            of: content,
+            dictionary: dictionary,
+            named: digest,
+            level: Self.level(for: content.count)
+        )
     }
 
-    private static let level = 5
+    /// Of zstd: what is small has time for the best of the quick ones.
+    private static func level(for size: Int) -> Int { size <= 100_000 ? 9 : 5 }
 
     private func mayBeDictionary(_ fields: HTTPHeaders) -> Bool {
         guard route.dictionaries.hold(isOpen: isOpen), !fields.directives.contains("no-store") else { return false }

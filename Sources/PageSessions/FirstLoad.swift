@@ -14,7 +14,7 @@ enum FirstLoad: Equatable, Sendable {
         switch reply.status {
         case 304, 503: self = .askPlainly
         case 200 where reply.isOfProtocol && reply.templateChanged == false: self = .askPlainly
-        case 200 where fields.pageCoding == nil: self = .pass
+        case 200 where fields.pageCoding(against: nil) == nil: self = .pass
         case 200 where reply.isOfProtocol: self = .collect
         case 200 where takesUntagged && fields.isHTML && !fields.forbidKeeping: self = .collect
         default: self = .pass

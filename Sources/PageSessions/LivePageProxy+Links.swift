@@ -31,7 +31,7 @@ enum LinkAge {
     static func time(of status: Int, _ fields: HTTPHeaders) -> Duration? {
         let varies = fields[canonicalForm: "Vary"].map { $0.lowercased() }
         let rules = fields[canonicalForm: "Cache-Control"].map { $0.lowercased() }
-        guard status == 200, !fields.contains(name: "Set-Cookie"), fields.pageCoding != nil,
+        guard status == 200, !fields.contains(name: "Set-Cookie"), fields.pageCoding(against: nil) != nil,
             varies.allSatisfy({ ["accept-encoding", "origin"].contains($0) }),
             !rules.contains(where: { $0.hasPrefix("no-store") || $0.hasPrefix("no-cache") })
         else { return nil }
@@ -99,7 +99,7 @@ extension LivePageProxy {
         _ = await within(PageLimits.answerTime) {
             guard case .stream(let stream) = await self.fetch(request),
                 let time = LinkAge.time(of: Int(stream.status.code), stream.headers),
-                let coding = stream.headers.pageCoding,
+                let coding = stream.headers.pageCoding(against: nil),
                 case .whole(let bytes) = await self.collected(stream, coding, limit: PageLimits.linked)
             else { return }
             let now = self.settings.now()

@@ -130,7 +130,7 @@ extension LivePageProxy {
         _ run: PageRun,
         hasVisitor: Bool
     ) async {
-        let coding = stream.headers.pageCoding ?? .identity
+        let coding = stream.headers.pageCoding(against: nil) ?? .identity
         let flow = PageFlow()
         var fields = stream.headers.ofFirstLoad(decoded: coding != .identity)
         fields.name(visit: run.name)
@@ -179,7 +179,7 @@ extension LivePageProxy {
             // Where nobody reads it, what is too large ends here.
             for piece in pieces { try await flow.append(piece) }
         }
-        try await decoder.finish()
+        for piece in try await decoder.finish() { try await flow.append(piece) }
     }
 
     private func askAgain(_ visit: PageVisit, _ run: PageRun) async {
@@ -214,7 +214,7 @@ extension LivePageProxy {
         guard reply.status == 200 else {
             return (PageOutcome(of: reply, body: [], kept: page, takesUntagged: false), answered)
         }
-        guard let coding = stream.headers.pageCoding else { return (.plain, answered) }
+        guard let coding = stream.headers.pageCoding(against: page) else { return (.plain, answered) }
         let limit = reply.templateChanged == false ? PageLimits.update : PageLimits.page
         switch await collected(stream, coding, limit: limit) {
         case .cut: return (.plain, .late)

@@ -1,17 +1,37 @@
 import NIOCore
+import PageDiff
 import PatchCompression
 import PatchFormat
+import PatchTrust
 
 /// A page's bytes as they are shown, from those that travelled.
 actor PageDecoder {
     private var decompressor: Decompressor?
+    /// The page that the bytes are compressed against; such come out as a whole, once all of them are there.
+    private let page: [UInt8]?
+    private var gathered: [UInt8] = []
 
     init(_ coding: PageCoding) throws(CompressionError) {
-        // Whoever gets the bytes bounds them.
-        decompressor = coding == .gzip ? try Decompressor(.gzip, limit: Int.max / 2) : nil
+        switch coding {
+        case .identity:
+            decompressor = nil
+            page = nil
+        case .compressed(let format):
+            // Whoever gets the bytes bounds them.
+            decompressor = try Decompressor(format, limit: Int.max / 2)
+            page = nil
+        case .against(let known):
+            decompressor = nil
+            page = known
+        }
     }
 
     func decoded(_ piece: ByteBuffer) throws(CompressionError) -> [ByteBuffer] {
+        guard page == nil else {
+            gathered += piece.readableBytesView
+            guard gathered.count <= PageLimits.update else { throw .tooLong(.zstandard, limit: PageLimits.update) }
+            return []
+        }
         guard decompressor != nil else { return [piece] }
         decompressor?.feed(Array(piece.readableBytesView))
         var pieces: [ByteBuffer] = []
@@ -19,5 +39,16 @@ actor PageDecoder {
         return pieces
     }
 
-    func finish() throws(CompressionError) { try decompressor?.finish() }
+    /// What comes out at the end.
+    func finish() throws(CompressionError) -> [ByteBuffer] {
+        try decompressor?.finish()
+        guard let page else { return [] }
+        let bytes = try DictionaryCompressed.content(
+            of: gathered,
+            dictionary: page,
+            named: SHA256Digest(of: page),
+            limit: PageLimits.update
+        )
+        return [ByteBuffer(bytes: bytes)]
+    }
 }

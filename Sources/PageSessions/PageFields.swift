@@ -1,5 +1,8 @@
 import NIOHTTP1
 import PageDiff
+import PatchCompression
+import PatchFormat
+import PatchTrust
 
 extension HTTPHeaders {
     /// What a page's server is asked with: as the browser asks, but in the protocol's words.
@@ -11,8 +14,13 @@ extension HTTPHeaders {
         var fields = self
         for name in ["If-None-Match", "If-Modified-Since", "If-Range"] { fields.remove(name: name) }
         // What came is checked here, and shown by another server: ours.
-        fields.replaceOrAdd(name: "Accept-Encoding", value: "gzip")
+        fields.replaceOrAdd(name: "Accept-Encoding", value: "zstd, gzip")
         guard speaksProtocol else { return fields }
+        if let kept, kept.isOfProtocol {
+            fields.replaceOrAdd(name: "Accept-Encoding", value: "\(DictionaryCompressed.coding), zstd, gzip")
+            let name = Base64.text(SHA256Digest(of: kept.page.page).bytes)
+            fields.replaceOrAdd(name: DictionaryOffer.available, value: ":\(name):")
+        }
         let question = PageQuestion(pageTag: kept?.page.pageTag, templateTag: kept?.page.templateTag)
         for (name, value) in question.fields { fields.replaceOrAdd(name: name, value: value) }
         // A server that knows nothing of the protocol knows its own tag.
@@ -76,16 +84,23 @@ extension HTTPHeaders {
     }
 
     /// Nil for a coding that is not read here.
-    var pageCoding: PageCoding? {
+    ///
+    /// - Parameter page: the one that its server was told of.
+    func pageCoding(against page: SplitPage?) -> PageCoding? {
         switch self[canonicalForm: "Content-Encoding"].map({ $0.lowercased() }) {
         case [], ["identity"]: .identity
-        case ["gzip"], ["x-gzip"]: .gzip
+        case ["gzip"], ["x-gzip"]: .compressed(.gzip)
+        case ["zstd"]: .compressed(.zstandard)
+        case [DictionaryCompressed.coding]: page.map { .against($0.page) }
         default: nil
         }
     }
 }
 
 /// How a page's bytes travel.
-enum PageCoding: Sendable {
-    case identity, gzip
+enum PageCoding: Equatable, Sendable {
+    case identity
+    case compressed(CompressionFormat)
+    /// Compressed against a page that both sides have.
+    case against([UInt8])
 }

@@ -15,7 +15,10 @@ struct PageOutcomesTests {
             try await device.visit()
             let first = try #require(device.server.last?.headers)
             #expect(first["accept-diff"] == ["true"] && first["sonic-sdk-version"] == ["Patchline/1"])
-            #expect(first["If-None-Match"] == [] && first["template-tag"] == [] && first["Accept-Encoding"] == ["gzip"])
+            #expect(
+                first["If-None-Match"] == [] && first["template-tag"] == []
+                    && first["Accept-Encoding"] == ["zstd, gzip"]
+            )
             try await device.visit()
             let page = SplitPage(Array(Pages.cart(1).utf8))
             let second = try #require(device.server.last?.headers)
