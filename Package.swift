@@ -367,7 +367,7 @@ let package = Package(
         .testTarget(
             name: "PageSessionsTests",
             dependencies: [
-                "APIProxy", "AssetServer", "HTTPFiles", "PageDiff", "PageSessions", "PatchFetch",
+                "APIProxy", "AssetServer", "HTTPFiles", "PageDiff", "PageSessions", "PatchCompression", "PatchFetch",
                 "PatchFormat", "PatchStore", "PatchTesting", "PatchTrust", asyncHTTPClient, nioConcurrency, nioCore,
                 nioHTTP1, systemPackage,
             ]

@@ -36,6 +36,9 @@ package struct APIProxy: RequestDelegate {
         }
     }
 
+    /// What this process is called in `Via`, by which it knows requests that it sent itself.
+    static let name = "patchline-\(UInt64.random(in: .min ... .max))"
+
     package let acceptsBodies = true
     let settings: Settings
     let order: UpstreamOrder
@@ -78,6 +81,10 @@ package struct APIProxy: RequestDelegate {
 
     package func decide(_ request: FileRequest) -> FileDecision {
         guard let rule = settings.rules.rule(for: request.path) else { return .now(PreparedReply(.notFound)) }
+        if request.headers["Via"].contains(where: { $0.contains(Self.name) }) {
+            let text = "This proxy is its own upstream."
+            return .now(PreparedReply(.refused(.loopDetected, message: text, headers: ["Cache-Control": "no-store"])))
+        }
         return .later(.stream) { await answer($0, by: rule) }
     }
 
@@ -91,7 +98,7 @@ package struct APIProxy: RequestDelegate {
             } catch {
                 // The client broke the request, and the server reports it.
                 guard !Task.isCancelled, request.stream?.isBroken != true else { break }
-                report("\(request.method) \(request.path.text): \(upstream.origin): \(error)")
+                report("\(request.method) \(request.spelledPath): \(upstream.origin): \(error)")
                 if error.isBeforeRequest { order.isMissing(upstream) }
                 guard error.isBeforeRequest, number + 1 < upstreams.count else { return error.answer(upstream) }
             }

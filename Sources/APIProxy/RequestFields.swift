@@ -48,6 +48,7 @@ extension HTTPHeaders {
             fields.add(name: "X-Forwarded-Host", value: host)
         }
         self = fields
+        add(name: "Via", value: "1.1 \(APIProxy.name)")
         add(name: "Host", value: upstream.authority)
     }
 }

@@ -149,6 +149,9 @@ package struct PageExchange: Sendable {
             fields.remove(name: name)
         }
         if !fields.contains(name: "Cache-Control") { fields.add(name: "Cache-Control", value: "no-cache") }
+        var rule = rule
+        // What is to be stored nowhere is not for clients to keep either.
+        if fields.directives.contains("no-store") { rule.cacheOffline = .keepNothing }
         for (name, value) in answer.fields(of: page, by: rule) { fields.replaceOrAdd(name: name, value: value) }
         switch answer {
         case .notModified:

@@ -41,12 +41,7 @@ extension PageRoutes {
             return PageRoute(path, rule: nil, dictionaries: .none)
         }
         var rule = PageRule()
-        if let text = try fields.optionalString("cacheOffline") {
-            guard let offline = CacheOffline(rawValue: text) else {
-                throw fields.broken("cacheOffline", CacheOffline.rule)
-            }
-            rule.cacheOffline = offline
-        }
+        if let value = fields.object["cacheOffline"] { rule.cacheOffline = try Self.cacheOffline(value, fields) }
         if fields.has("links") {
             rule.links = try fields.strings("links", limit: PageLimits.links)
             guard rule.links.allSatisfy(PageRule.isLink),
@@ -71,6 +66,18 @@ extension PageRoutes {
             try fields.has("dictionarySeconds")
             ? fields.integer("dictionarySeconds", in: dictionarySeconds) : nil
         return PageRoute(path, rule: rule, dictionaries: dictionaries, dictionarySeconds: seconds)
+    }
+
+    /// `true` and `false` also as JSON has them.
+    private static func cacheOffline(_ value: JSON, _ fields: Fields) throws(FormatError) -> CacheOffline {
+        let known: CacheOffline? =
+            switch value {
+            case .bool(let keeps): keeps ? .keepAndRefresh : .keepNothing
+            case .string(let text): CacheOffline(rawValue: text.text)
+            default: nil
+            }
+        guard let known else { throw fields.broken("cacheOffline", CacheOffline.rule) }
+        return known
     }
 }
 

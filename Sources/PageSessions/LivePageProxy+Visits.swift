@@ -37,15 +37,7 @@ extension LivePageProxy {
     }
 
     private func answer(_ visit: PageVisit, joining run: PageRun) async -> FileAnswer {
-        if let page = run.shown {
-            if run.end.now != nil {
-                begin {
-                    try? await self.settings.sleep(PageLimits.outcomeTime)
-                    self.table.withLockedValue { $0.forget(run) }
-                }
-            }
-            return shown(page, run)
-        }
+        if let page = run.shown { return shown(page, run) }
         guard case .page(let fields, let flow) = await run.first.value(), let reader = flow.reader() else {
             return await fetch(visit.request)
         }
@@ -68,6 +60,8 @@ extension LivePageProxy {
             ServedBytes(
                 bytes: page.page.page,
                 contentType: page.fields.first(name: "Content-Type") ?? "text/html",
+                // The back button asks again: what is kept by then is newer, and is asked for.
+                cacheControl: "no-store",
                 headers: fields
             )
         )
@@ -247,6 +241,7 @@ extension LivePageProxy {
             answered.reply,
             shown: run.shown?.page,
             isOthers: visit.pages.changesAccount(answered.fields, from: run.place.account)
+                || table.withLockedValue { $0.hasEnded(run.place) }
         )
         var page: KeptPage?
         switch verdict.keeping {
@@ -262,7 +257,7 @@ extension LivePageProxy {
             )
             page = kept
             // Before the next visit may begin, which reads it.
-            disk.keep(kept, as: session.id)
+            disk.keep(kept, as: session.id, of: run.place.account)
         case .drop: disk.drop(session.id)
         case .switchOff: switchOff(session)
         }
@@ -317,7 +312,12 @@ struct PageAnswered: Sendable {
 }
 
 extension PageReply {
+    /// A page that is to be stored nowhere is not kept, whatever the protocol says of it.
     init(_ stream: ServedStream) {
-        self.init(status: Int(stream.status.code)) { stream.headers.first(name: $0) }
+        self.init(status: Int(stream.status.code)) { name in
+            let value = stream.headers.first(name: name)
+            let keepsNothing = name == PageField.cacheOffline && value != nil && stream.headers.forbidKeeping
+            return keepsNothing ? CacheOffline.keepNothing.rawValue : value
+        }
     }
 }

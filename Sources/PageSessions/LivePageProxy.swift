@@ -105,11 +105,37 @@ package final class LivePageProxy: PageDelegate {
                 return await self.fetch(request)
             }
         }
-        return proxy.decide(request)
+        let decision = proxy.decide(request)
+        guard case .later(let intake, let work) = decision, currentAccount(request) != nil else { return decision }
+        return .later(intake) { request in
+            let answer = await work(request)
+            self.noteEnd(of: request, answer)
+            return answer
+        }
     }
 
     /// As the proxy asks.
-    func fetch(_ request: FileRequest) async -> FileAnswer { await proxy.decide(request).answer(to: request) }
+    func fetch(_ request: FileRequest) async -> FileAnswer {
+        let answer = await proxy.decide(request).answer(to: request)
+        noteEnd(of: request, answer)
+        return answer
+    }
+
+    private func currentAccount(_ request: FileRequest) -> (LivePages, String)? {
+        guard let pages = settings.rules.rule(for: request.path)?.pages,
+            let account = pages.account(of: request.headers)
+        else { return nil }
+        return (pages, account)
+    }
+
+    /// Drops what is kept of an account that an answer ends: whoever signs out leaves nothing here.
+    private func noteEnd(of request: FileRequest, _ answer: FileAnswer) {
+        guard case .stream(let stream) = answer, let (pages, account) = currentAccount(request),
+            pages.changesAccount(stream.headers, from: account)
+        else { return }
+        table.withLockedValue { $0.end(of: account) }
+        disk.drop(account: account)
+    }
 
     func begin(_ job: @escaping Job) { jobs.yield(job) }
 

@@ -88,8 +88,16 @@ final class PageDisk: Sendable {
         return found ?? .nothing
     }
 
-    func keep(_ page: KeptPage, as id: MD5Digest) {
-        begin { [self] in keep(ShelfRecord(page), page.page.page, as: id, on: pages) }
+    func keep(_ page: KeptPage, as id: MD5Digest, of account: String?) {
+        var record = ShelfRecord(page)
+        record.account = account.map { ShelfRecord.name(of: $0) }
+        begin { [self, record] in keep(record, page.page.page, as: id, on: pages) }
+    }
+
+    /// All pages of an account.
+    func drop(account: String) {
+        let name = ShelfRecord.name(of: account)
+        begin { [pages] in pages.drop { $0.account == name } }
     }
 
     func drop(_ id: MD5Digest) {

@@ -65,7 +65,7 @@ extension HTTPHeaders {
         ]
         for name in protocolFields + ["Last-Modified", "Expires", "Content-Length"] { fields.remove(name: name) }
         if decoded { fields.remove(name: "Content-Encoding") }
-        fields.replaceOrAdd(name: "Cache-Control", value: "no-cache")
+        fields.replaceOrAdd(name: "Cache-Control", value: "no-store")
         return fields
     }
 

@@ -30,7 +30,7 @@ struct SessionTable {
 
     private var running: [PageSession: PageRun] = [:]
     /// The last used at the end.
-    private var memory: [(session: PageSession, page: KeptPage)] = []
+    private var memory: [(session: PageSession, account: String?, page: KeptPage)] = []
     /// Asked for before anybody opened them; the oldest first.
     private var unopened: [PageRun] = []
     /// Visits that are over, the last one at the end.
@@ -43,6 +43,9 @@ struct SessionTable {
     /// Whose pages are preloaded: once for each account.
     private var preloading: Set<PreloadKey> = []
 
+    /// Accounts that ended while their pages may have been under way.
+    private var ended: Set<String> = []
+
     struct PreloadKey: Hashable {
         let pattern: String
         let account: String?
@@ -53,6 +56,7 @@ struct SessionTable {
     ///   - name: of the visit, if it starts a request.
     mutating func meet(_ place: PagePlace, found: Found?, name: String, at now: UTCTime) -> Step {
         let session = place.session
+        if let account = place.account { ended.remove(account) }
         if overloaded.remove(session) != nil { return .pass }
         if let until = switchedOff[session] {
             if now < until { return .pass }
@@ -62,9 +66,11 @@ struct SessionTable {
             unopened.removeAll { $0 === run }
             return .join(run)
         }
-        if let place = unopened.firstIndex(where: { $0.place.session == session }) {
-            let run = unopened.remove(at: place)
-            if let page = run.end.now??.page { return .join(opened(run, page, name: name, at: now)) }
+        if let index = unopened.firstIndex(where: { $0.place.session == session }) {
+            let run = unopened.remove(at: index)
+            if let page = run.end.now??.page {
+                return .start(began(PageRun(name: name, place: run.place, shown: page, at: now)))
+            }
         }
         guard running.count < PageLimits.visits else { return .pass }
         if let page = memory.first(where: { $0.session == session })?.page {
@@ -85,16 +91,6 @@ struct SessionTable {
 
     private mutating func began(_ run: PageRun) -> PageRun {
         running[run.place.session] = run
-        return run
-    }
-
-    /// The visit of a page that was asked for before: it is as its server has it.
-    private mutating func opened(_ preload: PageRun, _ page: KeptPage, name: String, at now: UTCTime) -> PageRun {
-        let run = PageRun(name: name, place: preload.place, shown: page, at: now)
-        var told = PageResult(code: PageResult.notModified, answered: PageResult.notModified, isReload: false)
-        told.page = page.page
-        run.end.set(PageRun.End(told: told, page: page))
-        remember(run)
         return run
     }
 
@@ -124,7 +120,7 @@ struct SessionTable {
         memory.removeAll { $0.session == session }
         // What nobody has opened has a place of its own.
         if let page, !unopened.contains(where: { $0 === run }) {
-            memory.append((session, page))
+            memory.append((session, run.place.account, page))
             if memory.count > PageLimits.pagesInMemory { memory.removeFirst() }
         }
         if !cookies.isEmpty, late[session] != nil || late.count < Self.maxLate {
@@ -137,6 +133,15 @@ struct SessionTable {
         recent.append(run)
         if recent.count > Self.maxRecent { recent.removeFirst() }
     }
+
+    /// Nothing of this account is kept from now on, until it is back.
+    mutating func end(of account: String) {
+        memory.removeAll { $0.account == account }
+        unopened.removeAll { $0.place.account == account }
+        if ended.count < Self.maxLate { ended.insert(account) }
+    }
+
+    func hasEnded(_ place: PagePlace) -> Bool { place.account.map { ended.contains($0) } ?? false }
 
     mutating func forget(_ run: PageRun) { recent.removeAll { $0 === run } }
 

@@ -70,6 +70,10 @@ package struct Shelf: Sendable {
         if let tag { try? files.removeIfPresent(path(id, tag)) }
     }
 
+    func drop(where isOver: (ShelfRecord) -> Bool) {
+        for id in entries().records where record(id).map(isOver) ?? false { drop(id) }
+    }
+
     var ids: [MD5Digest] { entries().records }
 
     /// Removes what a crash has left, what is over, and what is too much.

@@ -1,14 +1,15 @@
 import NIOHTTP1
 import PageDiff
 import PatchFormat
+import PatchTrust
 
 /// What is known of a kept answer beside its bytes.
 ///
 /// ```json
 /// { "format": "patchline-page-v1", "savedAt": "2026-11-20T08:00:00Z", "sha1": "78c4…", "isOfProtocol": true,
-///   "fields": [["Content-Type", "text/html"]], "entityTag": "\"x\"", "lastModified": "…", "until": "…" }
+///   "fields": [["Content-Type", "text/html"]], "entityTag": "\"x\"", "lastModified": "…", "until": "…", "account": "9003…" }
 /// ```
-/// It names neither the page nor its account.
+/// It does not name the page, and of its account a digest alone.
 struct ShelfRecord: Equatable, Sendable {
     static let format = "patchline-page-v1"
     private static let maxFields = 64
@@ -20,6 +21,8 @@ struct ShelfRecord: Equatable, Sendable {
     var fields: HTTPHeaders = [:]
     var entityTag: String?
     var lastModified: String?
+    /// Whose page it is; nil where a rule knows no accounts.
+    var account: MD5Digest?
     /// When it is over; nil where only room ends it.
     var until: UTCTime?
 
@@ -43,6 +46,7 @@ struct ShelfRecord: Equatable, Sendable {
         entityTag = try all.optionalString("entityTag")
         lastModified = try all.optionalString("lastModified")
         until = all.has("until") ? try all.time("until") : nil
+        account = all.has("account") ? try all.digest("account") : nil
         for value in all.has("fields") ? try all.array("fields", limit: Self.maxFields) : [] {
             guard case .array(let pair) = value, pair.count == 2, case .string(let name) = pair[0],
                 case .string(let text) = pair[1], Self.isSafe(name.text), Self.isSafe(text.text)
@@ -50,6 +54,8 @@ struct ShelfRecord: Equatable, Sendable {
             fields.add(name: name.text, value: text.text)
         }
     }
+
+    static func name(of account: String) -> MD5Digest { Fingerprint(of: Array(account.utf8)).md5 }
 
     private static func isSafe(_ text: String) -> Bool {
         text.utf8.allSatisfy { ($0 >= 0x20 || $0 == 0x09) && $0 != 0x7F }
@@ -61,7 +67,7 @@ struct ShelfRecord: Equatable, Sendable {
             ("sha1", content.map { .text($0.hex) }), ("isOfProtocol", .bool(isOfProtocol)),
             ("fields", .array(fields.map { .array([.text($0.name), .text($0.value)]) })),
             ("entityTag", entityTag.map { .text($0) }), ("lastModified", lastModified.map { .text($0) }),
-            ("until", until.map { .text($0.description) }),
+            ("until", until.map { .text($0.description) }), ("account", account.map { .text($0.hex) }),
         ]).fileBytes
     }
 }

@@ -69,6 +69,15 @@ struct PageExchangeTests {
         #expect(template.fields.first(name: "template-change") == "true")
     }
 
+    @Test func `a page that is to be stored nowhere is not for clients to keep`() throws {
+        var given = html
+        given.add(name: "Cache-Control", value: "private, no-store")
+        for page in [first, second] {
+            let answer = try exchange(asks(first)).answer(given, body: page.page)
+            #expect(answer.fields["Cache-Offline"] == ["false"])
+        }
+    }
+
     @Test func `a page without a marker passes as it is, unless its route takes it`() throws {
         let plain = bytes("<p>plain</p>")
         let passed = try exchange(asks(nil)).answer(html, body: plain)
@@ -351,7 +360,7 @@ struct PageRoutesTests {
                   {"path":"/account/**","passes":true},
                   {"path":"/news/*","cacheOffline":"store","links":["/a.css","https://x/b.js"],"etagName":"sonic-etag",
                    "unmarked":true,"dictionaries":"all","dictionarySeconds":60},
-                  {"path":"/**","dictionaries":"none"}]}
+                  {"path":"/x","cacheOffline":false},{"path":"/**","dictionaries":"none"}]}
                 """#
             ),
             named: "pages.json"
@@ -364,6 +373,7 @@ struct PageRoutesTests {
         #expect(news.rule?.takesUnmarked == true)
         #expect(news.dictionaries == .all)
         #expect(news.dictionarySeconds == 60)
+        #expect(routes.route(for: ["x"])?.rule?.cacheOffline == .keepNothing)
         #expect(routes.route(for: [])?.dictionaries == PageRoute.Dictionaries.none)
     }
 

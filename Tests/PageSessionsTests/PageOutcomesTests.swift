@@ -33,7 +33,7 @@ struct PageOutcomesTests {
             let (got, told) = try await device.visit()
             #expect(got.status == 200 && got.text == Pages.cart(1))
             #expect(got.headers["Content-Type"] == ["text/html; charset=utf-8"])
-            #expect(got.headers["Cache-Control"] == ["no-cache"] && got.headers["ETag"] == [])
+            #expect(got.headers["Cache-Control"] == ["no-store"] && got.headers["ETag"] == [])
             let page = SplitPage(Array(Pages.cart(1).utf8))
             let time = ManualClock.start.seconds * 1_000
             #expect(

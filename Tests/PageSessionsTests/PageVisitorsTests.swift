@@ -82,6 +82,36 @@ struct PageVisitorsTests {
         }
     }
 
+    @Test(arguments: ["/live", "/logout"])
+    func `leave nothing when an answer ends their account, whatever it answers`(target: String) async throws {
+        try await PageFixture.running(pages: Self.ofAccounts) { device in
+            device.server.show(Pages.cart(1), at: "/home")
+            for account in ["sid=ann", "sid=bob"] {
+                try await device.visit(cookie: account)
+                try await device.visit("/home", cookie: account)
+            }
+            #expect(device.kept().count == 4)
+            device.server.answer { _ in
+                .page("", ["Set-Cookie": "sid=; Max-Age=0"], .unauthorized)
+            }
+            let got = try await device.get(target, cookie: "sid=ann")
+            if target == "/live" { _ = try await device.told(visit: got.visit, cookie: "sid=ann") }
+            await eventually { device.kept().count == 2 }
+            // Neither in memory.
+            let back = try await device.get("/home", cookie: "sid=ann")
+            #expect(back.status == 401)
+        }
+    }
+
+    @Test func `keep no page that is to be stored nowhere, whatever the protocol says of it`() async throws {
+        try await PageFixture.running { device in
+            device.server.add(["Cache-Control": "private, no-store"])
+            let (got, told) = try await device.visit()
+            #expect(got.text == Pages.cart(1) && told["code"]?.number == 1_000)
+            #expect(device.names() == [])
+        }
+    }
+
     /// V12.
     @Test(arguments: [
         ("/live?a=1", "/live?a=2", true), ("/live?sonic_a=1", "/live?sonic_a=2", false),

@@ -110,6 +110,15 @@ struct PagesTests {
         }
     }
 
+    @Test func `do not ask themselves for ever`() async throws {
+        try await LiveSite.served { url, _ in
+            let (first, second) = (url, try await get("\(url)/fields"))
+            let name = try #require(second.firstMatch(of: #/"via":"(1\.1 patchline-\d+)"/#)?.1)
+            let looped = try await get("\(first)/live", "Via: \(name)")
+            #expect(looped.hasPrefix("HTTP/1.1 508") && looped.contains("This proxy is its own upstream."), "\(looped)")
+        }
+    }
+
     @Test func `refuse a file of routes that breaks a rule`() async throws {
         try await World.with { world in
             let file = world.path("pages.json")
