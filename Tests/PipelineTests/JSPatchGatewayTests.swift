@@ -213,7 +213,26 @@ struct JSPatchGatewayTests {
                     "platform \(Self.appKey) 2.1 needs a new package, version 8, and there is no --aes-key"
                 )
             )
+            _ = try await Self.shell(
+                world,
+                """
+                openssl rand 16 >other.aes
+                openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:1024 -out other.key 2>/dev/null
+                """
+            )
+            let strangers = ["--jspatch-key", "other.key", "--aes-key", "other.aes"]
+            let strange = try await Self.sign(world, 3, strangers)
+            #expect(
+                strange.code == 3
+                    && strange.errors.contains(
+                        "loader 2.1: version 7 was made with another --jspatch-key, "
+                            + "and apps that took it would refuse version 8"
+                    ),
+                "\(strange)"
+            )
             #expect(!FileManager.default.fileExists(atPath: world.path("made3").string), "nothing is half signed")
+            try await Self.sign(world, 3, strangers + ["--other-package-keys"]).done()
+            _ = try await Self.shell(world, "rm -r made3")
             let third = try await Self.sign(world, 3).done()
             #expect(third.output.contains("~ loader 2.1: version 8 follows 7"), "\(third)")
             try await Self.publish(world, 3, to: site)
