@@ -3,6 +3,7 @@ enum AnswerRule {
     static let draft = "is not the draft that was asked for"
     static let proposal = "must be the one that was asked for"
     static let change = "must be what was proposed; is the server older than this program?"
+    static let object = "is not the object that was asked for"
     static let outcome = "must be published, drafted or alreadyPublished"
 
     static func older(than current: Int) -> String { "must be below \(current), the number of the current release" }

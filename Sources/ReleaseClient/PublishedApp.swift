@@ -95,6 +95,18 @@ package struct PublishedApp: Sendable {
     }
 }
 
+extension ServiceClient {
+    /// An object of the published tree, by the digest that a signed list gives it.
+    package func object(_ digest: SHA256Digest, of app: AppID) async throws(ServiceError) -> [UInt8] {
+        let path = URLLayout.object(digest)
+        let bytes = try await Tree(app: app, client: self).bytes(path, limit: Limits.loaderPackage)
+        guard SHA256Digest(of: bytes) == digest else {
+            throw .malformed(FormatError("answer", field: path, rule: AnswerRule.object))
+        }
+        return bytes
+    }
+}
+
 /// The published tree of one app, file by file.
 private struct Tree: Sendable {
     let app: AppID

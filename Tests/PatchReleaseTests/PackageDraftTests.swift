@@ -70,7 +70,7 @@ struct PackageDraftTests {
         for (after, first) in [(0, 1), (7, 8)] {
             let draft = try PackageDraft(Self.described(after: after), list: list, over: [])
             #expect(try draft.rows.map(\.new?.version) == [Self.version(first)])
-            #expect(draft.rows.first?.new?.isRequired == true)
+            #expect(draft.rows.first?.new?.need == .described)
         }
     }
 
@@ -108,7 +108,7 @@ struct PackageDraftTests {
         let list = try Self.draft([("fix", "1", .everyone)]).listed
         let row = try #require(PackageDraft(carrying: base, list: list).rows.first)
         #expect(try row.new?.version == Self.version(4))
-        #expect(row.new?.isRequired == false && row.kept.map(\.version.number) == [2])
+        #expect(row.new?.need == .ifPossible && row.kept.map(\.version.number) == [2])
         let gone = try #require(PackageDraft(carrying: base, list: []).rows.first)
         #expect(gone.new == nil && gone.kept.isEmpty && gone.before == 3)
     }

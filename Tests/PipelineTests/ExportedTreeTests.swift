@@ -26,6 +26,26 @@ struct ExportedTreeTests {
         #expect(try #require(judge.output.firstMatch(of: #/(\d+) forms asked for/#).flatMap { Int($0.1) }) >= 15)
     }
 
+    /// JSPatch's clients ask for the folder, without a slash, and follow a redirect to it; a cache must ask each time.
+    private func expectSyncFile(_ base: String, in folder: FilePath, type: String? = nil) async throws {
+        let place = "gateways/platform/production/0a1b/2.1"
+        let making = "mkdir -p \(place) && printf '{\"v\":3}' >\(place)/index.html && printf package >\(place)/file3"
+        try await run(.system("sh"), ["-ec", making], in: folder.appending(Workshop.app)).done()
+        for (path, body) in [
+            (place, #"{"v":3}"#), ("\(place)/", #"{"v":3}"#), ("\(place)/index.html", #"{"v":3}"#),
+            ("\(place)/file3", "package"),
+        ] {
+            let answer = try await run(.system("curl"), ["-sSLi", "\(base)/\(path)"]).done().output
+            #expect(answer.hasSuffix("\r\n\r\n\(body)"), "\(path): \(answer)")
+            #expect(answer.lowercased().contains("cache-control: no-cache\r\n"), "\(path): \(answer)")
+            if let type, body != "package", !path.hasSuffix(".html") {
+                #expect(answer.lowercased().contains("content-type: \(type)"), "\(answer)")
+            }
+        }
+        let none = try await run(.system("curl"), ["-sSLi", "\(base)/gateways/platform/production/0a1b/2.2"]).done()
+        #expect(none.output.contains(" 404"), "\(none)")
+    }
+
     /// The documented configuration, and Caddy itself.
     @Test func `is served by Caddy and by patchsrv in its compressed forms, as by nginx`() async throws {
         try await World.with { world in
@@ -49,6 +69,7 @@ struct ExportedTreeTests {
                 let device = try await world.newDevice(server: url)
                 try await device.sync().done()
                 try await expectForms(url, in: folder)
+                try await expectSyncFile("\(url)/\(Workshop.app)", in: folder)
             }
             #expect(host.1.code == 0 || host.1.wasTerminated, "\(host.1)")
         }
@@ -97,6 +118,7 @@ struct ExportedTreeTests {
                 #expect(role.contains("cache-control: public, max-age=31536000, immutable\r\n"))
                 let next = try await header("metadata/2.root.json")
                 #expect(next.contains("404") && next.contains("cache-control: public, max-age=60\r\n"))
+                try await expectSyncFile(base, in: folder, type: "application/json")
                 let lock = try await run(.system("curl"), ["-sSI", "\(url)/.lock"]).done().output
                 #expect(lock.contains("404") && lock.contains("no-store"))
                 try await expectForms(url, in: folder)

@@ -162,6 +162,23 @@ struct JSPatchGatewayTests {
                 #expect(try await Self.shell(world, judge) == names + names + "none\n")
                 let listed = try await run(.patchsrv, ["list", "--data", site.string]).done().output
                 #expect(listed.contains("gateway: production loader 2.1: version 1 can be fetched\n"), "\(listed)")
+                // The block of the page for reviewers, with what it uses of those before it.
+                let page = Tool.repository.appending("Sources/Patchline/Patchline.docc/CheckItYourself.md")
+                let review = try await Self.shell(
+                    world,
+                    """
+                    server=\(url) app=\(Workshop.app) channel=production
+                    cp made1/targets/production/patchlist.json list.json
+                    sed -n '/^fetch() /p; /^is() /,/^}/p' \(page) >block
+                    sed -n '/^jq -r .*gateways/,/^```/p' \(page) | grep -v '```' >>block
+                    . ./block
+                    """
+                )
+                #expect(
+                    review
+                        == "loader 2.1/v1.zip: is in the signed list\n"
+                        + "platform \(Self.appKey)/2.1/file1: is in the signed list\n"
+                )
             }
         }
     }
@@ -196,7 +213,26 @@ struct JSPatchGatewayTests {
                     "platform \(Self.appKey) 2.1 needs a new package, version 8, and there is no --aes-key"
                 )
             )
+            _ = try await Self.shell(
+                world,
+                """
+                openssl rand 16 >other.aes
+                openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:1024 -out other.key 2>/dev/null
+                """
+            )
+            let strangers = ["--jspatch-key", "other.key", "--aes-key", "other.aes"]
+            let strange = try await Self.sign(world, 3, strangers)
+            #expect(
+                strange.code == 3
+                    && strange.errors.contains(
+                        "loader 2.1: version 7 was made with another --jspatch-key, "
+                            + "and apps that took it would refuse version 8"
+                    ),
+                "\(strange)"
+            )
             #expect(!FileManager.default.fileExists(atPath: world.path("made3").string), "nothing is half signed")
+            try await Self.sign(world, 3, strangers + ["--other-package-keys"]).done()
+            _ = try await Self.shell(world, "rm -r made3")
             let third = try await Self.sign(world, 3).done()
             #expect(third.output.contains("~ loader 2.1: version 8 follows 7"), "\(third)")
             try await Self.publish(world, 3, to: site)
@@ -218,6 +254,11 @@ struct JSPatchGatewayTests {
                 )
                 try await Self.publish(world, 4, to: site)
                 #expect(try await Self.told(world, url) == #"{"e":1} 200"#)
+                let shown = try await run(.patchsrv, ["list", "--data", site.string]).done().output
+                #expect(
+                    shown.contains(#" 2.1: clients are told {"e":1}, and delete what they have"# + "\n"),
+                    "a package for nobody is not shown as one that can be had: \(shown)"
+                )
                 #expect(try await Self.status(url, "loader/production/2.1/v8.zip") == "404")
                 #expect(try await Self.sync(platform, url) == .delete)
                 #expect(try platform.scripts() == nil)
@@ -437,12 +478,13 @@ struct JSPatchGatewayTests {
             try await Self.publish(world, 2, to: site)
             let off = try await shown()
             #expect(off.contains("gateway: production loader 2.1 is switched off after version 1"), "\(off)")
-            #expect(try await reports() == expected, "a device may still report the last number")
+            let gc = ["gc", "--data", site.string]
+            let what = "what devices reported of 1 version for JSPatch's clients"
+            let useless = try await run(.patchsrv, gc + ["--dry-run"]).done().output
+            #expect(useless.contains("would forget \(what)"), "no package of it is listed: \(useless)")
             try Self.describe(world, 3, main: "three()\n")
             try await Self.sign(world, 3).done()
             try await Self.publish(world, 3, to: site)
-            let gc = ["gc", "--data", site.string]
-            let what = "what devices reported of 1 version for JSPatch's clients"
             let would = try await run(.patchsrv, gc + ["--dry-run"]).done().output
             #expect(would.contains("would forget \(what)"), "\(would)")
             #expect(try await reports() == expected, "it was not done")
@@ -516,6 +558,142 @@ struct JSPatchGatewayTests {
                 } catch {
                     #expect(error.domain == "com.jspatch" && error.code == 5_003 && error.kind == .refused, "\(error)")
                 }
+            }
+        }
+    }
+
+    @Test func `get a package of what stays on the server, and no change that needs one goes on without it unseen`()
+        async throws
+    {
+        try await World.with { world in
+            _ = try await Self.prepare(world)
+            let (site, keys) = (world.path("channels"), world.path("channel keys"))
+            try await world.makeKeys(keys, ["--channel", "production", "--channel", "beta"])
+            try await world.makeSite(site, keys: keys)
+            let token = try await world.token(for: site)
+            func make(_ number: Int, _ channel: String, after: String?) async throws {
+                _ = try await Self.shell(
+                    world,
+                    "sed -i 's/channel: .*/channel: \(channel)/' source\(number)/release.yaml; rm -rf made\(number)"
+                )
+                let previous = after.map { ["--previous", world.path($0).string] } ?? []
+                let arguments = [
+                    "release", world.path("source\(number)").string, "--keys", keys.string, "--output",
+                    world.path("made\(number)").string,
+                ]
+                try await run(.patchsign, arguments + previous + Self.keys, in: world.folder).done()
+                try await Self.publish(world, number, to: site)
+            }
+            try Self.describe(world, 1, main: "one()\n")
+            try await make(1, "production", after: nil)
+            try Self.describe(world, 2, main: "two()\n")
+            try await make(2, "production", after: "made1")
+            try Self.describe(world, 3, main: "three()\n")
+            try await make(3, "beta", after: nil)
+            try await serving(site) { url, operators in
+                let at = [
+                    "--channel", "production", "--server", operators, "--token-file", token.string, "--keys",
+                    keys.string, "--push", "--yes",
+                ]
+                func sign(_ arguments: [String]) async throws -> Outcome {
+                    try await run(.patchsign, arguments + at, in: world.folder)
+                }
+                let back = ["rollback", "--to", "1"]
+                let refused = try await sign(back)
+                #expect(refused.code == 64, "\(refused)")
+                #expect(
+                    refused.errors.contains(
+                        "loader 2.1 needs a new package, version 3, and there is no --jspatch-key\n"
+                            + "hint: give --jspatch-key, or --without-packages, which goes on without: "
+                            + "version 2 cannot be had any more; clients that have it keep it"
+                    ),
+                    "\(refused)"
+                )
+                let half = try await sign(back + Self.keys.prefix(2))
+                #expect(
+                    half.code == 64
+                        && half.errors.contains(
+                            "give --aes-key, or --without-packages, which goes on without: "
+                                + "its clients delete version 2, and get nothing"
+                        ),
+                    "\(half)"
+                )
+                #expect(try await Self.told(world, url) == #"{"v":2} 200"#, "nothing was published")
+                let other = try await Self.shell(world, "openssl rand 16 >other.key")
+                #expect(other.isEmpty)
+                let strange = try await sign(back + Self.keys.prefix(2) + ["--aes-key", "other.key"])
+                #expect(
+                    strange.code == 3
+                        && strange.errors.contains(
+                            "platform \(Self.appKey) 2.1: version 2 was made with another --aes-key, "
+                                + "and apps that took it would refuse version 3"
+                        ),
+                    "\(strange)"
+                )
+                let stepped = try await sign(back + Self.keys)
+                #expect(stepped.code == 0 && stepped.output.contains("published production 3"), "\(stepped)")
+                #expect(try await Self.told(world, url) == #"{"v":3} 200"#)
+                let (loader, platform) = (try Self.loader(world), try Self.platform(world))
+                try await Self.update(loader, to: 3, url)
+                #expect(try loader.folder.scripts()?.main == "one()\n")
+                _ = try await Self.sync(platform, url)
+                #expect(try platform.scripts()?.main == "one()\n")
+
+                let promotion = ["promote", "--from", "beta"]
+                let stale = try await sign(promotion)
+                #expect(
+                    stale.code == 64
+                        && stale.errors.contains(
+                            "its clients stay on version 3, whose scripts this list replaces"
+                        ),
+                    "\(stale)"
+                )
+                let promoted = try await sign(promotion + Self.keys)
+                #expect(promoted.code == 0, "\(promoted)")
+                #expect(try await Self.told(world, url) == #"{"v":4} 200"#)
+                _ = try await Self.sync(platform, url)
+                #expect(try platform.scripts()?.main == "three()\n")
+                let without = try await sign(["rollback", "--to", "2", "--without-packages"])
+                #expect(
+                    without.code == 0
+                        && without.errors.contains(
+                            "loader 2.1: the package that its scripts need was not made; "
+                                + "the next release with --jspatch-key makes version 5"
+                        )
+                        && without.errors.contains("the next release with --jspatch-key and --aes-key makes version 5"),
+                    "\(without)"
+                )
+                #expect(try await Self.told(world, url) == #"{"e":1} 200"#)
+                let withdrawn = try await sign(["withdraw", "fix", "--version", "2"] + Self.keys)
+                #expect(withdrawn.code == 0, "\(withdrawn)")
+                #expect(try await Self.told(world, url) == #"{"v":5} 200"#)
+            }
+            let checked = try await run(.patchsrv, ["check", "--data", site.string])
+            #expect(checked.code == 0, "\(checked)")
+        }
+    }
+
+    @Test func `are said to need keys of their own where a short app key makes several of them`() async throws {
+        try await World.with { world in
+            _ = try await Self.prepare(world)
+            for (number, appKey, isWarned) in [(1, "0a1b2c3d4e", true), (2, "0a1b2c3d4e5f607", false)] {
+                try Self.describe(world, number, main: "one()\n", jspatch: "platform: \(appKey)")
+                _ = try await Self.shell(
+                    world,
+                    """
+                    sed -i 's/"2.1"/"2.1", "2.2"/' source\(number)/release.yaml
+                    printf %s_%s_jp \(appKey) 2.1 | head -c 16 >aes.key
+                    """
+                )
+                let arguments = [
+                    "release", world.path("source\(number)").string, "--keys", world.shop.keys.string, "--output",
+                    world.path("made\(number)").string,
+                ]
+                let signed = try await run(.patchsign, arguments + Self.keys, in: world.folder).done()
+                let warning =
+                    "--aes-key: it is what clients of app version 2.1 make of 0a1b2c3d4e_2.1_jp; those of "
+                    + "2.2 make another, and could not open their package"
+                #expect(signed.errors.contains(warning) == isWarned, "\(signed)")
             }
         }
     }

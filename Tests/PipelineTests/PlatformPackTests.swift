@@ -68,6 +68,25 @@ struct PlatformPackTests {
         }
     }
 
+    @Test func `is warned of where it says another app version than its folder, and needs a folder`() async throws {
+        try await World.with { world in
+            try await Self.prepare(world)
+            let moved = try await Self.pack(world, "main.js", "-o", "\(Self.folder)/file4", "--app-version", "2.2")
+                .done()
+            #expect(
+                moved.errors
+                    == "warning: the package says app version 2.2, and lies in the folder 2.1, "
+                    + "where this project's clients refuse it\n"
+            )
+            let right = try await Self.pack(world, "main.js", "-o", "\(Self.folder)/file5", "--app-version", "2.1")
+                .done()
+            #expect(right.errors == "")
+            let nowhere = try await Self.pack(world, "main.js", "-o", "p/file3")
+            #expect(nowhere.code == 6 && nowhere.errors.contains("error: there is no folder "), "\(nowhere)")
+            #expect(nowhere.errors.hasSuffix("hint: mkdir -p makes it\n"), "\(nowhere)")
+        }
+    }
+
     @Test func `is the same each time, and tells what it is asked to`() async throws {
         try await World.with { world in
             try await Self.prepare(world)
@@ -117,6 +136,7 @@ struct PlatformPackTests {
             func said() async throws -> String { try await Self.shell(world, "cat \(Self.folder)/index.html") }
             for (options, expected) in [
                 (["--paused"], #"{"p":true,"v":3}"#), ([], #"{"v":3}"#),
+                (["--gray", "0"], #"{"p":true,"v":3}"#),
                 (["--condition", "ios>=9.0", "--otherwise", "2"], #"{"c":"ios>=9.0","cv":2,"v":3}"#),
             ] {
                 let told = try await run(
@@ -144,6 +164,8 @@ struct PlatformPackTests {
             #expect(try await said() == #"{"e":1}"#)
             let none = try await run(.patchsign, ["pack", "--tell", "."], in: world.folder)
             #expect(none.code == 8 && none.errors.contains("index.html names no version"), "\(none)")
+            let nowhere = try await run(.patchsign, ["pack", "--tell", "nope", "--paused"], in: world.folder)
+            #expect(nowhere.code == 6 && nowhere.errors.contains("error: there is no folder "), "\(nowhere)")
             let bare = try await run(.patchsign, ["pack", "--delete", "main.js"], in: world.folder)
             #expect(bare.code == 64 && bare.errors.contains("--delete needs --tell"), "\(bare)")
         }

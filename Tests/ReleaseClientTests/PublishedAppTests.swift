@@ -35,6 +35,20 @@ struct PublishedAppTests {
         let none = await #expect(throws: ServiceError.self) { try await empty.release(version) }
         #expect(none == .noRelease(try #require(ChannelName("production"))))
     }
+
+    @Test func `is taken as a script for a package where its digest is that of the list, and no other`() async throws {
+        let (digest, other) = (SHA256Digest(of: Array("one()".utf8)), SHA256Digest(of: Array("two()".utf8)))
+        let service = try TreeService(
+            current: 9,
+            objects: [digest: Array("one()".utf8), other: Array("three()".utf8)]
+        )
+        #expect(try await service.object(digest) == Array("one()".utf8))
+        let error = await #expect(throws: ServiceError.self) { try await service.object(other) }
+        #expect(
+            error?.description == "the server's answer is not what it should be: answer: "
+                + "\(URLLayout.object(other)) is not the object that was asked for"
+        )
+    }
 }
 
 /// A service with one app, whose releases are all signed as they should be, and which may answer one for another.
@@ -52,7 +66,12 @@ private struct TreeService: FileSource {
     /// - Parameters:
     ///   - current: the version of the release that the snapshot lists; versions up to 12 are signed.
     ///   - others: the version that is answered in place of another.
-    init(current: Int?, answering others: [Int: Int] = [:]) throws {
+    ///   - objects: what is answered, by the digest that is asked for.
+    init(
+        current: Int?,
+        answering others: [Int: Int] = [:],
+        objects: [SHA256Digest: [UInt8]] = [:]
+    ) throws {
         let (app, channel) = (try #require(AppID("com.example.shop")), try #require(ChannelName("production")))
         let key = try PrivateKey.generate(.ed25519)
         let signer = TUFKey(key.publicKey)
@@ -64,6 +83,7 @@ private struct TreeService: FileSource {
             return envelope.fileBytes
         }
         var files: [String: [UInt8]] = [:]
+        for (digest, bytes) in objects { files[URLLayout.object(digest)] = bytes }
         for version in 1...12 {
             files[URLLayout.metadata(channel.text, version: version)] = try signed(
                 RoleDocument.delegated(
@@ -104,6 +124,11 @@ private struct TreeService: FileSource {
             let published = try await PublishedApp(app, root: root, at: Self.now, from: client)
             return try await published.release(of: channel, version: version).header.roleVersion
         }
+    }
+
+    func object(_ digest: SHA256Digest) async throws -> [UInt8] {
+        let app = app
+        return try await asked { client throws(ServiceError) in try await client.object(digest, of: app) }
     }
 
     func decide(_ request: FileRequest) -> FileDecision { .later(.whole, answer) }

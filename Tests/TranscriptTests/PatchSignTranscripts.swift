@@ -45,7 +45,7 @@ struct PatchSignTranscripts {
     private func answers() -> [ServiceError] {
         let rules = [
             ("release", AnswerRule.draft), ("id", AnswerRule.proposal), ("change", AnswerRule.change),
-            ("outcome", AnswerRule.outcome),
+            ("outcome", AnswerRule.outcome), ("objects/ab/abcd", AnswerRule.object),
         ]
         let refusals: [TransportFault.TLSRefusal] = [
             .otherName, .notVerified, .notTLS, .ended, .fault(.noAuthority), .handshake("PROTOCOL_VERSION"),

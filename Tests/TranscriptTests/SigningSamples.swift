@@ -62,11 +62,16 @@ extension SigningError: Sampled {
 
     private static var packageKeys: [SigningError] {
         guard let appVersion = AppVersion("2.1"), let key = PlatformAppKey("0a1b2c3d4e5f6071"),
-            let version = LoaderVersion(4)
+            let version = LoaderVersion(4), let before = LoaderVersion(3)
         else { return [] }
         return [
-            .noPackageKey(.init(.loader, appVersion), version, option: "--jspatch-key"),
-            .noPackageKey(.init(.platform(key), appVersion), version, option: "--aes-key"),
+            .noPackageKey(.init(.loader, appVersion), version, option: "--jspatch-key", without: nil),
+            .noPackageKey(.init(.platform(key), appVersion), version, option: "--aes-key", without: nil),
+            .noPackageKey(.init(.loader, appVersion), version, option: "--jspatch-key", without: .stay(before)),
+            .noPackageKey(.init(.loader, appVersion), version, option: "--jspatch-key", without: .lose(before)),
+            .noPackageKey(.init(.platform(key), appVersion), version, option: "--aes-key", without: .lose(before)),
+            .noPackageKey(.init(.platform(key), appVersion), version, option: "--aes-key", without: .nothing),
+            .otherPackageKey(.init(.loader, appVersion), before, version, option: "--jspatch-key"),
         ]
     }
 
@@ -76,7 +81,7 @@ extension SigningError: Sampled {
             .rootOfTrust, .key, .token, .signer, .jspatch, .testingKey, .keyInTwoUses, .notASigner, .noKey, .foreign,
             .unlisted, .republished, .unmet, .nothingToWithdraw, .withdrawn, .embedding, .exists, .notReplaced, .plan,
             .keyName, .opensNothing, .ceremony, .loader, .scriptName, .platform, .encryptionKey, .noSyncFile,
-            .noPackageKey, .nothingTold:
+            .noPackageKey, .otherPackageKey, .nothingTold:
             true
         }
     }

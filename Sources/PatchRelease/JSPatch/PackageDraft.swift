@@ -12,15 +12,42 @@ package struct PackageDraft: Equatable, Sendable {
         package let scripts: [ScriptName: PatchID]
         /// The base's, as far as all that is in them is listed; the newest first.
         package let kept: [GatewayPackages.Package]
+        /// The base's newest, whether it is kept or not.
+        package let last: GatewayPackages.Package?
         /// What is to be packed now, if anything is.
         package let new: New?
+
+        /// What clients have of it where nothing is packed.
+        package var withoutNew: Without {
+            guard let version = LoaderVersion(before) else { return .nothing }
+            return kept.first?.version == version ? .stay(version) : .lose(version)
+        }
+    }
+
+    /// What becomes of a wire's clients without the package that its scripts need.
+    package enum Without: Equatable, Sendable {
+        /// They stay on scripts that were replaced.
+        case stay(LoaderVersion)
+        /// The last version is not to be had any more.
+        case lose(LoaderVersion)
+        /// They never had anything.
+        case nothing
+    }
+
+    /// What is done where the keys for a package are not there.
+    package enum Need: Equatable, Sendable {
+        /// No release: the description asks for it.
+        case described
+        /// No release, unless whoever makes it says so: its list has other scripts than clients have.
+        case carried
+        /// A release without it: what is taken back must go, with keys or without.
+        case ifPossible
     }
 
     package struct New: Equatable, Sendable {
         package let version: LoaderVersion
         package let contents: [ScriptName: SHA256Digest]
-        /// Whether the description asks for it: without keys there is no release then; else there is none of it.
-        package let isRequired: Bool
+        package let need: Need
     }
 
     /// A row of the list, as far as packages depend on it.
@@ -65,7 +92,7 @@ package struct PackageDraft: Equatable, Sendable {
             let contents: [ScriptName: SHA256Digest]
             contents = try Self.contents(described.scripts, on: line, in: list)
             rows.append(
-                try Row(line, described.scripts, contents, after: described.after, isRequired: true, list, base)
+                try Row(line, described.scripts, contents, after: described.after, .described, list, base)
             )
         }
         let lines = Set(rows.map(\.line))
@@ -79,13 +106,18 @@ package struct PackageDraft: Equatable, Sendable {
     /// The base's wires as they are, over a list that may be another; or those of a release that is promoted.
     ///
     /// What cannot be packed for them is left out.
-    package init(carrying base: [GatewayPackages], promoting source: [GatewayPackages] = [], list: [Listed]) {
+    package init(
+        carrying base: [GatewayPackages],
+        promoting source: [GatewayPackages] = [],
+        list: [Listed],
+        _ need: Need = .ifPossible
+    ) {
         let promoted = source.filter(\.isSwitchedOn)
         let carried = base.filter { row in row.isSwitchedOn && !promoted.contains { $0.line == row.line } }
         var rows: [Row] = []
         for row in promoted + carried {
             let contents = try? Self.contents(row.scripts, on: row.line, in: list)
-            let next = try? Row(row.line, row.scripts, contents, after: 0, isRequired: false, list, base)
+            let next = try? Row(row.line, row.scripts, contents, after: 0, need, list, base)
             rows.append(next?.taking(row.newest) ?? Row(off: row))
         }
         let lines = Set(rows.map(\.line))
@@ -144,7 +176,7 @@ extension PackageDraft.Row {
         _ scripts: [ScriptName: PatchID],
         _ contents: [ScriptName: SHA256Digest]?,
         after: Int,
-        isRequired: Bool,
+        _ need: PackageDraft.Need,
         _ list: [PackageDraft.Listed],
         _ base: [GatewayPackages]
     ) throws(PackageDraft.Problem) {
@@ -158,15 +190,16 @@ extension PackageDraft.Row {
             guard let version = LoaderVersion(before + 1) else {
                 throw PackageDraft.Problem(field: "jspatch", rule: "has given out every number on \(line)")
             }
-            new = PackageDraft.New(version: version, contents: contents, isRequired: isRequired)
+            new = PackageDraft.New(version: version, contents: contents, need: need)
         }
         let room = Limits.packagesOfLine - (new == nil ? 0 : 1)
-        self.init(line: line, before: before, scripts: scripts, kept: Array(kept.prefix(room)), new: new)
+        let last = known?.packages.first
+        self.init(line: line, before: before, scripts: scripts, kept: Array(kept.prefix(room)), last: last, new: new)
     }
 
     /// Switched off.
     fileprivate init(off row: GatewayPackages) {
-        self.init(line: row.line, before: row.latest.number, scripts: [:], kept: [], new: nil)
+        self.init(line: row.line, before: row.latest.number, scripts: [:], kept: [], last: nil, new: nil)
     }
 
     /// With another channel's newest package as it is, where that is what is to be packed and its number is free here.
@@ -177,6 +210,7 @@ extension PackageDraft.Row {
             before: other.version.number,
             scripts: scripts,
             kept: [other] + kept.prefix(Limits.packagesOfLine - 1),
+            last: other,
             new: nil
         )
     }

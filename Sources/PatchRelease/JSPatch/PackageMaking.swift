@@ -11,10 +11,13 @@ package struct PackageKeys: Sendable {
     package let signer: JSPatchSigner
     /// Of the platform's; the loader's packages are not encrypted.
     package let encryption: AESKey?
+    /// Whether they may be others than those of the package before.
+    package let mayDiffer: Bool
 
-    package init(signer: JSPatchSigner, encryption: AESKey?) {
+    package init(signer: JSPatchSigner, encryption: AESKey?, mayDiffer: Bool = false) {
         self.signer = signer
         self.encryption = encryption
+        self.mayDiffer = mayDiffer
     }
 }
 
@@ -24,49 +27,140 @@ struct PackageMaking: Sendable {
         let gateways: [GatewayPackages]
         /// The packages that are new.
         let objects: [SHA256Digest: [UInt8]]
+        let warnings: [DescriptionError]
     }
 
     /// Nil where nothing new is to be made.
     let keys: PackageKeys?
     let files: any FileOperations
-    /// Where a script's bytes lie.
+    /// Where a script's bytes lie, or those of a package.
     let object: @Sendable (SHA256Digest) -> FilePath?
+    /// Those that lie nowhere here, because they stayed on the server.
+    var fetched: [SHA256Digest: [UInt8]] = [:]
+
+    /// The contents that packages are made of, and compared with, and that are not at hand; each once.
+    func absent(_ draft: PackageDraft) -> [SHA256Digest] {
+        guard let keys else { return [] }
+        var wanted: Set<SHA256Digest> = []
+        for row in draft.rows {
+            guard let new = row.new, row.line.wire == .loader || keys.encryption != nil else { continue }
+            wanted.formUnion(new.contents.values)
+            if let last = row.last, !keys.mayDiffer { wanted.insert(last.fingerprint.sha256) }
+        }
+        return wanted.filter { object($0) == nil && fetched[$0] == nil }.sorted()
+    }
 
     func make(_ draft: PackageDraft) throws(SigningError) -> Made {
         var (gateways, objects): ([GatewayPackages], [SHA256Digest: [UInt8]]) = ([], [:])
+        var warnings: [DescriptionError] = []
         for row in draft.rows {
             var made: GatewayPackages.Package?
-            if let new = row.new, let bytes = try package(new, on: row.line) {
+            if let new = row.new, let bytes = try package(new, of: row) {
                 let fingerprint = Fingerprint(of: bytes)
                 objects[fingerprint.sha256] = bytes
                 made = .init(version: new.version, fingerprint: fingerprint, contents: new.contents)
             }
+            if let new = row.new, made == nil {
+                let keys = row.line.wire == .loader ? "--jspatch-key" : "--jspatch-key and --aes-key"
+                let rule =
+                    "the package that its scripts need was not made; "
+                    + "the next release with \(keys) makes version \(new.version)"
+                warnings.append(DescriptionError("\(row.line)", rule: rule))
+            }
             if let row = row.packages(made) { gateways.append(row) }
         }
-        return Made(gateways: gateways, objects: objects)
+        return Made(gateways: gateways, objects: objects, warnings: warnings + foreignKeys(draft))
+    }
+
+    /// Where the key is the one that clients of one app version make of its name, those of another may make another.
+    private func foreignKeys(_ draft: PackageDraft) -> [DescriptionError] {
+        guard let encryption = keys?.encryption else { return [] }
+        let lines = draft.rows.filter { $0.new != nil }.map(\.line)
+        var warnings: [DescriptionError] = []
+        // One release has one app key: a description names one, and a wire of another is carried.
+        for (appKey, lines) in Dictionary(grouping: lines, by: \.wire.appKey) {
+            guard let appKey else { continue }
+            // Two keys are the same where they make the same of nothing: what they are is not shown.
+            let own = lines.filter { $0.ownKey(appKey)?.encrypted([]) == encryption.encrypted([]) }
+            guard let first = own.first, let other = lines.first(where: { !own.contains($0) }) else { continue }
+            let rule =
+                "it is what clients of app version \(first.appVersion) make of \(appKey)_\(first.appVersion)_jp; those of "
+                + "\(other.appVersion) make another, and could not open their package"
+            warnings.append(DescriptionError("--aes-key", rule: rule))
+        }
+        return warnings
     }
 
     /// Nil for want of a key, where none is required.
     private func package(
         _ new: PackageDraft.New,
-        on line: GatewayPackages.Line
+        of row: PackageDraft.Row
     ) throws(SigningError) -> [UInt8]? {
+        let line = row.line
         let place = LoaderPlace(line.appVersion, new.version)
         let name = FilePath(line.path(new.version))
         func missing(_ option: String) throws(SigningError) -> [UInt8]? {
-            if new.isRequired { throw .noPackageKey(line, new.version, option: option) }
-            return nil
+            switch new.need {
+            case .described: throw .noPackageKey(line, new.version, option: option, without: nil)
+            case .carried: throw .noPackageKey(line, new.version, option: option, without: row.withoutNew)
+            case .ifPossible: return nil
+            }
         }
         guard let keys else { return try missing("--jspatch-key") }
         switch line.wire {
         case .loader:
+            try checkSame(keys, row, new)
             let scripts = try scripts(new, for: place, in: name)
             return try LoaderPacking.bytes(scripts, of: name, signedBy: keys.signer)
         case .platform:
             guard let encryption = keys.encryption else { return try missing("--aes-key") }
+            try checkSame(keys, row, new)
             let scripts = try scripts(new, for: place, in: name)
             return try PlatformPacking.bytes(scripts, of: name, signedBy: keys.signer, encryptedBy: encryption)
         }
+    }
+
+    /// An app has one pair and one key for good: with others it would refuse what is made now.
+    ///
+    /// Only where the package before is at hand; what cannot be read in it tells nothing.
+    private func checkSame(
+        _ keys: PackageKeys,
+        _ row: PackageDraft.Row,
+        _ new: PackageDraft.New
+    ) throws(SigningError) {
+        guard !keys.mayDiffer, let last = row.last,
+            let bytes = try? bytes(last.fingerprint.sha256, Limits.loaderPackage)
+        else { return }
+        func other(_ option: String) -> SigningError {
+            .otherPackageKey(row.line, last.version, new.version, option: option)
+        }
+        switch row.line.wire {
+        case .loader:
+            do throws(LoaderError) { _ = try VerifiedScripts(LoaderPackage(bytes), by: keys.signer.publicKey) } catch {
+                if case .signature = error { throw other("--jspatch-key") }
+            }
+        case .platform:
+            guard let encryption = keys.encryption else { return }
+            do throws(PlatformError) {
+                _ = try OpenedPlatformPackage(
+                    PlatformPackage(bytes),
+                    by: keys.signer.publicKey,
+                    openedWith: encryption
+                )
+            } catch {
+                if case .signature = error { throw other("--jspatch-key") }
+                throw other("--aes-key")
+            }
+        }
+    }
+
+    private func bytes(_ digest: SHA256Digest, _ limit: Int) throws(SigningError) -> [UInt8] {
+        if let bytes = fetched[digest] { return bytes }
+        let url = URLLayout.object(digest)
+        guard let file = object(digest) else { throw .release(FilePath(url), .missing(url)) }
+        let bytes = try onDisk { () throws(FileError) in try files.read(file, limit: limit) }
+        guard SHA256Digest(of: bytes) == digest else { throw .bundle(.changed(file)) }
+        return bytes
     }
 
     private func scripts(
@@ -77,13 +171,17 @@ struct PackageMaking: Sendable {
         var scripts: [ScriptName: [UInt8]] = [:]
         var left = Limits.loaderScripts
         for (name, digest) in new.contents.sorted(by: { $0.key < $1.key }) {
-            let url = URLLayout.object(digest)
-            guard let file = object(digest) else { throw .release(FilePath(url), .missing(url)) }
-            let bytes = try onDisk { () throws(FileError) in try files.read(file, limit: left) }
-            guard SHA256Digest(of: bytes) == digest else { throw .bundle(.changed(file)) }
+            let bytes = try bytes(digest, left)
             left -= bytes.count
             scripts[name] = bytes
         }
         return try LoaderPacking.packing(package) { () throws(LoaderError) in try LoaderScripts(scripts, for: place) }
+    }
+}
+
+extension GatewayPackages.Line {
+    /// The key that the platform's clients make of their app's key and version, unless the app gives them another.
+    fileprivate func ownKey(_ appKey: PlatformAppKey) -> AESKey? {
+        AESKey(Array("\(appKey)_\(appVersion)_jp".utf8.prefix(AESKey.size)))
     }
 }

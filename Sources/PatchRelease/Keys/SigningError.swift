@@ -38,7 +38,11 @@ package enum SigningError: Error, Equatable, Sendable {
     /// What stands where a sync file is to stand is none.
     case noSyncFile(FilePath)
     /// The release needs a new package of that number, and the option that names its key is not given.
-    case noPackageKey(GatewayPackages.Line, LoaderVersion, option: String)
+    ///
+    /// `without`: what becomes of clients where the release goes on without it; nil where it must not.
+    case noPackageKey(GatewayPackages.Line, LoaderVersion, option: String, without: PackageDraft.Without?)
+    /// The version before was made with another key than the option names, and apps have that one.
+    case otherPackageKey(GatewayPackages.Line, LoaderVersion, LoaderVersion, option: String)
     /// A sync file that is to tell something else of its version names none, or is not there.
     case nothingTold(FilePath)
     /// A file that is to be a script of such a package.
@@ -96,8 +100,10 @@ extension SigningError: CustomStringConvertible {
         case .platform(let path, let error): "\(path): \(error)"
         case .encryptionKey(let path, let count): "\(path) has \(Words.bytes(count)); an AES key \(AESKey.rule)"
         case .noSyncFile(let path): "\(path) stands where the sync file would, and is none"
-        case .noPackageKey(let line, let version, let option):
+        case .noPackageKey(let line, let version, let option, _):
             "\(line) needs a new package, version \(version), and there is no \(option)"
+        case .otherPackageKey(let line, let old, let new, let option):
+            "\(line): version \(old) was made with another \(option), and apps that took it would refuse version \(new)"
         case .nothingTold(let path): "\(path) names no version"
         case .scriptName(let path): "\(path) cannot stand in a package: its name \(ScriptName.rule)"
         case .testingKey(let name): "\(name) is one of the testing keys, whose private halves everybody has"

@@ -39,6 +39,10 @@ package struct ReleaseBuilder: Sendable {
     package let scriptParsing: ScriptParsing
     /// The proposal that the release carries out.
     package var proposal: ProposalID?
+    /// What becomes of a promotion or a step back whose scripts need packages that no key is there for.
+    package var packageNeed = PackageDraft.Need.carried
+    /// Scripts and packages that stayed on the server, and are needed to make packages here: see ``absent(for:source:)``.
+    package var fetched: [SHA256Digest: [UInt8]] = [:]
 
     package init(
         rootOfTrust: ReleaseTrust,
@@ -103,8 +107,8 @@ package struct ReleaseBuilder: Sendable {
         version: VersionLabel?,
         from base: BaseRelease
     ) async throws(SigningError) -> MadeRelease {
-        let draft = try ReleaseDraft(withdrawing: id, version: version, from: base.contents)
-        return try await sign(draft, channel: base.contents.channel, DescribedContents())
+        let (draft, packages) = try drafts(.withdraw(id, version: version), over: base)
+        return try await sign(draft, packages, channel: base.contents.channel, DescribedContents())
     }
 
     /// The base again: the same list, the next role version, a new expiry, signatures by the present keys.
@@ -123,12 +127,8 @@ package struct ReleaseBuilder: Sendable {
     ) async throws(SigningError) -> MadeRelease {
         try check(rootOfTrust.app, channel, in: source.folder)
         try source.checkUse(ofEntryKey: entrySigner)
-        let draft = try ReleaseDraft(promoting: source.contents, over: base?.contents, rollouts: rollouts)
-        let packages = PackageDraft(
-            carrying: base?.contents.list.gateways ?? [],
-            promoting: source.contents.list.gateways,
-            list: draft.listed
-        )
+        let change = ProposedChange.promote(from: source.contents.channel, rollouts: rollouts)
+        let (draft, packages) = try drafts(change, over: base, source: source)
         return try await sign(draft, packages, channel: channel, DescribedContents(), source: source)
     }
 
@@ -136,8 +136,8 @@ package struct ReleaseBuilder: Sendable {
     package func rollBack(to older: BaseRelease) async throws(SigningError) -> MadeRelease {
         try check(rootOfTrust.app, older.contents.channel, in: older.folder)
         try older.checkUse(ofEntryKey: entrySigner)
-        let draft = try ReleaseDraft(rollingBackTo: older.contents, over: base?.contents)
-        return try await sign(draft, channel: older.contents.channel, DescribedContents(), source: older)
+        let (draft, packages) = try drafts(.rollBack(to: older.release.header.roleVersion), over: base, source: older)
+        return try await sign(draft, packages, channel: older.contents.channel, DescribedContents(), source: older)
     }
 
     /// The base with other rules for one version.
@@ -147,8 +147,43 @@ package struct ReleaseBuilder: Sendable {
         version: VersionLabel,
         in base: BaseRelease
     ) async throws(SigningError) -> MadeRelease {
-        let draft = try ReleaseDraft(changing: edit, of: Label(patchID: id, version: version), in: base.contents)
-        return try await sign(draft, channel: base.contents.channel, DescribedContents())
+        let (draft, packages) = try drafts(.rules(id, version: version, edit), over: base)
+        return try await sign(draft, packages, channel: base.contents.channel, DescribedContents())
+    }
+
+    /// What a change makes of the base's list and wires.
+    private func drafts(
+        _ change: ProposedChange,
+        over base: BaseRelease?,
+        source: BaseRelease? = nil
+    ) throws(SigningError) -> (ReleaseDraft, PackageDraft) {
+        let gateways = base?.contents.list.gateways ?? []
+        let draft: ReleaseDraft
+        switch (change, base?.contents, source?.contents) {
+        case (.promote(_, let rollouts), let base, let source?):
+            draft = try ReleaseDraft(promoting: source, over: base, rollouts: rollouts)
+            let promoted = source.list.gateways
+            let packages = PackageDraft(carrying: gateways, promoting: promoted, list: draft.listed, packageNeed)
+            return (draft, packages)
+        case (.rollBack, let base, let older?):
+            draft = try ReleaseDraft(rollingBackTo: older, over: base)
+            return (draft, PackageDraft(carrying: gateways, list: draft.listed, packageNeed))
+        case (.withdraw(let id, let version), let base?, _):
+            draft = try ReleaseDraft(withdrawing: id, version: version, from: base)
+        case (.rules(let id, let version, let edit), let base?, _):
+            draft = try ReleaseDraft(changing: edit, of: Label(patchID: id, version: version), in: base)
+        case (.promote, _, nil), (.rollBack, _, nil), (.withdraw, nil, _), (.rules, nil, _):
+            preconditionFailure("what a change is made from is read before")
+        }
+        return (draft, PackageDraft(carrying: gateways, list: draft.listed))
+    }
+
+    /// What packages of a change are made of and is not at hand: a release that was fetched has no objects.
+    package func absent(for change: ProposedChange, source: BaseRelease?) throws(SigningError) -> [SHA256Digest] {
+        let (base, packages) = (base, try drafts(change, over: base, source: source).1)
+        return PackageMaking(keys: packageKeys, files: files) {
+            base?.release.objects[$0] ?? source?.release.objects[$0]
+        }.absent(packages)
     }
 
     private func check(_ app: AppID, _ channel: ChannelName, in folder: FilePath) throws(SigningError) {
@@ -189,7 +224,12 @@ package struct ReleaseBuilder: Sendable {
         if let signer = packageKeys?.signer, signer.signingKey == nil, packages.rows.isEmpty {
             throw .key(signer.file, .tooSmall(bits: signer.publicKey.bits))
         }
-        let made = try PackageMaking(keys: packageKeys, files: files) { assembly.object($0) }.make(packages)
+        let made = try PackageMaking(
+            keys: packageKeys,
+            files: files,
+            object: { assembly.object($0) },
+            fetched: fetched
+        ).make(packages)
         let signing = EntrySigning(entrySigner)
         let jobs = assembly.jobs(knownBy: signing.keyID)
         let progress = progress
@@ -213,7 +253,7 @@ package struct ReleaseBuilder: Sendable {
             signatures: SignatureCounts(made: new, kept: signatures.count - new),
             jspatch: jspatch.counts,
             leftOut: described.leftOut,
-            warnings: described.warnings
+            warnings: described.warnings + made.warnings
         )
     }
 }

@@ -103,8 +103,12 @@ extension AppListing.PackageLine {
         let name = "\(channel) \(row.line)"
         if row.isSwitchedOn {
             let open = open.map { "version \($0) can be fetched" } ?? "nothing can be fetched"
-            let told = told.map { ", and clients are told \(String(decoding: $0.canonicalBytes, as: UTF8.self))" } ?? ""
-            console.line("gateway: \(name): \(open)\(told)")
+            let told = told.map { (told) in
+                let words = "clients are told \(String(decoding: told.canonicalBytes, as: UTF8.self))"
+                // A package that lies there for whoever asks is of no use to those who are told to delete.
+                return told["e"] == nil ? "\(open), and \(words)" : "\(words), and delete what they have"
+            }
+            console.line("gateway: \(name): \(told ?? open)")
         } else {
             console.line("gateway: \(name) is switched off after version \(row.latest)")
         }

@@ -154,8 +154,10 @@ struct PackCommand: AsyncParsableCommand {
         if let tell { return try await write(toldIn: FilePath(argument: tell)) }
         let (place, syncFile) = (try place, try syncFile)
         try await runCommand { () async throws(Failure) in
+            try Self.checkFolder(file.parent)
             let signer = try opening.openJSPatch(try KeyReference(argument: jspatchKey ?? ""))
             let files = files.map { FilePath(argument: $0) }
+            warnOfPlace(place)
             try signing { () throws(SigningError) in
                 if let keys, let key = signer.signingKey {
                     try ReleaseTrust(folder: FilePath(argument: keys), policy: .ofThisProcess, files: DiskFiles())
@@ -179,8 +181,29 @@ struct PackCommand: AsyncParsableCommand {
         }
     }
 
+    /// Before a passphrase is asked for.
+    private static func checkFolder(_ folder: FilePath) throws(Failure) {
+        let found = try signing { () throws(SigningError) in
+            do throws(FileError) { return try DiskFiles().status(of: folder) } catch { throw .file(error) }
+        }
+        guard found == nil else { return }
+        throw Failure("there is no folder \(folder)", hint: "mkdir -p makes it", exitCode: .disk)
+    }
+
+    /// A package that says another app version than its folder is refused there by whoever reads what it says.
+    private func warnOfPlace(_ place: LoaderPlace?) {
+        guard let place, let folder = file.parent.name, AppVersion(folder) != nil,
+            !folder.hasSameBytes(as: place.appVersion.text)
+        else { return }
+        Console.standardError.line(
+            "warning: the package says app version \(place.appVersion), and lies in the folder \(printable(folder)), "
+                + "where this project's clients refuse it"
+        )
+    }
+
     private func write(toldIn folder: FilePath) async throws {
         try await runCommand { () async throws(Failure) in
+            try Self.checkFolder(folder)
             let (_, now) = try signing { () throws(SigningError) in
                 try PlatformPacking.tell(folder) { before in
                     // Judged before, with any version.

@@ -4,7 +4,7 @@ import PatchFormat
 
 /// What a sync file of JSPatch's platform tells besides the package that it names.
 struct SyncFileOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("For so many tenths of all devices (g).", valueName: "0-10"))
+    @Option(help: ArgumentHelp("For so many tenths of all devices (g); 0 is written as p.", valueName: "0-10"))
     var gray: Int?
 
     @Option(help: ArgumentHelp("For devices on which it holds (c).", valueName: "'ios>=9.0&&ismale==1'"))
@@ -33,7 +33,8 @@ struct SyncFileOptions: ParsableArguments {
         if let gray {
             guard let share = PlatformShare(gray) else { throw ValidationError("--gray \(PlatformShare.rule)") }
             guard condition == nil else { throw ValidationError("with --gray clients do not look at --condition") }
-            file.share = share
+            // Some clients take g 0 for everyone, so nobody is told as a release tells it.
+            if gray == 0 { file.isPaused = true } else { file.share = share }
         }
         if let condition {
             do throws(Condition.Problem) { file.condition = try Condition(condition).text } catch {

@@ -13,6 +13,7 @@ import Terminal
 struct ChangeOptions: ParsableArguments {
     @OptionGroup var server: ServerOptions
     @OptionGroup var making: MakingOptions
+    @OptionGroup var packages: PackageOptions
     @OptionGroup var keys: KeyOptions
     @OptionGroup var time: TimeOption
 
@@ -57,6 +58,7 @@ struct ChangeOptions: ParsableArguments {
                 keys: keys,
                 time: time,
                 asking: ProposalWork.Asking(yes: yes, names: names),
+                packages: packages,
                 trust: trust,
                 folder: folder
             )

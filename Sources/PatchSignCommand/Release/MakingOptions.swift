@@ -63,6 +63,13 @@ struct MakingOptions: ParsableArguments {
     )
     var aesKey: String?
 
+    static let otherKeys = "--other-package-keys"
+
+    @Flag(
+        help: "Make packages also where those of the release before were made with another --jspatch-key or --aes-key."
+    )
+    var otherPackageKeys = false
+
     @Option(
         help: ArgumentHelp(
             "How long devices may take it. Default: 90d for production, 30d for other channels.",

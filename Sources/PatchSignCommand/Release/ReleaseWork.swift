@@ -10,7 +10,7 @@ import Terminal
 
 /// The common part of `release` and `withdraw`: trust and base read, keys opened, the result written and reported.
 struct ReleaseWork {
-    private(set) var builder: ReleaseBuilder
+    var builder: ReleaseBuilder
     private let writer: ReleaseWriter
     /// Keys that sign the role of a proposal once a person has agreed.
     private let heldBack: [SigningKey]
@@ -79,7 +79,11 @@ struct ReleaseWork {
         let entrySigner = try keys.open(try making.entryKey(in: keys.folder))
         let packageKeys = try jspatchKey.map { (key) throws(Failure) in
             let encryption = try making.encryptionKey()
-            return PackageKeys(signer: try keys.opening.openJSPatch(key), encryption: encryption)
+            return PackageKeys(
+                signer: try keys.opening.openJSPatch(key),
+                encryption: encryption,
+                mayDiffer: making.otherPackageKeys
+            )
         }
         var roleSigners: [SigningKey] = []
         for key in roleKeys { roleSigners.append(try keys.open(key)) }

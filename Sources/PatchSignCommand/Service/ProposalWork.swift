@@ -22,6 +22,7 @@ struct ProposalWork {
     let keys: KeyOptions
     let time: UTCTime
     let asking: Asking
+    let packages: PackageOptions
     let trust: ReleaseTrust
     let folder: PulledFolder
 
@@ -79,13 +80,24 @@ struct ProposalWork {
 
     private func place(_ name: String) -> FilePath { folder.output.at(name) }
 
+    /// Scripts that stay in the list and stay on the server, where a package for JSPatch's clients is made of them.
+    private func fetched(_ absent: [SHA256Digest]) async throws(Failure) -> [SHA256Digest: [UInt8]] {
+        guard !absent.isEmpty else { return [:] }
+        let app = trust.app
+        return try await server.asking { client throws(ServiceError) in
+            var objects: [SHA256Digest: [UInt8]] = [:]
+            for digest in absent { objects[digest] = try await client.object(digest, of: app) }
+            return objects
+        }
+    }
+
     private func make(
         _ proposal: ServiceProposal,
         _ isNeeded: (_ base: ReleaseContents?, _ made: ReleaseContents) -> Bool,
         base: BaseRelease?,
         source: BaseRelease?
     ) async throws(Failure) -> ReleaseReport? {
-        let work = try ReleaseWork(
+        var work = try ReleaseWork(
             channel: channel,
             base: base,
             trust: trust,
@@ -94,6 +106,12 @@ struct ProposalWork {
             keys: keys,
             output: place(PulledFolder.release),
             proposal: proposal.id
+        )
+        work.builder.packageNeed = packages.need
+        work.builder.fetched = try await fetched(
+            try signing { [work] () throws(SigningError) in
+                try work.builder.absent(for: proposal.change, source: source)
+            }
         )
         let made = try await signing { () async throws(SigningError) in
             try await work.builder.carryOut(proposal.change, in: channel, source: source)

@@ -62,6 +62,7 @@ struct PullCommand: AsyncParsableCommand {
     var proposal: ProposalID?
 
     @OptionGroup var making: MakingOptions
+    @OptionGroup var packages: PackageOptions
     @OptionGroup var keys: KeyOptions
     @OptionGroup var time: TimeOption
 
@@ -98,6 +99,7 @@ struct PullCommand: AsyncParsableCommand {
                     keys: keys,
                     time: try time.time(),
                     asking: ProposalWork.Asking(yes: yes, names: names),
+                    packages: packages,
                     trust: trust,
                     folder: folder
                 )

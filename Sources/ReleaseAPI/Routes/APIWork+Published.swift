@@ -13,13 +13,15 @@ extension APIWork {
                 method: .get,
                 path: "/apps/{app}/published",
                 name: "fetchPublished",
-                about: "A signed document as devices get it, byte for byte; objects are for devices alone.",
+                about: """
+                    A signed document as devices get it, byte for byte; or an object of at most 16 MB, such as a script.
+                    """,
                 access: .app(.viewer),
                 query: [
                     .init(
                         name: "path",
                         about: "Below the app in the published tree; the timestamp where nothing is said.",
-                        schema: .text("^(metadata|targets)/[A-Za-z0-9._~+/-]{1,1024}$")
+                        schema: .text("^(metadata|targets|objects)/[A-Za-z0-9._~+/-]{1,1024}$")
                     )
                 ],
                 answers: [.init(status: 200, about: "The bytes.", schema: nil)],
@@ -45,8 +47,9 @@ extension APIWork {
 extension TreePath.File {
     fileprivate var isDocument: Bool {
         switch self {
-        case .timestamp, .root, .role, .target: true
-        case .object, .pack, .basePack, .packIndex, .express, .gateway, .compressed: false
+        // Packages for JSPatch's clients are made where the keys are, of scripts that lie here.
+        case .timestamp, .root, .role, .target, .object: true
+        case .pack, .basePack, .packIndex, .express, .gateway, .compressed: false
         }
     }
 }

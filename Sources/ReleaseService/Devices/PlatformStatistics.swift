@@ -61,11 +61,11 @@ package struct PlatformStatistics: Equatable, Sendable {
         return (statistics, parts[5])
     }
 
-    /// Whether a list still has the version.
+    /// Whether a list has a package of the version now: a number that was only given out once counts nobody.
     func isIn(_ rows: [GatewayPackages]) -> Bool {
         rows.contains { row in
             row.line == GatewayPackages.Line(.platform(appKey), appVersion)
-                && (row.latest == version || row.packages.contains { $0.version == version })
+                && row.packages.contains { $0.version == version }
         }
     }
 

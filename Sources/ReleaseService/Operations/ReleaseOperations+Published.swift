@@ -11,13 +11,21 @@ extension ReleaseOperations {
         try await onThread { () throws(OperationError) in try serving(app, work) }
     }
 
-    /// A document of the published tree.
+    /// A document of the published tree, or a small object.
     ///
-    /// - Returns: nil where it is not there.
+    /// - Returns: nil where it is not there, or too large to be answered from memory.
     package func published(_ file: TreePath.File, of app: AppID) async throws(OperationError) -> [UInt8]? {
-        let limit = if case .target = file { Limits.manifest } else { Limits.targetsRole }
+        let limit: Int
+        switch file {
+        case .target: limit = Limits.manifest
+        case .object: limit = Limits.loaderPackage
+        default: limit = Limits.targetsRole
+        }
         return try await looking(app) { (repository) throws(ServerError) in
-            try repository.tree.storage.read(file, limit: limit)
+            if case .object = file, let status = try repository.tree.storage.status(of: file), status.size > limit {
+                return nil
+            }
+            return try repository.tree.storage.read(file, limit: limit)
         }
     }
 }
