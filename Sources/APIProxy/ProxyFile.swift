@@ -49,7 +49,8 @@ package struct ProxyFile: Sendable {
 }
 
 extension Fields {
-    func allow(_ names: Set<String>) throws(FormatError) {
+    /// Refuses members of other names.
+    package func allow(_ names: Set<String>) throws(FormatError) {
         if let other = object.members.first(where: { !names.contains($0.key.text) }) {
             throw broken(other.key.text, "is not a member that is known here")
         }

@@ -1,5 +1,6 @@
-package import PatchFormat
+import APIProxy
 import PageDiff
+package import PatchFormat
 
 extension PageRoutes {
     package static let format = "patchline-pages-v1"
@@ -78,13 +79,5 @@ extension PageRoutes {
             }
         guard let known else { throw fields.broken("cacheOffline", CacheOffline.rule) }
         return known
-    }
-}
-
-extension Fields {
-    fileprivate func allow(_ names: Set<String>) throws(FormatError) {
-        if let other = object.members.first(where: { !names.contains($0.key.text) }) {
-            throw broken(other.key.text, "is not a member that is known here")
-        }
     }
 }
