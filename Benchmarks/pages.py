@@ -21,9 +21,13 @@ def show(version):
     get(f"{site}/__show?{version}")
 
 
+PAINTED = """() => new Promise(done => new PerformanceObserver(list => {
+    for (const entry of list.getEntriesByName('first-contentful-paint')) done(entry.startTime);
+}).observe({ type: 'paint', buffered: true }))"""
+
+
 def painted(page):
-    page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length > 0")
-    return page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+    return page.evaluate(PAINTED)
 
 
 OUTCOME = """async () => {

@@ -65,6 +65,7 @@ if [[ $parts = *proxy* ]]; then
     site_port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
     front_port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
     cat >"$work/nginx.conf" <<CONF
+$([ "$(id -u)" != 0 ] || echo 'user root;')
 daemon off; worker_processes 1; pid $work/nginx/pid; error_log $work/nginx/error.log;
 events { worker_connections 1024; }
 http {
@@ -79,7 +80,7 @@ CONF
     taskset -c "$server_core" nginx -c "$work/nginx.conf" -p "$work/nginx" >"$work/said" 2>&1 &
     pids+=("$!")
     nginx_url=http://127.0.0.1:$front_port
-    until curl -fsS -o /dev/null "$nginx_url/data.json" 2>/dev/null; do kill -0 "${pids[-1]}" || fail "nginx ended: $(cat "$work/said" "$work/nginx/error.log")"; done
+    for try in $(seq 100); do ! curl -fsS -o /dev/null "$nginx_url/data.json" 2>/dev/null || break; sleep 0.1; kill -0 "${pids[-1]}" || fail "nginx ended: $(cat "$work/said" "$work/nginx/error.log")"; done
     started proxy taskset -c "$server_core" patchsrv pages --upstream "http://127.0.0.1:$site_port" --port 0
     patchsrv_url=$address
     tags=(-H 'accept-diff: true' -H "template-tag: $(curl -fsSI -X GET -H 'accept-diff: true' "$patchsrv_url/page.html" | tr -d '\r' | sed -n 's/^template-tag: //p')")
