@@ -103,6 +103,8 @@ struct UploadWorld {
     }
 
     /// Everything in the folder by its path, hidden or not: files with their content, folders with a slash.
+    ///
+    /// A file that is removed while this looks is not in it.
     func tree() throws -> [String: String] { try Self.tree(of: files, root) }
 
     static func tree(of files: any FileOperations, _ folder: FilePath, _ way: String = "") throws -> [String: String] {
@@ -114,7 +116,11 @@ struct UploadWorld {
                 found["\(way)\(name)/"] = ""
                 found.merge(try tree(of: files, path, "\(way)\(name)/")) { $1 }
             case .file?:
-                found["\(way)\(name)"] = String(decoding: try files.read(path, limit: 1_000_000), as: UTF8.self)
+                do {
+                    found["\(way)\(name)"] = String(decoding: try files.read(path, limit: 1_000_000), as: UTF8.self)
+                } catch let error {
+                    guard try files.status(of: path) == nil else { throw error }
+                }
             default: found["\(way)\(name)"] = "?"
             }
         }
