@@ -65,6 +65,25 @@ struct PackageDraftTests {
         } catch { return "\(error.field) \(error.rule)" }
     }
 
+    @Test func `are of no more lines than a list may have, with those that had numbers before`() throws {
+        let list = try Self.draft([("fix", "1", .everyone)]).listed
+        let before = try (0..<200).map { number in
+            GatewayPackages(
+                line: .init(.loader, try #require(AppVersion("1.\(number)"))),
+                latest: try Self.version(1),
+                scripts: [:],
+                packages: []
+            )
+        }
+        let full = try PackageDraft(Self.described(), list: list, over: Array(before.dropLast()))
+        #expect(full.rows.count == 200)
+        let problem = #expect(throws: PackageDraft.Problem.self) {
+            try PackageDraft(Self.described(), list: list, over: before)
+        }
+        #expect(problem?.field == "jspatch.appVersions")
+        #expect(problem?.rule == "makes more than 200 lines, with those that had numbers before")
+    }
+
     @Test func `begin at 1, or above what the server before gave out`() throws {
         let list = try Self.draft([("fix", "1", .everyone)]).listed
         for (after, first) in [(0, 1), (7, 8)] {

@@ -96,11 +96,14 @@ package struct PackageDraft: Equatable, Sendable {
             )
         }
         let lines = Set(rows.map(\.line))
-        guard lines.count <= Limits.gatewayLines else {
-            throw Problem(field: "\(DescribedPackages.key).appVersions", rule: "makes more than \(Limits.gatewayLines)")
-        }
         // Its numbers stay taken, for the day on which it is switched on again.
         self.rows = rows + base.filter { !lines.contains($0.line) }.map { Row(off: $0) }
+        guard self.rows.count <= Limits.gatewayLines else {
+            throw Problem(
+                field: "\(DescribedPackages.key).appVersions",
+                rule: "makes more than \(Limits.gatewayLines) lines, with those that had numbers before"
+            )
+        }
     }
 
     /// The base's wires as they are, over a list that may be another; or those of a release that is promoted.

@@ -108,7 +108,7 @@ package struct GatewayFiles: Sendable {
         let file = file(asset, request, of: place.app, since: app.origin)
         let name = AssetDifferences.Name(app: place.app, old: old, new: asset.fingerprint.sha256)
         return .later(.whole) { _ in
-            guard let bytes = await differences.bytes(name) else { return .file(file) }
+            guard let bytes = differences.bytes(name) else { return .file(file) }
             var headers = file.headers
             headers.add(name: "Content-Encoding", value: DictionaryCompressed.coding)
             headers.add(name: "ETag", value: "W/\"\(asset.fingerprint.sha1.hex)\"")

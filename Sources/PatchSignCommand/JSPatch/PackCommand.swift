@@ -38,7 +38,8 @@ struct PackCommand: AsyncParsableCommand {
                     [
                         .refused: "the key does not open or has another use",
                         .malformed: "a key is none of its kind, or the scripts are none or make no package",
-                        .conflict: "the output exists, or index.html is no sync file",
+                        .conflict:
+                            "the output exists, or index.html is no sync file, or there is none of a version to tell of",
                     ],
                     usual: .done,
                     .failed,

@@ -35,7 +35,7 @@ struct PullCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .failed: "not signed because the answer was no",
-                        .refused: "refused: the token, or something that does not verify",
+                        .refused: "refused: the token, other keys than packages had, or something that does not verify",
                         .malformed: "malformed, or there is nothing to fetch",
                         .network: "no connection, or a server in trouble",
                         .conflict: "the output exists, or the proposal is done already",

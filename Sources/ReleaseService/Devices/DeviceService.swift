@@ -5,7 +5,8 @@ import PatchStore
 import ReleaseTree
 import ServerRecords
 
-/// Where devices ask: gives places in versions with a head-count, and tells what is chosen for a user.
+/// Where devices ask: gives places in versions with a head-count, tells what is chosen for a user, and takes what JSPatch's clients
+/// report.
 ///
 /// It says nothing that a device could not do without it: it holds back, or chooses among what the channel lists.
 package struct DeviceService: Sendable {
@@ -18,6 +19,8 @@ package struct DeviceService: Sendable {
     private struct ListedVersions: Sendable {
         let revision: StoredFile?
         let state: DialState
+        /// What JSPatch's clients get.
+        let packages: [GatewayPackages]
 
         func version(_ patchID: PatchID, _ sha256: SHA256Digest) -> DialState.Version? {
             state.versions.first { $0.patchID == patchID && $0.sha256 == sha256 }
@@ -30,7 +33,6 @@ package struct DeviceService: Sendable {
     private let kept = NIOLockedValueBox<[Channel: ListedVersions]>([:])
     /// Of their own, so that statistics, which anybody may send, hold no place up.
     private let statistics = SerialQueue()
-    private let lines = NIOLockedValueBox<[Channel: (revision: StoredFile?, rows: [GatewayPackages])]>([:])
 
     package init(_ operations: ReleaseOperations) {
         self.operations = operations
@@ -97,18 +99,9 @@ package struct DeviceService: Sendable {
         }
     }
 
-    /// What JSPatch's clients get of a channel, read again after each change.
+    /// What JSPatch's clients get of a channel.
     func packages(of channel: ChannelName, in app: AppID) async throws(OperationError) -> [GatewayPackages] {
-        let place = Channel(app: app, channel: channel)
-        let known = lines.withLockedValue { $0[place] }
-        let read = try await operations.looking(app) { (repository) throws(ServerError) in
-            let revision = try repository.revision()
-            if let known, known.revision == revision, revision != nil { return known }
-            return (revision, try repository.gatewayPackages()[channel] ?? [])
-        }
-        // Channels that are not there take no room.
-        if !read.rows.isEmpty { lines.withLockedValue { $0[place] = read } }
-        return read.rows
+        try await listedVersions(Channel(app: app, channel: channel)).packages
     }
 
     func counting(_ work: () async throws(RecordError) -> Void) async throws(OperationError) {
@@ -124,7 +117,11 @@ package struct DeviceService: Sendable {
             let listed = try await operations.looking(channel.app) { (repository) throws(ServerError) in
                 // The mark first: a publish in between makes it stale, and the list is read again.
                 let revision = try repository.revision()
-                return ListedVersions(revision: revision, state: try repository.dial(of: channel.channel))
+                return ListedVersions(
+                    revision: revision,
+                    state: try repository.dial(of: channel.channel),
+                    packages: try repository.offered(in: channel.channel).list.gateways
+                )
             }
             kept.withLockedValue { $0[channel] = listed }
             return listed

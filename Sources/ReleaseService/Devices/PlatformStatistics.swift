@@ -144,6 +144,10 @@ package struct PlatformStatistics: Equatable, Sendable {
         return counts
     }
 
+    static func hasAny(of app: AppID, in store: any RecordStore) async throws(RecordError) -> Bool {
+        try await !store.records(RecordRange(collection, prefix: prefix(app), after: nil, limit: 1)).isEmpty
+    }
+
     static func all(_ prefix: String, in store: any RecordStore) async throws(RecordError) -> [Record] {
         var (records, last): ([Record], String?) = ([], nil)
         while true {
