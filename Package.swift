@@ -213,8 +213,7 @@ let package = Package(
         .target(
             name: "PageServing",
             dependencies: [
-                "APIProxy", "HTTPFiles", "PageDiff", "PatchCompression", "PatchFormat", "PatchTrust", nioConcurrency,
-                nioCore, nioHTTP1,
+                "HTTPFiles", "PageDiff", "PatchCompression", "PatchFormat", "PatchTrust", nioConcurrency, nioHTTP1,
             ]
         ),
         .target(
@@ -374,7 +373,7 @@ let package = Package(
         ),
         .testTarget(
             name: "PageDiffTests",
-            dependencies: ["PageDiff", "PatchFormat", "PatchTrust", subprocess, systemPackage],
+            dependencies: ["PageDiff", "PatchFormat", "PatchTesting", "PatchTrust", subprocess, systemPackage],
             exclude: ["Judges"]
         ),
         .testTarget(

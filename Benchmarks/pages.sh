@@ -62,8 +62,8 @@ if [[ $parts = *proxy* ]]; then
     mkdir -p "$work/www" "$work/nginx"
     head -c 700 /dev/urandom | base64 -w 0 >"$work/www/data.json"
     cp "$(ls -S "$pages"/*.new.html | tail -n 1)" "$work/www/page.html"
-    site_port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-    front_port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    site_port=$(free_port)
+    front_port=$(free_port)
     cat >"$work/nginx.conf" <<CONF
 $([ "$(id -u)" != 0 ] || echo 'user root;')
 daemon off; worker_processes 1; pid $work/nginx/pid; error_log $work/nginx/error.log;

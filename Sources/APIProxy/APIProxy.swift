@@ -7,7 +7,8 @@ package import PatchFetch
 
 /// Passes requests that a rule names on to other servers, and passes their answers back while they arrive.
 ///
-/// The slower side holds bodies back; they are never decoded. A request without a rule is not found.
+/// The slower side holds bodies back, and they pass as they are, but for what a filter collects. A request without a rule is not
+/// found.
 package struct APIProxy: RequestDelegate {
     package struct Settings: Sendable {
         package var rules: ProxyRules
@@ -21,6 +22,8 @@ package struct APIProxy: RequestDelegate {
         package var standing = Standing.besidePages
         /// What looks at answers on their way; nil where all of them pass.
         package var filter: (any AnswerFilter)?
+        /// Of answers that it looks at, of all at a time; those for which there is no room pass.
+        package var collectedBytes = 128_000_000
 
         /// Where a proxy stands.
         package enum Standing: Equatable, Sendable {
@@ -47,6 +50,8 @@ package struct APIProxy: RequestDelegate {
     private let client: HTTPClient
     /// For requests for server-sent events, between which nothing is sent.
     private let eventClient: HTTPClient
+    /// For answers that ``Settings/filter`` looks at.
+    private let room: CollectingRoom
     /// Gets one line about each upstream that gave no answer.
     private let report: @Sendable (String) -> Void
 
@@ -66,6 +71,7 @@ package struct APIProxy: RequestDelegate {
             loop: loop,
             client: client,
             eventClient: events,
+            room: CollectingRoom(bytes: settings.collectedBytes),
             report: report
         )
         let result: Swift.Result<Result, any Error>
@@ -162,7 +168,7 @@ package struct APIProxy: RequestDelegate {
         by rule: ProxyRule
     ) async throws(UpstreamFault) -> FileAnswer {
         let fields = fields(response.headers, of: upstream, by: rule)
-        let body = CollectedBody(response.body)
+        let body = CollectedBody(response.body, room: room)
         let passed: HTTPHeaders
         var copy: (limit: Int, to: @Sendable ([UInt8]) -> Void)?
         switch view.plan(for: response.status, fields) {
@@ -181,12 +187,12 @@ package struct APIProxy: RequestDelegate {
                 length: Self.length(response.headers),
                 isEndless: response.headers.isOfEvents
             ) { [copy] write in
-                var bytes: [UInt8] = []
-                while let piece = try await body.next() {
-                    try await write(piece)
-                    if let copy, bytes.count <= copy.limit { bytes += piece.readableBytesView }
+                guard let copy else {
+                    while let piece = try await body.next() { try await write(piece) }
+                    return
                 }
-                if let copy, bytes.count <= copy.limit { copy.to(bytes) }
+                while let piece = try await body.nextCopied(limit: copy.limit) { try await write(piece) }
+                if let bytes = await body.copy { copy.to(bytes) }
             }
         )
     }
@@ -213,7 +219,13 @@ package struct APIProxy: RequestDelegate {
         switch settings.standing {
         case .besidePages: HTTPHeaders(of: request, for: upstream, reservedCookies: settings.reservedCookies)
         case .inFrontOfSite(let scheme, let proxies):
-            HTTPHeaders(of: request, forSite: upstream, scheme: scheme, trusting: proxies)
+            HTTPHeaders(
+                of: request,
+                from: request.remoteAddress,
+                forSite: upstream,
+                scheme: scheme,
+                trusting: proxies
+            )
         }
     }
 

@@ -1,25 +1,34 @@
 import AsyncHTTPClient
 import NIOCore
 
-/// The body of an upstream's answer, of which as much is read as is wanted before anything is sent.
+/// The body of an upstream's answer, of which as much is held as somebody wants to look at.
 actor CollectedBody {
+    private let room: CollectingRoom
     private var pieces: HTTPClientResponse.Body.AsyncIterator
+    /// What was read and not sent.
     private var read: [ByteBuffer] = []
-    private var count = 0
+    /// A copy of what was sent; nil once it is too much.
+    private(set) var copy: [UInt8]? = []
+    /// Of the room, until this is gone.
+    private var taken = 0
 
-    init(_ body: HTTPClientResponse.Body) {
+    init(_ body: HTTPClientResponse.Body, room: CollectingRoom) {
+        self.room = room
         pieces = body.makeAsyncIterator()
     }
 
-    /// All of its bytes; nil where there are more than this.
+    deinit {
+        room.giveBack(taken)
+    }
+
+    /// All of its bytes; nil where there are more than this, or there is no room for them.
     func all(limit: Int) async throws -> [UInt8]? {
         while let piece = try await piece() {
             read.append(piece)
-            count += piece.readableBytes
-            guard count <= limit else { return nil }
+            guard hold(piece.readableBytes, limit: limit) else { return nil }
         }
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(count)
+        bytes.reserveCapacity(taken)
         for piece in read { bytes += piece.readableBytesView }
         return bytes
     }
@@ -28,6 +37,24 @@ actor CollectedBody {
     func next() async throws -> ByteBuffer? {
         guard read.isEmpty else { return read.removeFirst() }
         return try await piece()
+    }
+
+    /// The same, and a copy of it goes to ``copy``.
+    func nextCopied(limit: Int) async throws -> ByteBuffer? {
+        guard let piece = try await next() else { return nil }
+        if copy != nil, hold(piece.readableBytes, limit: limit) {
+            copy?.append(contentsOf: piece.readableBytesView)
+        } else {
+            copy = nil
+        }
+        return piece
+    }
+
+    /// Whether so many more bytes may be held.
+    private func hold(_ count: Int, limit: Int) -> Bool {
+        guard taken + count <= limit, room.take(count) else { return false }
+        taken += count
+        return true
     }
 
     private func piece() async throws -> ByteBuffer? {

@@ -47,12 +47,3 @@ package struct ProxyFile: Sendable {
         return rule
     }
 }
-
-extension Fields {
-    /// Refuses members of other names.
-    package func allow(_ names: Set<String>) throws(FormatError) {
-        if let other = object.members.first(where: { !names.contains($0.key.text) }) {
-            throw broken(other.key.text, "is not a member that is known here")
-        }
-    }
-}

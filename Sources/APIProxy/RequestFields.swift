@@ -34,15 +34,23 @@ extension HTTPHeaders {
     ///
     /// All that speaks of the client; and who asked, for which name and how (`X-Forwarded-…`), of which a client's own word counts
     /// only where it is a proxy that is trusted.
-    init(of request: FileRequest, forSite upstream: Upstream, scheme: String, trusting proxies: TrustedProxies) {
+    ///
+    /// - Parameter address: of the connection that the request came over; nil where it is unknown.
+    init(
+        of request: FileRequest,
+        from address: String?,
+        forSite upstream: Upstream,
+        scheme: String,
+        trusting proxies: TrustedProxies
+    ) {
         var fields = request.headers.withoutHopByHop()
         fields.remove(names: ["Content-Length", "Expect", "Host"])
-        let isTrusted = request.remoteAddress.map { proxies.contains($0) } ?? false
+        let isTrusted = address.map { proxies.contains($0) } ?? false
         if !isTrusted {
             fields.remove(names: ["Forwarded", "X-Real-IP"])
             fields.remove(prefix: "x-forwarded-")
         }
-        if let address = request.remoteAddress { fields.add(name: "X-Forwarded-For", value: address) }
+        if let address { fields.add(name: "X-Forwarded-For", value: address) }
         if !fields.contains(name: "X-Forwarded-Proto") { fields.add(name: "X-Forwarded-Proto", value: scheme) }
         if let host = request.headers.first(name: "Host"), !fields.contains(name: "X-Forwarded-Host") {
             fields.add(name: "X-Forwarded-Host", value: host)

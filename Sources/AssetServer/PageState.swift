@@ -73,7 +73,7 @@ package enum PageEvent: Equatable, Sendable {
     case parameters(tag: String?)
     /// A version that does not wait has started: every page must reload.
     case reload
-    /// A page that was shown as it was kept has changed since; what changed is asked for by the number of its visit.
+    /// A page that was shown as it was kept has changed since; what changed is asked for by the name of its visit.
     case page(target: String, visit: String, code: Int)
 
     var isAlwaysTold: Bool {

@@ -53,9 +53,18 @@ package struct PageRule: Equatable, Sendable {
 
     package init() {}
 
-    /// Whether a URL can stand in a list of links.
-    package static func isLink(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.count <= PageLimits.link
-            && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ";") }
+    package static let linksRule = "must hold URLs without blanks, semicolons and control characters"
+
+    /// Whether these can be one header field of links.
+    package static func areLinks(_ links: [String]) -> Bool {
+        links.count <= PageLimits.links && links.reduce(0) { $0 + $1.utf8.count + 1 } <= PageLimits.field
+            && links.allSatisfy { link in
+                !link.isEmpty && link.utf8.count <= PageLimits.link
+                    && link.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ";") }
+            }
     }
+
+    package static let etagNameRule = "must be a header field's name"
+
+    package static func isETagName(_ text: String) -> Bool { text.utf8.count <= 100 && PageField.isName(text) }
 }

@@ -25,6 +25,8 @@ package struct PageRoute: Equatable, Sendable {
         }
     }
 
+    package static let dictionarySeconds = 1...31_536_000
+
     package let path: RoutePattern
     /// Nil where pages pass as they are.
     package let rule: PageRule?

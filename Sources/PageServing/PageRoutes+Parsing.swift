@@ -1,4 +1,3 @@
-import APIProxy
 import PageDiff
 package import PatchFormat
 
@@ -6,9 +5,6 @@ extension PageRoutes {
     package static let format = "patchline-pages-v1"
     /// In bytes.
     package static let limit = 1_000_000
-    private static let dictionarySeconds = 1...31_536_000
-    private static let linkRule = "must hold URLs without blanks, semicolons and control characters"
-    private static let fieldRule = "must be a header field's name"
     private static let passesRule = "leaves no room for anything else: the pages pass as they are"
 
     /// A file of routes.
@@ -45,14 +41,10 @@ extension PageRoutes {
         if let value = fields.object["cacheOffline"] { rule.cacheOffline = try Self.cacheOffline(value, fields) }
         if fields.has("links") {
             rule.links = try fields.strings("links", limit: PageLimits.links)
-            guard rule.links.allSatisfy(PageRule.isLink),
-                rule.links.reduce(0, { $0 + $1.utf8.count + 1 }) <= PageLimits.field
-            else {
-                throw fields.broken("links", linkRule)
-            }
+            guard PageRule.areLinks(rule.links) else { throw fields.broken("links", PageRule.linksRule) }
         }
         if let name = try fields.optionalString("etagName") {
-            guard name.utf8.count <= 100, PageField.isName(name) else { throw fields.broken("etagName", fieldRule) }
+            guard PageRule.isETagName(name) else { throw fields.broken("etagName", PageRule.etagNameRule) }
             rule.etagName = name
         }
         rule.takesUnmarked = try fields.bool("unmarked", default: false)
@@ -65,7 +57,7 @@ extension PageRoutes {
         }
         let seconds =
             try fields.has("dictionarySeconds")
-            ? fields.integer("dictionarySeconds", in: dictionarySeconds) : nil
+            ? fields.integer("dictionarySeconds", in: PageRoute.dictionarySeconds) : nil
         return PageRoute(path, rule: rule, dictionaries: dictionaries, dictionarySeconds: seconds)
     }
 

@@ -241,7 +241,7 @@ extension LivePageProxy {
             answered.reply,
             shown: run.shown?.page,
             isOthers: visit.pages.changesAccount(answered.fields, from: run.place.account)
-                || table.withLockedValue { $0.hasEnded(run.place) }
+                || table.withLockedValue { $0.hasEnded(run) }
         )
         var page: KeptPage?
         switch verdict.keeping {

@@ -7,15 +7,12 @@ import PatchTrust
 extension HTTPHeaders {
     /// What a page's server is asked with: as the browser asks, but in the protocol's words.
     ///
-    /// - Parameters:
-    ///   - kept: the page whose tags are sent.
-    ///   - speaksProtocol: whether the server may answer in it.
-    func asking(for kept: KeptPage?, speaksProtocol: Bool = true) -> HTTPHeaders {
+    /// - Parameter kept: the page whose tags are sent.
+    func asking(for kept: KeptPage?) -> HTTPHeaders {
         var fields = self
         for name in ["If-None-Match", "If-Modified-Since", "If-Range"] { fields.remove(name: name) }
         // What came is checked here, and shown by another server: ours.
         fields.replaceOrAdd(name: "Accept-Encoding", value: "zstd, gzip")
-        guard speaksProtocol else { return fields }
         if let kept, kept.isOfProtocol {
             fields.replaceOrAdd(name: "Accept-Encoding", value: "\(DictionaryCompressed.coding), zstd, gzip")
             let name = Base64.text(SHA256Digest(of: kept.page.page).bytes)

@@ -24,6 +24,7 @@ struct SessionTable {
     /// How many visits are known that are over.
     private static let maxRecent = 128
     private static let maxLate = 64
+    private static let maxPreloading = 256
     private static let maxSwitchedOff = 1_000
     /// Of one session.
     private static let maxCookies = 50
@@ -43,8 +44,8 @@ struct SessionTable {
     /// Whose pages are preloaded: once for each account.
     private var preloading: Set<PreloadKey> = []
 
-    /// Accounts that ended while their pages may have been under way.
-    private var ended: Set<String> = []
+    /// Visits under way of accounts that have ended.
+    private var ended: Set<ObjectIdentifier> = []
 
     struct PreloadKey: Hashable {
         let pattern: String
@@ -56,7 +57,6 @@ struct SessionTable {
     ///   - name: of the visit, if it starts a request.
     mutating func meet(_ place: PagePlace, found: Found?, name: String, at now: UTCTime) -> Step {
         let session = place.session
-        if let account = place.account { ended.remove(account) }
         if overloaded.remove(session) != nil { return .pass }
         if let until = switchedOff[session] {
             if now < until { return .pass }
@@ -103,9 +103,9 @@ struct SessionTable {
         return run
     }
 
-    /// Whether this account's pages are to be preloaded; once.
+    /// Whether this account's pages are to be preloaded; once, as far as is remembered.
     mutating func beginsPreloads(_ key: PreloadKey) -> Bool {
-        guard preloading.count < Self.maxLate else { return false }
+        if preloading.count >= Self.maxPreloading, !preloading.contains(key) { preloading = [] }
         return preloading.insert(key).inserted
     }
 
@@ -117,6 +117,7 @@ struct SessionTable {
         // One that did not end in time is over already.
         guard running[session] === run else { return }
         running[session] = nil
+        ended.remove(ObjectIdentifier(run))
         memory.removeAll { $0.session == session }
         // What nobody has opened has a place of its own.
         if let page, !unopened.contains(where: { $0 === run }) {
@@ -134,14 +135,14 @@ struct SessionTable {
         if recent.count > Self.maxRecent { recent.removeFirst() }
     }
 
-    /// Nothing of this account is kept from now on, until it is back.
+    /// Nothing of this account is kept, also of what is under way.
     mutating func end(of account: String) {
         memory.removeAll { $0.account == account }
         unopened.removeAll { $0.place.account == account }
-        if ended.count < Self.maxLate { ended.insert(account) }
+        for run in running.values where run.place.account == account { ended.insert(ObjectIdentifier(run)) }
     }
 
-    func hasEnded(_ place: PagePlace) -> Bool { place.account.map { ended.contains($0) } ?? false }
+    func hasEnded(_ run: PageRun) -> Bool { ended.contains(ObjectIdentifier(run)) }
 
     mutating func forget(_ run: PageRun) { recent.removeAll { $0 === run } }
 

@@ -29,10 +29,11 @@ public struct PagePolicy: Sendable {
 
     /// - Parameters:
     ///   - path: `/news/*`; `*` stands for one name, a closing `**` for any rest.
-    ///   - links: URLs that clients are to have before they show a page; without blanks and semicolons.
+    ///   - links: URLs that clients are to have before they show a page; at most 100, without blanks and semicolons.
     ///   - tagField: the header field of the page's tag, where something on the way changes `ETag`.
     ///   - unmarked: whether pages without a marker are kept too, as a whole.
-    ///   - dictionaryAge: how long a page may be a dictionary; without it, for as long as its `Cache-Control` says.
+    ///   - dictionaryAge: how long a page may be a dictionary, from a second to a year; without it, for as long as its
+    ///     `Cache-Control` says.
     /// - Precondition: `path` begins with a slash, `links` and `tagField` are as said.
     public init(
         _ path: String = "/**",
@@ -44,8 +45,13 @@ public struct PagePolicy: Sendable {
         dictionaryAge: Duration? = nil
     ) {
         guard let pattern = RoutePattern(path) else { preconditionFailure("\(path) \(RoutePattern.rule)") }
-        precondition(PageField.isName(tagField), "\(tagField) is no name of a header field")
-        precondition(links.allSatisfy(PageRule.isLink), "a link holds a blank, a semicolon or a control character")
+        precondition(PageRule.isETagName(tagField), "tagField \(PageRule.etagNameRule)")
+        precondition(PageRule.areLinks(links), "links \(PageRule.linksRule)")
+        let seconds = dictionaryAge.map { Int($0.components.seconds) }
+        precondition(
+            seconds.map(PageRoute.dictionarySeconds.contains) ?? true,
+            "dictionaryAge is from a second to a year"
+        )
         var rule = PageRule()
         rule.cacheOffline =
             switch keeping {
@@ -67,7 +73,7 @@ public struct PagePolicy: Sendable {
             pattern,
             rule: rule,
             dictionaries: use,
-            dictionarySeconds: dictionaryAge.map { Int($0.components.seconds) }
+            dictionarySeconds: seconds
         )
     }
 }

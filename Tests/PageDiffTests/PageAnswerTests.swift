@@ -12,32 +12,27 @@ struct PageAnswerTests {
         PageAnswer(to: PageQuestion(pageTag: pageTag, templateTag: templateTag), with: page)
     }
 
-    @Test("A first request gets the page")
-    func first() {
+    @Test func `a first request gets the page`() {
         #expect(answer(nil, nil) == .page)
     }
 
-    @Test("Who has the page gets 304, whatever template it says that it has")
-    func same() {
+    @Test func `who has the page gets 304, whatever template it says that it has`() {
         #expect(answer(page.pageTag, page.templateTag) == .notModified)
         #expect(answer(page.pageTag, nil) == .notModified)
         #expect(answer(page.pageTag, other) == .notModified)
     }
 
-    @Test("Who has the template gets the data")
-    func data() throws {
+    @Test func `who has the template gets the data`() throws {
         let update = DataUpdate(data: try #require(page.data), pageTag: page.pageTag, templateTag: page.templateTag)
         #expect(answer(other, page.templateTag) == .data(update))
         #expect(answer(nil, page.templateTag) == .data(update))
     }
 
-    @Test("Who has another template gets the page")
-    func template() {
+    @Test func `who has another template gets the page`() {
         #expect(answer(other, other) == .page)
     }
 
-    @Test("A page without a marker, or with names that stand for two things, is never sent as data")
-    func noData() {
+    @Test func `a page without a marker, or with names that stand for two things, is never sent as data`() {
         for text in ["<p>1</p>", "{a}<!--sonicdiff-a-->1<!--sonicdiff-a-end-->"] {
             let page = SplitPage(text)
             let question = PageQuestion(pageTag: other, templateTag: page.templateTag)
@@ -49,8 +44,7 @@ struct PageAnswerTests {
         Dictionary(uniqueKeysWithValues: answer.fields(of: page, by: rule).map { ($0.name, $0.value) })
     }
 
-    @Test("The fields of a page, of data and of 304")
-    func fields() {
+    @Test func `the fields of a page, of data and of 304`() {
         let tags = ["ETag": page.pageTag.hex, "template-tag": page.templateTag.hex]
         #expect(
             fields(.page) == tags.merging(["Cache-Offline": "true", "template-change": "true"]) { $1 }
@@ -62,8 +56,7 @@ struct PageAnswerTests {
         #expect(fields(.notModified) == tags.merging(["Cache-Offline": "store"]) { $1 })
     }
 
-    @Test("A route says how pages are kept, what is linked, and which field holds the tag")
-    func rule() {
+    @Test func `a route says how pages are kept, what is linked, and which field holds the tag`() {
         var rule = PageRule()
         rule.cacheOffline = .keepNothing
         rule.links = ["/a.css", "/b.js"]
@@ -77,8 +70,7 @@ struct PageAnswerTests {
         #expect(fields(.notModified, rule)["Cache-Offline"] == "false")
     }
 
-    @Test("A client says that it speaks the protocol; a tag that is weak, quoted or in capitals is the tag")
-    func question() {
+    @Test func `a client says that it speaks the protocol; a tag that is weak, quoted or in capitals is the tag`() {
         let tag = page.pageTag
         for text in [tag.hex, "\"\(tag.hex)\"", "W/\"\(tag.hex)\"", "w/\(tag.hex)", tag.hex.uppercased()] {
             let question = PageQuestion { ["accept-diff": "true", "If-None-Match": text][$0] }
@@ -92,8 +84,7 @@ struct PageAnswerTests {
         )
     }
 
-    @Test("A first request has no tags; a later one has both")
-    func requestFields() {
+    @Test func `a first request has no tags; a later one has both`() {
         func names(_ question: PageQuestion) -> [String] { question.fields.map { "\($0.name): \($0.value)" } }
         let first = ["accept-diff: true", "sonic-sdk-version: Patchline/1"]
         #expect(names(PageQuestion(pageTag: nil, templateTag: nil)) == first)

@@ -28,23 +28,20 @@ struct PageOutcomeTests {
         return PageOutcome(of: reply, body: body ?? bytes, kept: kept, takesUntagged: false)
     }
 
-    @Test("The first page is kept: 1000")
-    func first() throws {
+    @Test func `the first page is kept: 1000`() throws {
         let outcome = outcome(serving: newer, kept: nil)
         guard case .firstLoad(let page) = outcome else { throw Unexpected(outcome) }
         #expect(page.page == newer.page)
         #expect(outcome.code == 1_000)
     }
 
-    @Test("The same page again: 304")
-    func same() throws {
+    @Test func `the same page again: 304`() throws {
         let outcome = outcome(serving: kept, kept: kept)
         guard case .notModified = outcome else { throw Unexpected(outcome) }
         #expect(outcome.code == 304)
     }
 
-    @Test("Data makes the new page of the kept template, and only the blocks that changed are told: 200")
-    func data() throws {
+    @Test func `data makes the new page of the kept template, and only the blocks that changed are told: 200`() throws {
         let outcome = outcome(serving: newer, kept: kept)
         guard case .dataUpdate(let page, let changes) = outcome else { throw Unexpected(outcome) }
         #expect(page.page == newer.page)
@@ -52,8 +49,7 @@ struct PageOutcomeTests {
         #expect(outcome.code == 200)
     }
 
-    @Test("Another template: 2000")
-    func template() throws {
+    @Test func `another template: 2000`() throws {
         let other = SplitPage("<hr><!--sonicdiff-cart--><b>3</b><!--sonicdiff-cart-end-->")
         let outcome = outcome(serving: other, kept: kept)
         guard case .templateChange(let page) = outcome else { throw Unexpected(outcome) }
@@ -62,20 +58,23 @@ struct PageOutcomeTests {
     }
 
     @Test(
-        "A page that lacks a field of the protocol, or has it in other words, is a page like any other",
         arguments: [
             ("Cache-Offline", nil), ("Cache-Offline", "yes"), ("ETag", nil), ("ETag", "\"x\""), ("template-tag", nil),
             ("template-tag", "1"), ("template-change", nil), ("template-change", "maybe"),
         ] as [(String, String?)]
     )
-    func partial(field: String, value: String?) throws {
+    func `a page that lacks a field of the protocol, or has it in other words, is a page like any other`(
+        field: String,
+        value: String?
+    ) throws {
         let outcome = outcome(serving: newer, kept: nil, changed: [field: value])
         guard case .plain = outcome else { throw Unexpected(outcome) }
         #expect(outcome.code == nil)
     }
 
-    @Test("A tag that something on the way made weak is the tag; so is one under a name that the server gives")
-    func renamed() throws {
+    @Test func `a tag that something on the way made weak is the tag; so is one under a name that the server gives`()
+        throws
+    {
         let weak = outcome(serving: newer, kept: nil, changed: ["ETag": "W/\"\(newer.pageTag.hex)\""])
         guard case .firstLoad = weak else { throw Unexpected(weak) }
         let own = outcome(
@@ -88,14 +87,13 @@ struct PageOutcomeTests {
         guard case .firstLoad = sha1 else { throw Unexpected(sha1) }
     }
 
-    @Test("503 says that the page is to be asked for as a browser does")
-    func overloaded() throws {
+    @Test func `503 says that the page is to be asked for as a browser does`() throws {
         let outcome = PageOutcome(of: PageReply(status: 503) { _ in nil }, body: [], kept: kept, takesUntagged: true)
         guard case .overloaded = outcome else { throw Unexpected(outcome) }
     }
 
-    @Test("An error is a page like any other", arguments: [404, 500, 301, 206])
-    func error(status: Int) throws {
+    @Test(arguments: [404, 500, 301, 206])
+    func `an error is a page like any other`(status: Int) throws {
         let outcome = PageOutcome(
             of: PageReply(status: status) { _ in nil },
             body: [1],
@@ -110,8 +108,7 @@ struct PageOutcomeTests {
         return fault
     }
 
-    @Test("What does not fit together is inconsistent, and says how")
-    func inconsistent() throws {
+    @Test func `what does not fit together is inconsistent, and says how`() throws {
         let lie = SHA1Digest(of: [1]).hex
         #expect(try fault(outcome(serving: newer, kept: nil, changed: ["ETag": lie])) == .pageTag)
         #expect(try fault(outcome(serving: newer, kept: kept, changed: ["ETag": lie])) == .pageTag)
@@ -142,8 +139,7 @@ struct PageOutcomeTests {
         )
     }
 
-    @Test("Pages of a server that knows nothing of it are split here, with the same four outcomes")
-    func localTags() {
+    @Test func `pages of a server that knows nothing of it are split here, with the same four outcomes`() {
         func code(_ page: SplitPage, _ kept: SplitPage?) -> Int? {
             PageOutcome(of: PageReply(status: 200) { _ in nil }, body: page.page, kept: kept, takesUntagged: true).code
         }
@@ -165,16 +161,15 @@ struct PageSessionTests {
         PageSession(origin: "https://shop.example", path: path, query: query, account: account).id.hex
     }
 
-    @Test("It is the MD5 of account, scheme, host and path")
-    func plain() {
+    @Test func `it is the MD5 of account, scheme, host and path`() {
         // printf %s https://shop.example/cart | md5sum
         #expect(id("/cart", nil) == "7c4e3aa98ecc34490bf27aabe9f01b9b")
         // printf %s ann_https://shop.example/cart | md5sum
         #expect(id("/cart", nil, account: "ann") == "23d5deefc6beb27087bff9904f453385")
     }
 
-    @Test("Parameters are another page where their name begins with sonic_ or is to remain; their order is none")
-    func parameters() {
+    @Test func `parameters are another page where their name begins with sonic_ or is to remain; their order is none`()
+    {
         #expect(id("/cart", "utm=1&x=2") == id("/cart", nil))
         #expect(id("/cart", "sonic_tab=1") != id("/cart", nil))
         #expect(id("/cart", "sonic_tab=1") != id("/cart", "sonic_tab=2"))

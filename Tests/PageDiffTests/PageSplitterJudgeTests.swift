@@ -1,6 +1,7 @@
 import FoundationEssentials
 import PageDiff
 import PatchFormat
+import PatchTesting
 import Subprocess
 import SystemPackage
 import Testing
@@ -8,11 +9,12 @@ import Testing
 /// Beside the regular expressions of the protocol, in the language that they were written for.
 @Suite("A splitter beside another")
 struct PageSplitterJudgeTests {
-    @Test(
-        "400 pages of every mark in every order have the tags that regular expressions give them, and data where every client rebuilds them"
-    )
-    func tags() async throws {
-        var numbers = SteadyNumbers(seed: 22)
+    @Test
+    func
+        `400 pages of every mark in every order have the tags that regular expressions give them, and data where every client rebuilds them`()
+        async throws
+    {
+        var numbers = SeededGenerator(state: 22)
         let pages = (0..<400).map { _ in Self.page(&numbers) }
         let judged = try await Self.judged(pages)
         #expect(judged.count == pages.count)
@@ -38,7 +40,7 @@ struct PageSplitterJudgeTests {
         let rebuilt: Bool
     }
 
-    static func page(_ numbers: inout SteadyNumbers) -> String {
+    static func page(_ numbers: inout SeededGenerator) -> String {
         let names = ["a", "b", "data1", "title", "", "auto0", "end", "News_2"]
         let pieces = [
             "text ", "<p>{a}</p>", "{title}", "{", "}", "<b>中文</b>", "\n", "<title>T</title>", "<TITLE>t\n</TITLE>",

@@ -26,15 +26,3 @@ extension SplitPage {
         Dictionary(marks.blocks.map { ($0.name, String(decoding: page[$0.range], as: UTF8.self)) }) { $1 }
     }
 }
-
-/// Numbers that are the same at each run (Knuth's MMIX).
-struct SteadyNumbers: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return state ^ (state >> 29)
-    }
-}

@@ -45,17 +45,27 @@ struct DictionaryUpdateTests {
         }
     }
 
-    @Test(arguments: [true, false])
-    func `that is against another page than was offered changes nothing`(isNamed: Bool) async throws {
-        let (first, other) = (Array(Pages.cart(1).utf8), Array(Pages.cart(7, template: "other").utf8))
-        let packed = try Self.update(against: other, offered: isNamed ? other : first)
+    private static let other = Array(Pages.cart(7, template: "other").utf8)
+
+    @Test func `that names another page than was offered is no answer, and what is kept stays`() async throws {
+        let packed = try Self.update(against: Self.other, offered: Self.other)
         try await PageFixture.running { device in
             try await device.visit()
             device.server.answer { _ in packed }
             let (got, told) = try await device.visit()
-            #expect(got.text == Pages.cart(1))
-            #expect(told["code"]?.number != 200)
-            #expect(device.kept() != [Pages.cart(2)])
+            #expect(got.text == Pages.cart(1) && told["code"]?.number == 504)
+            #expect(device.kept() == [Pages.cart(1)])
+        }
+    }
+
+    @Test func `that was made against another page than it names is none, and what is kept goes`() async throws {
+        let packed = try Self.update(against: Self.other, offered: Array(Pages.cart(1).utf8))
+        try await PageFixture.running { device in
+            try await device.visit()
+            device.server.answer { _ in packed }
+            let (got, told) = try await device.visit()
+            #expect(got.text == Pages.cart(1) && told["code"]?.number == 2_000)
+            #expect(device.kept() == [])
         }
     }
 }

@@ -163,7 +163,8 @@ final class Sleeps: Sendable {
     private typealias Signal = AsyncStream<Never>.Continuation
 
     private struct State {
-        var waiting: [(time: Duration, signal: Signal)] = []
+        var waiting: [(number: Int, time: Duration, signal: Signal)] = []
+        var count = 0
         /// How many began, of each length.
         var begun: [Duration: Int] = [:]
         var watching: [Signal] = []
@@ -173,14 +174,17 @@ final class Sleeps: Sendable {
 
     func sleep(_ time: Duration) async throws {
         let (stream, signal) = AsyncStream.makeStream(of: Never.self)
-        let watching = state.withLockedValue { state in
-            state.waiting.append((time, signal))
+        let (watching, number) = state.withLockedValue { state in
+            state.count += 1
+            state.waiting.append((state.count, time, signal))
             state.begun[time, default: 0] += 1
             defer { state.watching = [] }
-            return state.watching
+            return (state.watching, state.count)
         }
         for signal in watching { signal.finish() }
         for await _ in stream {}
+        // One that was cancelled is nobody's to end.
+        state.withLockedValue { $0.waiting.removeAll { $0.number == number } }
         try Task.checkCancellation()
     }
 
@@ -205,7 +209,7 @@ final class Sleeps: Sendable {
             defer { state.waiting.removeAll { $0.time == time } }
             return state.waiting.filter { $0.time == time }
         }
-        for (_, signal) in ended { signal.finish() }
+        for (_, _, signal) in ended { signal.finish() }
         return !ended.isEmpty
     }
 }
@@ -235,7 +239,6 @@ func serving<Result: Sendable>(_ source: any FileSource, _ body: (Int) async thr
 }
 
 extension JSON {
-    /// The members' values, in short: `code 200, srcCode 200, {cart} …`.
     var number: Int? { if case .integer(let number) = self { number } else { nil } }
     var text: String? { if case .string(let text) = self { text.text } else { nil } }
     var flag: Bool? { if case .bool(let flag) = self { flag } else { nil } }

@@ -160,6 +160,8 @@ struct PageTroubleTests {
             #expect(got.text == Pages.cart(1))
             for await _ in asked {}
             async let told = device.told(visit: got.visit)
+            // The second one: the first visit had its answer.
+            await device.sleeps.began(PageLimits.answerTime, times: 2)
             #expect(device.sleeps.end(PageLimits.answerTime))
             let text = try await told.text
             #expect(text.hasPrefix("{\"code\":504,") && text.contains("\"isReload\":false"))

@@ -85,7 +85,7 @@ struct PageVisitorsTests {
     @Test(arguments: ["/live", "/logout"])
     func `leave nothing when an answer ends their account, whatever it answers`(target: String) async throws {
         try await PageFixture.running(pages: Self.ofAccounts) { device in
-            device.server.show(Pages.cart(1), at: "/home")
+            Self.answerByAccount(device)
             for account in ["sid=ann", "sid=bob"] {
                 try await device.visit(cookie: account)
                 try await device.visit("/home", cookie: account)
@@ -97,6 +97,7 @@ struct PageVisitorsTests {
             let got = try await device.get(target, cookie: "sid=ann")
             if target == "/live" { _ = try await device.told(visit: got.visit, cookie: "sid=ann") }
             await eventually { device.kept().count == 2 }
+            #expect(device.kept().allSatisfy { $0.contains("<b>sid=bob") })
             // Neither in memory.
             let back = try await device.get("/home", cookie: "sid=ann")
             #expect(back.status == 401)

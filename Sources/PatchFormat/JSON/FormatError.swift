@@ -45,6 +45,13 @@ package struct Fields: Sendable {
         object[key] != nil
     }
 
+    /// Refuses members of other names: a misspelled one would be a setting that somebody believes in.
+    package func allow(_ names: Set<String>) throws(FormatError) {
+        if let other = object.members.first(where: { !names.contains($0.key.text) }) {
+            throw broken(other.key.text, "is not a member that is known here")
+        }
+    }
+
     package func string(_ key: String) throws(FormatError) -> String {
         guard case .string(let value) = object[key] else { throw broken(key, "must be a string") }
         return value.text

@@ -101,6 +101,7 @@ struct PagesCommand: AsyncParsableCommand {
     var trustedProxy: ProxyAddresses?
 
     @OptionGroup var tls: TLSOptions
+    @OptionGroup var settings: SettingsFileOption
 
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("--port must be from 0 to 65535") }
@@ -120,7 +121,7 @@ struct PagesCommand: AsyncParsableCommand {
         let proxies = trustedProxy?.proxies ?? .none
         configuration.sharing = .byAddress(trustedProxies: proxies)
         let scheme = renewal == nil ? "http" : "https"
-        var settings = try settings()
+        var settings = try proxySettings()
         settings.standing = .inFrontOfSite(scheme: scheme, proxies)
         let report: @Sendable (String) -> Void = { log.say(.error, printable($0)) }
         try await APIProxy.with(settings, report: report) { [configuration] proxy in
@@ -140,13 +141,13 @@ struct PagesCommand: AsyncParsableCommand {
         }
     }
 
-    private func settings() throws -> APIProxy.Settings {
+    private func proxySettings() throws -> APIProxy.Settings {
         guard let upstream = Upstream(upstream) else { throw ValidationError("--upstream \(Upstream.rule)") }
         let rule = ProxyRule(try ProxyPattern("/.*"), to: [upstream])
         var settings = APIProxy.Settings(rules: ProxyRules([rule]), trust: try trust())
         if let upstreamTimeout { settings.timeout = upstreamTimeout.duration }
         let routes = try routes.map { file in
-            let bytes = try DiskFiles().read(FilePath(argument: file), limit: PageRoutes.limit)
+            let bytes = try DiskFiles().read(FilePath(argument: file).followingLinks, limit: PageRoutes.limit)
             return try PageRoutes(bytes, named: file)
         }
         settings.filter = PageService(routes ?? .all, memory: memory?.bytes ?? PageService.memory)

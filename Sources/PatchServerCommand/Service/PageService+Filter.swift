@@ -1,10 +1,11 @@
-package import APIProxy
-package import HTTPFiles
+import APIProxy
+import HTTPFiles
 import NIOCore
-package import NIOHTTP1
+import NIOHTTP1
+import PageServing
 
 extension PageService: AnswerFilter {
-    package func view(of request: FileRequest) -> (any AnswerView)? {
+    func view(of request: FileRequest) -> (any AnswerView)? {
         exchange(
             request.method,
             path: request.path.segments,
@@ -15,7 +16,7 @@ extension PageService: AnswerFilter {
 }
 
 extension PageExchange: AnswerView {
-    package func plan(for status: HTTPResponseStatus, _ fields: HTTPHeaders) -> AnswerPlan {
+    func plan(for status: HTTPResponseStatus, _ fields: HTTPHeaders) -> AnswerPlan {
         switch plan(status: Int(status.code), fields: fields) {
         case .passes(let fields): .passes(fields)
         case .copies(let limit, let changed): .copies(limit: limit, changed) { remember($0, of: fields) }
@@ -23,7 +24,7 @@ extension PageExchange: AnswerView {
         }
     }
 
-    package func answer(_ status: HTTPResponseStatus, _ fields: HTTPHeaders, body: [UInt8]) -> FileAnswer {
+    func answer(_ status: HTTPResponseStatus, _ fields: HTTPHeaders, body: [UInt8]) -> FileAnswer {
         let answer = answer(fields, body: body)
         return .stream(
             ServedStream(
