@@ -177,7 +177,7 @@ package struct APIProxy: RequestDelegate {
         case .collects(let limit, let otherwise):
             let all: [UInt8]?
             do { all = try await body.all(limit: limit) } catch { throw UpstreamFault(error) }
-            if let all { return view.answer(response.status, fields, body: all) }
+            if let all { return view.answer(response.status, fields, body: all).holding(body) }
             passed = otherwise
         }
         return .stream(
@@ -248,6 +248,24 @@ package struct APIProxy: RequestDelegate {
         let lengths = fields["Content-Length"]
         guard lengths.count == 1, !fields.contains(name: "Transfer-Encoding") else { return nil }
         return Int(lengths[0]).flatMap { $0 < 0 ? nil : $0 }
+    }
+}
+
+extension FileAnswer {
+    /// The same, which keeps a body's place in the room until all of it was sent.
+    fileprivate func holding(_ body: CollectedBody) -> FileAnswer {
+        guard case .stream(let stream) = self else { return self }
+        return .stream(
+            ServedStream(
+                status: stream.status,
+                headers: stream.headers,
+                length: stream.length,
+                isEndless: stream.isEndless
+            ) { write in
+                try await stream.send(write)
+                withExtendedLifetime(body) {}
+            }
+        )
     }
 }
 

@@ -49,6 +49,12 @@ extension HTTPHeaders {
         if !isTrusted {
             fields.remove(names: ["Forwarded", "X-Real-IP"])
             fields.remove(prefix: "x-forwarded-")
+            // Servers that hand fields on as CGI does read `X_Forwarded_For` as the same (RFC 3875 §4.1.18).
+            for name in Set(fields.map { $0.name.lowercased() }) where name.contains("_") {
+                let same = name.replacing("_", with: "-")
+                guard ["forwarded", "x-real-ip"].contains(same) || same.hasPrefix("x-forwarded-") else { continue }
+                fields.remove(name: name)
+            }
         }
         if let address { fields.add(name: "X-Forwarded-For", value: address) }
         if !fields.contains(name: "X-Forwarded-Proto") { fields.add(name: "X-Forwarded-Proto", value: scheme) }

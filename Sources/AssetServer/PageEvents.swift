@@ -91,7 +91,11 @@ package final class PageEvents: Sendable {
         )
         let opened = withStreams { state -> (Int, [AsyncStream<Never>.Continuation])? in
             guard state.isOpen, state.streams.count < Self.streamsLimit else { return nil }
-            let missed = number(in: lastEventID).map { last in state.recent.filter { $0.number > last } } ?? []
+            let missed =
+                number(in: lastEventID).map { last in
+                    state.recent.filter { $0.number > last && $0.event.isForReturning }
+                }
+                ?? []
             var first = Array("retry: 1000\n\n".utf8)
             first += Self.text("state", state.page.json, id: "\(start)-\(state.last)")
             for (number, event) in missed { first += text(of: event, number: number) }

@@ -83,6 +83,9 @@ package enum PageEvent: Equatable, Sendable {
         }
     }
 
+    /// Whether pages that come back are told of it: not of somebody's page, for another may be signed in by then.
+    var isForReturning: Bool { if case .page = self { false } else { true } }
+
     package var name: String {
         switch self {
         case .checking: "checking"

@@ -31,12 +31,21 @@ package struct PageData: Equatable, Sendable {
     }
 
     /// The page of a template: each name is replaced wherever it stands in it, and nothing in what replaces it.
-    package func page(of template: [UInt8]) -> [UInt8] {
+    ///
+    /// - Returns: nil for one of more than ``PageLimits/page`` bytes.
+    package func page(of template: [UInt8]) -> [UInt8]? {
         let known = Dictionary(uniqueKeysWithValues: members.map { ($0.name, $0.bytes) })
+        let placeholders = template.placeholders().filter { known[$0.text] != nil }
+        // A name may stand in a template as often as there is room.
+        var size = template.count
+        for placeholder in placeholders {
+            size += (known[placeholder.text]?.count ?? 0) - placeholder.range.count
+        }
+        guard size <= PageLimits.page else { return nil }
         var page: [UInt8] = []
-        page.reserveCapacity(template.count + members.reduce(0) { $0 + $1.bytes.count })
+        page.reserveCapacity(size)
         var place = 0
-        for placeholder in template.placeholders() {
+        for placeholder in placeholders {
             guard let bytes = known[placeholder.text] else { continue }
             page += template[place..<placeholder.range.lowerBound]
             page += bytes

@@ -22,6 +22,8 @@ package enum PageOutcome: Sendable {
         case data(FormatError)
         case templateTag
         case pageTag
+        /// The page is longer than one may be.
+        case length
     }
 
     /// The code that VasSonic's pages know it by; nil where its clients tell none.
@@ -86,7 +88,11 @@ package enum PageOutcome: Sendable {
             self = .inconsistent(.templateTag)
             return
         }
-        let page = SplitPage(update.data.page(of: kept.template))
+        guard let bytes = update.data.page(of: kept.template) else {
+            self = .inconsistent(.length)
+            return
+        }
+        let page = SplitPage(bytes)
         guard page.pageTag == (update.pageTag ?? reply.pageTag), page.pageTag == reply.pageTag else {
             self = .inconsistent(.pageTag)
             return

@@ -129,8 +129,9 @@ package struct PageExchange: Sendable {
         case .asks(let question):
             let split = SplitPage(page)
             guard split.isMarked || rule.takesUnmarked else { return Answer(status: 200, fields: asIs, body: body) }
-            if codings.takesDictionaries, mayBeDictionary(fields) { memory.keep(page, as: SHA256Digest(of: page)) }
-            return answer(PageAnswer(to: question, with: split), of: split, asIs)
+            let takesDictionary = codings.takesDictionaries && mayBeDictionary(fields)
+            if takesDictionary { memory.keep(page, as: SHA256Digest(of: page)) }
+            return answer(PageAnswer(to: question, with: split), of: split, asIs, takesDictionary)
         case .has(let digest, let dictionary) where mayBeDictionary(fields):
             memory.keep(page, as: SHA256Digest(of: page))
             return compressed(page, against: dictionary, named: digest, offered(asIs), plain: body)
@@ -139,7 +140,12 @@ package struct PageExchange: Sendable {
         }
     }
 
-    private func answer(_ answer: PageAnswer, of page: SplitPage, _ asIs: HTTPHeaders) -> Answer {
+    private func answer(
+        _ answer: PageAnswer,
+        of page: SplitPage,
+        _ asIs: HTTPHeaders,
+        _ takesDictionary: Bool
+    ) -> Answer {
         var fields = asIs
         // They speak of the bytes that their server sent.
         for name in [
@@ -148,7 +154,7 @@ package struct PageExchange: Sendable {
         ] {
             fields.remove(name: name)
         }
-        if !fields.contains(name: "Cache-Control") { fields.add(name: "Cache-Control", value: "no-cache") }
+        fields.keepFromSharedCaches()
         var rule = rule
         // What is to be stored nowhere is not for clients to keep either.
         if fields.directives.contains("no-store") { rule.cacheOffline = .keepNothing }
@@ -160,9 +166,9 @@ package struct PageExchange: Sendable {
         case .data(let update):
             fields.replaceOrAdd(name: "Content-Type", value: "application/json; charset=utf-8")
             fields.replaceOrAdd(name: "X-Content-Type-Options", value: "nosniff")
-            return encoded(update.bytes, fields)
+            return encoded(update.bytes, fields, takesDictionary)
         case .page:
-            return encoded(page.page, fields)
+            return encoded(page.page, fields, takesDictionary)
         }
     }
 
@@ -205,14 +211,14 @@ package struct PageExchange: Sendable {
         return Answer(status: 200, fields: fields, body: coded)
     }
 
-    private func encoded(_ content: [UInt8], _ fields: HTTPHeaders) -> Answer {
+    private func encoded(_ content: [UInt8], _ fields: HTTPHeaders, _ takesDictionary: Bool) -> Answer {
         var best: (coding: String, bytes: [UInt8])?
         if let format = codings.plain.first, let bytes = try? format.compressed(content, effort: .quick),
             CompressionFormat.pays(bytes.count, for: content.count)
         {
             best = (format.rawValue, bytes)
         }
-        if route.dictionaries.hold(isOpen: isOpen), let bytes = dictionaryCoded(content),
+        if takesDictionary, let bytes = dictionaryCoded(content),
             bytes.count < best?.bytes.count ?? content.count
         {
             best = (DictionaryCompressed.coding, bytes)
@@ -259,6 +265,20 @@ extension HTTPHeaders {
                 $0.lowercased().filter { $0 != " " && $0 != "\t" }
             }.map { String($0.prefix { $0 != "=" }) }
         )
+    }
+
+    /// Many of them do not look at `Vary`: one client's data would be every browser's page.
+    fileprivate mutating func keepFromSharedCaches() {
+        let words = self["Cache-Control"].joined(separator: ",").filter { $0 != " " && $0 != "\t" }
+        let rules = words.split(separator: ",").map(String.init)
+        let others = rules.filter { rule in
+            let name = String(rule.lowercased().prefix { $0 != "=" })
+            return !name.isEmpty && !["public", "private", "s-maxage", "proxy-revalidate"].contains(name)
+        }
+        // What stands in quotes is not read here.
+        let isPlain = !others.isEmpty && !others.contains { $0.contains("\"") }
+        let value = (["private"] + (isPlain ? others : ["no-cache"])).joined(separator: ", ")
+        replaceOrAdd(name: "Cache-Control", value: value)
     }
 
     fileprivate mutating func vary(by names: [String]) {

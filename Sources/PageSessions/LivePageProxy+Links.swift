@@ -11,15 +11,24 @@ import PatchTrust
 struct LinkedRequest: Equatable, Sendable {
     /// Of one account.
     let key: MD5Digest
+    let account: String?
 
     /// Nil for what is never kept.
     init?(_ request: FileRequest, in rules: ProxyRules) {
         guard request.method == .GET, request.upgrade == nil, !request.headers.contains(name: "Range"),
+            !request.headers.contains(name: "Authorization"), !Self.asksAnew(request.headers),
             let rule = rules.rule(for: request.path), let pages = rule.pages, let upstream = rule.upstreams.first
         else { return nil }
-        let account = pages.account(of: request.headers).map { "\($0)_" } ?? ""
+        account = pages.account(of: request.headers)
         let target = request.spelledPath + (request.query.map { "?\($0)" } ?? "")
-        key = Fingerprint(of: Array("\(account)\(upstream.origin)\(target)".utf8)).md5
+        key = Fingerprint(of: Array("\(account.map { "\($0)_" } ?? "")\(upstream.origin)\(target)".utf8)).md5
+    }
+}
+
+extension LinkedRequest {
+    /// Whether somebody wants what the server has now, as browsers do who load a page again without their cache.
+    private static func asksAnew(_ fields: HTTPHeaders) -> Bool {
+        (fields["Cache-Control"] + fields["Pragma"]).contains { $0.lowercased().contains("no-cache") }
     }
 }
 
@@ -37,7 +46,7 @@ enum LinkAge {
         else { return nil }
         guard let rule = rules.first(where: { $0.hasPrefix("max-age=") }) else { return PageLimits.linkTime }
         let age = fields.first(name: "Age").flatMap { Int($0) } ?? 0
-        guard let seconds = Int(rule.dropFirst("max-age=".count)), age >= 0 else { return nil }
+        guard let seconds = Int(rule.dropFirst("max-age=".count)), seconds > 0, age >= 0 else { return nil }
         let left = min(seconds, longest) - min(age, longest)
         return left > 0 ? .seconds(left) : nil
     }
@@ -90,12 +99,12 @@ extension LivePageProxy {
                 let request = try? FileRequest(getting: target, headers: visit.request.headers.ofLinks),
                 let linked = LinkedRequest(request, in: settings.rules)
             else { continue }
-            if let job = self.links.added({ await self.getLink(request, as: linked.key) }) { begin(job) }
+            if let job = self.links.added({ await self.get(request, linked) }) { begin(job) }
         }
     }
 
-    private func getLink(_ request: FileRequest, as key: MD5Digest) async {
-        guard await disk.linked(key, at: settings.now()) == nil else { return }
+    private func get(_ request: FileRequest, _ linked: LinkedRequest) async {
+        guard await disk.linked(linked.key, at: settings.now()) == nil else { return }
         _ = await within(PageLimits.answerTime) {
             guard case .stream(let stream) = await self.fetch(request),
                 let time = LinkAge.time(of: Int(stream.status.code), stream.headers),
@@ -105,7 +114,8 @@ extension LivePageProxy {
             let now = self.settings.now()
             var record = ShelfRecord(savedAt: now, content: SHA1Digest(of: bytes), until: now.adding(time))
             record.fields = stream.headers.ofKeptPage
-            self.disk.keepLinked(record, bytes, as: key)
+            record.account = linked.account.map { ShelfRecord.name(of: $0) }
+            self.disk.keepLinked(record, bytes, as: linked.key)
         }
     }
 

@@ -38,9 +38,10 @@ extension LivePageProxy {
 
     private func answer(_ visit: PageVisit, joining run: PageRun) async -> FileAnswer {
         if let page = run.shown { return shown(page, run) }
-        guard case .page(let fields, let flow) = await run.first.value(), let reader = flow.reader() else {
-            return await fetch(visit.request)
-        }
+        // A session that the answer began is the first visitor's alone.
+        guard case .page(let fields, let flow) = await run.first.value(), !fields.contains(name: "Set-Cookie"),
+            let reader = flow.reader()
+        else { return await fetch(visit.request) }
         return flowing(fields, reader)
     }
 
@@ -53,9 +54,8 @@ extension LivePageProxy {
         var fields = page.fields
         fields.remove(name: "Content-Type")
         fields.name(visit: run.name)
-        for cookie in table.withLockedValue({ $0.takeLate(run.place.session) }) {
-            fields.add(name: "Set-Cookie", value: cookie)
-        }
+        let cookies = table.withLockedValue { $0.takeLate(run.place.session, visit: nil, at: settings.now()) }
+        for cookie in cookies { fields.add(name: "Set-Cookie", value: cookie) }
         return .bytes(
             ServedBytes(
                 bytes: page.page.page,
@@ -78,8 +78,11 @@ extension LivePageProxy {
         } else {
             await askAgain(visit, run)
         }
-        try? await settings.sleep(PageLimits.outcomeTime)
-        table.withLockedValue { $0.forget(run) }
+        // It holds its pages no longer.
+        begin { [settings, table, name = run.name] in
+            try? await settings.sleep(PageLimits.outcomeTime)
+            table.withLockedValue { $0.forget(visit: name) }
+        }
     }
 
     private func askFirst(_ visit: PageVisit, _ run: PageRun, hasVisitor: Bool) async {
@@ -168,12 +171,10 @@ extension LivePageProxy {
     private static func send(_ stream: ServedStream, _ coding: PageCoding, to flow: PageFlow) async throws {
         let decoder = try PageDecoder(coding)
         try await stream.send { (piece) throws(ClientGone) in
-            let pieces: [ByteBuffer]
-            do { pieces = try await decoder.decoded(piece) } catch { throw ClientGone() }
             // Where nobody reads it, what is too large ends here.
-            for piece in pieces { try await flow.append(piece) }
+            do { try await decoder.append(piece, to: flow) } catch { throw ClientGone() }
         }
-        for piece in try await decoder.finish() { try await flow.append(piece) }
+        try await decoder.finish(flow)
     }
 
     private func askAgain(_ visit: PageVisit, _ run: PageRun) async {
@@ -236,12 +237,13 @@ extension LivePageProxy {
 
     private func finish(_ run: PageRun, _ outcome: PageOutcome, _ answered: PageAnswered, _ visit: PageVisit) {
         let (session, now) = (run.place.session, settings.now())
+        let changesAccount = visit.pages.changesAccount(answered.fields, from: run.place.account)
+        let isSignedOut = !changesAccount && table.withLockedValue { $0.hasEnded(run) }
         let verdict = PageVerdict(
             outcome,
             answered.reply,
             shown: run.shown?.page,
-            isOthers: visit.pages.changesAccount(answered.fields, from: run.place.account)
-                || table.withLockedValue { $0.hasEnded(run) }
+            isOthers: changesAccount || isSignedOut
         )
         var page: KeptPage?
         switch verdict.keeping {
@@ -261,12 +263,17 @@ extension LivePageProxy {
         case .drop: disk.drop(session.id)
         case .switchOff: switchOff(session)
         }
-        let cookies = run.shown == nil ? [] : answered.cookies
-        table.withLockedValue { table in
+        let cookies = run.shown == nil || isSignedOut ? [] : answered.cookies
+        // Who signs out just now has had all dropped that was kept before this.
+        let hasEnded = table.withLockedValue { table in
             if case .overloaded = outcome { table.passesNext(session) }
-            table.finish(run, page, cookies: cookies, at: now)
+            let hasEnded = table.hasEnded(run)
+            table.finish(run, hasEnded ? nil : page, cookies: cookies, at: now)
+            return hasEnded
         }
-        run.end.set(PageRun.End(told: verdict.told, page: page))
+        if hasEnded { disk.drop(session.id) }
+        let savedAt = run.shown?.savedAt ?? page?.savedAt ?? run.startedAt
+        run.end.set(PageRun.End(told: verdict.told, savedAt: savedAt))
         if run.shown != nil, [PageResult.dataUpdate, PageResult.templateChange].contains(verdict.told.code) {
             tell(.page(target: run.place.target, visit: run.name, code: verdict.told.code))
         }

@@ -99,7 +99,8 @@ package final class LivePageProxy: PageDelegate {
         if let visit = PageVisit(request, in: settings.rules) {
             return .later(.whole) { await self.answer(PageVisit($0, in: self.settings.rules) ?? visit) }
         }
-        if let linked = LinkedRequest(request, in: settings.rules) {
+        // All else passes as it does without pages: it ends with its client.
+        if let linked = LinkedRequest(request, in: settings.rules), disk.mayHave(linked.key) {
             return .later(.whole) { request in
                 if let answer = await self.disk.linked(linked.key, at: self.settings.now()) { return answer }
                 return await self.fetch(request)

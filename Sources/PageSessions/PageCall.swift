@@ -38,15 +38,16 @@ extension LivePageProxy {
             let page = try? FileRequest(getting: call.target, headers: request.headers)
         else { return Self.json(.badRequest, [("error", .text("page needs ?path=/PATH, percent-encoded"))]) }
         guard let rule = settings.rules.rule(for: page.path), let place = PagePlace(page, by: rule),
-            let run = table.withLockedValue({ $0.visit(call.visit, of: place.session) })
+            let visit = table.withLockedValue({ $0.visit(call.visit, of: place.session) })
         else { return Self.unknown }
-        guard let known = await within(PageLimits.callTime, { await run.end.value() }) else {
+        guard let known = await within(PageLimits.callTime, { await visit.end.value() }) else {
             return Self.json(.gatewayTimeout, [("error", .text("the page's server has not answered yet"))])
         }
         guard let end = known ?? nil else { return Self.unknown }
-        let cookies = table.withLockedValue { $0.takeLate(place.session) }
-        let savedAt = run.shown?.savedAt ?? end.page?.savedAt ?? run.startedAt
-        return Self.json(.ok, end.told.json(savedAt: savedAt), HTTPHeaders(cookies.map { ("Set-Cookie", $0) }))
+        let cookies = table.withLockedValue {
+            $0.takeLate(place.session, visit: call.visit, at: settings.now())
+        }
+        return Self.json(.ok, end.told.json(savedAt: end.savedAt), HTTPHeaders(cookies.map { ("Set-Cookie", $0) }))
     }
 
     private static var unknown: FileAnswer {

@@ -26,29 +26,30 @@ actor PageDecoder {
         }
     }
 
-    func decoded(_ piece: ByteBuffer) throws(CompressionError) -> [ByteBuffer] {
+    /// Appends what a piece holds as it comes out: a small one may hold more than there is room for.
+    func append(_ piece: ByteBuffer, to flow: PageFlow) async throws {
         guard page == nil else {
             gathered += piece.readableBytesView
-            guard gathered.count <= PageLimits.update else { throw .tooLong(.zstandard, limit: PageLimits.update) }
-            return []
+            guard gathered.count <= PageLimits.update else {
+                throw CompressionError.tooLong(.zstandard, limit: PageLimits.update)
+            }
+            return
         }
-        guard decompressor != nil else { return [piece] }
+        guard decompressor != nil else { return try await flow.append(piece) }
         decompressor?.feed(Array(piece.readableBytesView))
-        var pieces: [ByteBuffer] = []
-        while let bytes = try decompressor?.next() { pieces.append(ByteBuffer(bytes: bytes)) }
-        return pieces
+        while let bytes = try decompressor?.next() { try await flow.append(ByteBuffer(bytes: bytes)) }
     }
 
-    /// What comes out at the end.
-    func finish() throws(CompressionError) -> [ByteBuffer] {
+    /// Appends what comes out at the end.
+    func finish(_ flow: PageFlow) async throws {
         try decompressor?.finish()
-        guard let page else { return [] }
+        guard let page else { return }
         let bytes = try DictionaryCompressed.content(
             of: gathered,
             dictionary: page,
             named: SHA256Digest(of: page),
             limit: PageLimits.update
         )
-        return [ByteBuffer(bytes: bytes)]
+        try await flow.append(ByteBuffer(bytes: bytes))
     }
 }

@@ -62,8 +62,7 @@ final class PageDisk: Sendable {
         begin { [self] in
             pages.sweep(at: now)
             linked.sweep(at: now)
-            let ids = Set(linked.ids)
-            known.withLockedValue { $0 = ids }
+            learn(linked.ids)
         }
     }
 
@@ -94,10 +93,13 @@ final class PageDisk: Sendable {
         begin { [self, record] in keep(record, page.page.page, as: id, on: pages) }
     }
 
-    /// All pages of an account.
+    /// All that is kept of an account.
     func drop(account: String) {
         let name = ShelfRecord.name(of: account)
-        begin { [pages] in pages.drop { $0.account == name } }
+        begin { [self] in
+            for shelf in [pages, linked] { shelf.drop { $0.account == name } }
+            learn(linked.ids)
+        }
     }
 
     func drop(_ id: MD5Digest) {
@@ -108,7 +110,9 @@ final class PageDisk: Sendable {
         begin { [self] in keep(ShelfRecord(savedAt: now, until: until), [], as: id, on: pages) }
     }
 
+    /// Nothing where it could not be read again.
     private func keep(_ record: ShelfRecord, _ content: [UInt8], as id: MD5Digest, on shelf: Shelf) {
+        guard record.isReadable else { return shelf.drop(id) }
         do throws(FileError) { try shelf.keep(record, content, as: id) } catch {
             report("a page could not be kept: \(error)")
         }
@@ -116,9 +120,16 @@ final class PageDisk: Sendable {
 
     // MARK: What pages link to
 
+    /// Whether there may be something of a linked resource.
+    func mayHave(_ id: MD5Digest) -> Bool { known.withLockedValue { $0.contains(id) } }
+
+    private func learn(_ ids: [MD5Digest]) {
+        known.withLockedValue { $0 = Set(ids) }
+    }
+
     /// Nil for what is not kept, or over.
     func linked(_ id: MD5Digest, at now: UTCTime) async -> FileAnswer? {
-        guard known.withLockedValue({ $0.contains(id) }) else { return nil }
+        guard mayHave(id) else { return nil }
         let found = await done { [linked] in linked.read(id) }
         guard let (record, content) = found ?? nil, let tag = record.content, let until = record.until, now < until
         else { return nil }
@@ -139,8 +150,7 @@ final class PageDisk: Sendable {
         known.withLockedValue { _ = $0.insert(id) }
         begin { [self] in
             keep(record, content, as: id, on: linked)
-            let ids = Set(linked.ids)
-            known.withLockedValue { $0 = ids }
+            learn(linked.ids)
         }
     }
 }

@@ -45,9 +45,10 @@ extension HTTPHeaders {
     /// A page's fields after an update, which may say its own type: JSON's.
     func updated(by update: HTTPHeaders) -> HTTPHeaders {
         var fields = self
-        for (name, value) in update.ofKeptPage where name.lowercased() != "content-type" {
-            fields.replaceOrAdd(name: name, value: value)
-        }
+        let new = update.ofKeptPage.filter { $0.name.lowercased() != "content-type" }
+        // A name may stand on several lines.
+        for (name, _) in new { fields.remove(name: name) }
+        fields.add(contentsOf: new.map { ($0.name, $0.value) })
         return fields
     }
 

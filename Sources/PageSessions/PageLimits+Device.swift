@@ -22,6 +22,8 @@ extension PageLimits {
     package static let answerTime = Duration.seconds(120)
     /// How long the outcome of a visit is known.
     package static let outcomeTime = Duration.seconds(30)
+    /// How long cookies wait for a page that takes them.
+    package static let lateTime = Duration.seconds(600)
     /// How long one call for it waits.
     package static let callTime = Duration.seconds(25)
     /// How long a page that nobody has opened stays in memory.

@@ -14,10 +14,18 @@ final class PageRun: Sendable {
         case nothing
     }
 
-    /// What the page is told, and the page as it is now.
+    /// What the page is told.
     struct End: Sendable {
         let told: PageResult
-        let page: KeptPage?
+        /// When the page that is shown came from its server.
+        let savedAt: UTCTime
+    }
+
+    /// What is known of it once it is over, which holds no page.
+    struct Visit: Sendable {
+        let name: String
+        let session: PageSession
+        let end: Awaited<End?>
     }
 
     /// Names it to its page.
@@ -29,6 +37,7 @@ final class PageRun: Sendable {
     let first = Awaited<First>()
     /// Nil inside: there was no page.
     let end = Awaited<End?>()
+    var visit: Visit { Visit(name: name, session: place.session, end: end) }
     private let own = NIOLockedValueBox<FileAnswer?>(nil)
 
     init(name: String, place: PagePlace, shown: KeptPage?, at time: UTCTime) {

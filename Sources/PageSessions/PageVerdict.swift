@@ -68,7 +68,8 @@ struct PageResult: Sendable {
     var changes: PageData?
     /// Whether the page is to be loaded again for what it is now.
     var isReload = false
-    var page: SplitPage?
+    /// Of the page as it is now.
+    var tags: (template: SHA1Digest, page: SHA1Digest)?
     var offline: CacheOffline?
 
     init(code: Int, answered: Int, isReload: Bool) {
@@ -76,7 +77,7 @@ struct PageResult: Sendable {
     }
 
     init(_ outcome: PageOutcome, _ reply: PageReply, page: SplitPage?, isShown: Bool, offline: CacheOffline) {
-        self.page = page
+        tags = page.map { ($0.templateTag, $0.pageTag) }
         switch outcome {
         case .firstLoad, .notModified: (code, answered) = (outcome.code ?? 0, outcome.code ?? 0)
         case .dataUpdate(_, let changes):
@@ -117,8 +118,8 @@ struct PageResult: Sendable {
             (
                 "extra",
                 .fields([
-                    ("template-tag", page.map { .text($0.templateTag.hex) }),
-                    ("eTag", page.map { .text($0.pageTag.hex) }), ("isReload", .bool(isReload)),
+                    ("template-tag", tags.map { .text($0.template.hex) }),
+                    ("eTag", tags.map { .text($0.page.hex) }), ("isReload", .bool(isReload)),
                     ("cache-offline", offline.map { .text($0.rawValue) }),
                 ])
             ),

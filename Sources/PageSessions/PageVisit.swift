@@ -23,6 +23,8 @@ struct PageVisit: Sendable {
 
     private static func isForDocument(_ request: FileRequest) -> Bool {
         guard request.method == .GET, request.upgrade == nil, !request.headers.contains(name: "Range"),
+            // Whoever shows credentials is no account that is known here.
+            !request.headers.contains(name: "Authorization"),
             // A client of its own that speaks the protocol.
             !request.headers.contains(name: PageField.acceptDiff)
         else { return false }

@@ -33,19 +33,27 @@ struct SessionTable {
     /// The last used at the end.
     private var memory: [(session: PageSession, account: String?, page: KeptPage)] = []
     /// Asked for before anybody opened them; the oldest first.
-    private var unopened: [PageRun] = []
-    /// Visits that are over, the last one at the end.
-    private var recent: [PageRun] = []
+    private var unopened: [(run: PageRun, page: KeptPage?)] = []
+    /// Visits that are over, the last one at the end: without their pages.
+    private var recent: [PageRun.Visit] = []
     private var switchedOff: [PageSession: UTCTime] = [:]
     /// Whose next visit passes: their server had too much to do.
     private var overloaded: Set<PageSession> = []
-    /// Cookies of answers whose page was shown before they came.
-    private var late: [PageSession: [String]] = [:]
+    /// The oldest first.
+    private var late: [Late] = []
     /// Whose pages are preloaded: once for each account.
     private var preloading: Set<PreloadKey> = []
 
     /// Visits under way of accounts that have ended.
     private var ended: Set<ObjectIdentifier> = []
+
+    /// Cookies of an answer whose page was shown before it came.
+    private struct Late {
+        let visit: PageRun.Visit
+        let account: String?
+        let cookies: [String]
+        let until: UTCTime
+    }
 
     struct PreloadKey: Hashable {
         let pattern: String
@@ -63,14 +71,12 @@ struct SessionTable {
             switchedOff[session] = nil
         }
         if let run = running[session] {
-            unopened.removeAll { $0 === run }
+            forgetUnopened(run)
             return .join(run)
         }
-        if let index = unopened.firstIndex(where: { $0.place.session == session }) {
-            let run = unopened.remove(at: index)
-            if let page = run.end.now??.page {
-                return .start(began(PageRun(name: name, place: run.place, shown: page, at: now)))
-            }
+        if let index = unopened.firstIndex(where: { $0.run.place.session == session }) {
+            let (run, page) = unopened.remove(at: index)
+            if let page { return .start(began(PageRun(name: name, place: run.place, shown: page, at: now))) }
         }
         guard running.count < PageLimits.visits else { return .pass }
         if let page = memory.first(where: { $0.session == session })?.page {
@@ -96,10 +102,10 @@ struct SessionTable {
 
     /// Nil where it is under way, or here.
     mutating func preload(_ place: PagePlace, found: Found, name: String, at now: UTCTime) -> PageRun? {
-        let isHere = unopened.contains { $0.place.session == place.session }
+        let isHere = unopened.contains { $0.run.place.session == place.session }
         guard !isHere, running[place.session] == nil, unopened.count < PageLimits.preloads else { return nil }
         guard case .start(let run) = meet(place, found: found, name: name, at: now) else { return nil }
-        unopened.append(run)
+        unopened.append((run, nil))
         return run
     }
 
@@ -109,7 +115,7 @@ struct SessionTable {
         return preloading.insert(key).inserted
     }
 
-    mutating func forgetUnopened(_ run: PageRun) { unopened.removeAll { $0 === run } }
+    mutating func forgetUnopened(_ run: PageRun) { unopened.removeAll { $0.run === run } }
 
     /// - Parameter cookies: that its page has not got.
     mutating func finish(_ run: PageRun, _ page: KeptPage?, cookies: [String], at now: UTCTime) {
@@ -120,31 +126,34 @@ struct SessionTable {
         ended.remove(ObjectIdentifier(run))
         memory.removeAll { $0.session == session }
         // What nobody has opened has a place of its own.
-        if let page, !unopened.contains(where: { $0 === run }) {
+        if let index = unopened.firstIndex(where: { $0.run === run }) {
+            unopened[index].page = page
+        } else if let page {
             memory.append((session, run.place.account, page))
             if memory.count > PageLimits.pagesInMemory { memory.removeFirst() }
         }
-        if !cookies.isEmpty, late[session] != nil || late.count < Self.maxLate {
-            late[session] = Array((late[session, default: []] + cookies).suffix(Self.maxCookies))
+        late.removeAll { $0.until <= now }
+        if !cookies.isEmpty {
+            let until = now.adding(PageLimits.lateTime)
+            let cookies = Array(cookies.suffix(Self.maxCookies))
+            late.append(Late(visit: run.visit, account: run.place.account, cookies: cookies, until: until))
+            if late.count > Self.maxLate { late.removeFirst() }
         }
-        remember(run)
-    }
-
-    private mutating func remember(_ run: PageRun) {
-        recent.append(run)
+        recent.append(run.visit)
         if recent.count > Self.maxRecent { recent.removeFirst() }
     }
 
     /// Nothing of this account is kept, also of what is under way.
     mutating func end(of account: String) {
         memory.removeAll { $0.account == account }
-        unopened.removeAll { $0.place.account == account }
+        unopened.removeAll { $0.run.place.account == account }
+        late.removeAll { $0.account == account }
         for run in running.values where run.place.account == account { ended.insert(ObjectIdentifier(run)) }
     }
 
     func hasEnded(_ run: PageRun) -> Bool { ended.contains(ObjectIdentifier(run)) }
 
-    mutating func forget(_ run: PageRun) { recent.removeAll { $0 === run } }
+    mutating func forget(visit name: String) { recent.removeAll { $0.name == name } }
 
     mutating func passesNext(_ session: PageSession) {
         if overloaded.count < Self.maxLate { overloaded.insert(session) }
@@ -155,14 +164,21 @@ struct SessionTable {
         switchedOff[session] = until
     }
 
-    mutating func takeLate(_ session: PageSession) -> [String] { late.removeValue(forKey: session) ?? [] }
+    /// The cookies of a page's visits, once: for its account; where a rule knows none, for the visit that asks by its name.
+    mutating func takeLate(_ session: PageSession, visit name: String?, at now: UTCTime) -> [String] {
+        func isTheirs(_ late: Late) -> Bool {
+            late.visit.session == session && now < late.until && (late.account != nil || late.visit.name == name)
+        }
+        defer { late.removeAll(where: isTheirs) }
+        return late.filter(isTheirs).flatMap(\.cookies)
+    }
 
     /// A visit of this page and this account alone.
     ///
     /// - Parameter name: nil for the last one.
-    func visit(_ name: String?, of session: PageSession) -> PageRun? {
-        let known = recent + (running[session].map { [$0] } ?? [])
-        return known.last { $0.place.session == session && (name == nil || $0.name == name) }
+    func visit(_ name: String?, of session: PageSession) -> PageRun.Visit? {
+        let known = recent + (running[session].map { [$0.visit] } ?? [])
+        return known.last { $0.session == session && (name == nil || $0.name == name) }
     }
 
     var pagesUnopened: Int { unopened.count }

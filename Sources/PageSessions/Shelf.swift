@@ -1,9 +1,10 @@
 import FileFacts
+import NIOConcurrencyHelpers
 import PageDiff
 import PatchFormat
-package import PatchStore
+import PatchStore
 import PatchTrust
-package import SystemPackage
+import SystemPackage
 
 /// Answers kept on disk, each as a record and what it names: `ID.json`, and `ID.SHA1.html` beside it.
 ///
@@ -12,17 +13,19 @@ package import SystemPackage
 /// ```
 /// A record is written after what it names, so that a crash leaves the old page, or the new one, and at most files that no
 /// record names, which ``sweep(at:)`` removes. Calls block; one at a time.
-package struct Shelf: Sendable {
+final class Shelf: Sendable {
     let folder: FilePath
     let files: any FileOperations
     /// What the names of contents end with.
     let suffix: String
-    /// In bytes: of all contents and records.
+    /// In bytes: of all contents and records, as they take room on disk.
     let limit: Int
     /// In bytes.
     let contentLimit: Int
+    /// Bytes of all that is here, and never less; nil until somebody counted.
+    private let total = NIOLockedValueBox<Int?>(nil)
 
-    package init(folder: FilePath, files: any FileOperations, suffix: String, limit: Int, contentLimit: Int) {
+    init(folder: FilePath, files: any FileOperations, suffix: String, limit: Int, contentLimit: Int) {
         self.folder = folder
         self.files = files
         self.suffix = suffix
@@ -60,14 +63,20 @@ package struct Shelf: Sendable {
         }
         try files.replace(name(id), in: folder, with: record.bytes)
         if let old = before?.content, old != record.content { try files.removeIfPresent(path(id, old)) }
+        total.withLockedValue { $0? += Self.room(for: content.count) + Self.room(for: record.bytes.count) }
         trim()
     }
 
     /// The record goes first: what it named is nothing without it.
     func drop(_ id: MD5Digest) {
-        let tag = record(id)?.content
+        let record = record(id)
         try? files.removeIfPresent(folder.at(name(id)))
-        if let tag { try? files.removeIfPresent(path(id, tag)) }
+        if let record {
+            if let tag = record.content { try? files.removeIfPresent(path(id, tag)) }
+            return
+        }
+        // One that cannot be read names nothing.
+        for name in entries().others where name.hasPrefix("\(id.hex).") { try? files.removeIfPresent(folder.at(name)) }
     }
 
     func drop(where isOver: (ShelfRecord) -> Bool) {
@@ -88,18 +97,26 @@ package struct Shelf: Sendable {
             if let tag = record.content { named.insert(contentName(id, tag)) }
         }
         for name in others where !named.contains(name) { try? files.removeIfPresent(folder.at(name)) }
+        total.withLockedValue { $0 = nil }
         trim()
     }
 
+    /// What a file takes: whole blocks.
+    static func room(for bytes: Int) -> Int { (bytes + block - 1) / block * block }
+
+    static let block = 4_096
+
     /// Once it is over its limit, the oldest go until a quarter of that is left.
     private func trim() {
+        if let total = total.withLockedValue(\.self), total <= limit { return }
         let (records, others) = entries()
         var sizes: [String: Int] = [:]
         for name in records.map({ name($0) }) + others {
-            sizes[String(name.prefix(Self.idLength)), default: 0] +=
-                (try? files.identity(of: folder.at(name)))??.size ?? 0
+            let size = (try? files.identity(of: folder.at(name)))??.size ?? 0
+            sizes[String(name.prefix(Self.idLength)), default: 0] += Self.room(for: size)
         }
         var total = sizes.values.reduce(0, +)
+        defer { self.total.withLockedValue { $0 = total } }
         guard total > limit else { return }
         let known = records.map { (id: $0, savedAt: record($0)?.savedAt ?? UTCTime(seconds: 0)) }
         for (id, _) in known.sorted(by: { ($0.savedAt, $0.id) < ($1.savedAt, $1.id) }) where total > limit / 4 {

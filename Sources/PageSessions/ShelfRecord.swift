@@ -55,6 +55,9 @@ struct ShelfRecord: Equatable, Sendable {
         }
     }
 
+    /// Whether what is written of it can be read again.
+    var isReadable: Bool { fields.count <= Self.maxFields && bytes.count <= PageLimits.record }
+
     static func name(of account: String) -> MD5Digest { Fingerprint(of: Array(account.utf8)).md5 }
 
     private static func isSafe(_ text: String) -> Bool {

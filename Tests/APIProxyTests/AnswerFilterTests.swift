@@ -2,6 +2,7 @@ import HTTPFiles
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
+import PatchFetch
 import Testing
 
 @testable import APIProxy
@@ -21,7 +22,11 @@ private struct Filter: AnswerFilter, AnswerView {
     func plan(for status: HTTPResponseStatus, _ fields: HTTPHeaders) -> AnswerPlan { plan(fields) }
 
     func answer(_ status: HTTPResponseStatus, _ fields: HTTPHeaders, body: [UInt8]) -> FileAnswer {
-        .text("collected \(body.count)")
+        .stream(
+            ServedStream(headers: [:]) { write in
+                try await write(ByteBuffer(string: "collected \(body.count)"))
+            }
+        )
     }
 }
 
@@ -88,6 +93,39 @@ struct AnswerFilterTests {
         }
     }
 
+    @Test func `has its room again once the answer was sent, not before`() async throws {
+        let upstream = UpstreamSource { _ in .text(String(repeating: "x", count: 1_000)) }
+        try await serving(upstream) { port in
+            let rule = try ProxyRule(argument: "/.*=http://127.0.0.1:\(port)")
+            var settings = APIProxy.Settings(rules: ProxyRules([rule]), trust: TLSTrust())
+            settings.filter = Filter { _ in .collects(limit: 1_000, else: Self.changed) }
+            settings.collectedBytes = 1_000
+            try await APIProxy.with(settings) { proxy in
+                func isCollected() async throws -> (Bool, ServedStream) {
+                    let request = try FileRequest.get("/x")
+                    guard case .stream(let stream) = await proxy.decide(request).answer(to: request) else {
+                        throw UpstreamFault.malformed
+                    }
+                    return (stream.headers["X-Plan"].isEmpty, stream)
+                }
+                let (first, unsent) = try await isCollected()
+                let (second, passed) = try await isCollected()
+                #expect(first && !second)
+                for stream in [unsent, passed] { try await stream.send { _ in } }
+            }
+            try await APIProxy.with(settings) { proxy in
+                for _ in 0..<3 {
+                    let request = try FileRequest.get("/x")
+                    guard case .stream(let stream) = await proxy.decide(request).answer(to: request) else {
+                        throw UpstreamFault.malformed
+                    }
+                    #expect(stream.headers["X-Plan"].isEmpty)
+                    try await stream.send { _ in }
+                }
+            }
+        }
+    }
+
     @Test(arguments: [(1_000, 1_000_000, 1_000), (1_001, 1_000_000, nil), (1_000, 999, nil)] as [(Int, Int, Int?)])
     func `gets a copy of what was sent, where that is no longer than it says and there is room`(
         bytes: Int,
@@ -122,7 +160,7 @@ struct SiteFieldsTests {
         let upstream = try #require(Upstream("http://site.example"))
         let request = try FileRequest.get("/x", headers)
         return HTTPHeaders(of: request, from: address, forSite: upstream, scheme: "https", trusting: proxies)
-            .filter { $0.name.lowercased().hasPrefix("x-") || $0.name == "Host" || $0.name == "Forwarded" }
+            .filter { $0.name.lowercased().hasPrefix("x") || ["host", "forwarded"].contains($0.name.lowercased()) }
             .map { "\($0.name): \($0.value)" }.sorted()
     }
 
@@ -135,6 +173,16 @@ struct SiteFieldsTests {
     @Test func `say who asked, for which name and how, and nothing that a client claims of it`() throws {
         #expect(
             try asked(claims, from: "203.0.113.5") == [
+                "Host: site.example", "X-Forwarded-For: 203.0.113.5", "X-Forwarded-Host: shop.example",
+                "X-Forwarded-Proto: https",
+            ]
+        )
+    }
+
+    @Test(arguments: ["X_Forwarded_For", "x_real-ip", "X-Forwarded_Anything", "FORWARDED", "x_forwarded-proto"])
+    func `lose what servers that read CGI's names would take for the same`(name: String) throws {
+        #expect(
+            try asked(["Host": "shop.example", name: "192.0.2.9"], from: "203.0.113.5") == [
                 "Host: site.example", "X-Forwarded-For: 203.0.113.5", "X-Forwarded-Host: shop.example",
                 "X-Forwarded-Proto: https",
             ]

@@ -58,6 +58,19 @@ struct PageEventsTests {
         #expect(names == ["state"] + missed)
     }
 
+    /// Another may be signed in by then.
+    @Test func `tells nobody who comes back of a page that somebody saw`() async throws {
+        events.tell(.checking)
+        var present = try #require(events.subscribe(after: nil)).makeAsyncIterator()
+        _ = await next(&present)
+        events.tell(.page(target: "/live", visit: "v", code: 200))
+        #expect(await next(&present)?.contains("event: page\n") == true)
+        events.tell(.failed("no network"))
+        var back = try #require(events.subscribe(after: "s-1")).makeAsyncIterator()
+        let first = try #require(await next(&back))
+        #expect(first.contains("event: failed\n") && !first.contains("/live"))
+    }
+
     @Test func `never tells of progress that goes back, or of the same twice`() async throws {
         let told: [(PageEvent, Bool)] = [
             (.progress(5), false), (.checking, true), (.checking, false), (.progress(10), true), (.progress(10), false),

@@ -28,6 +28,20 @@ struct PageOutcomeTests {
         return PageOutcome(of: reply, body: body ?? bytes, kept: kept, takesUntagged: false)
     }
 
+    /// What came of data that a server sent to who has a page.
+    private func outcome(serving page: SplitPage, data: [UInt8], kept: SplitPage) -> PageOutcome {
+        let fields = [
+            "ETag": page.pageTag.hex, "template-tag": kept.templateTag.hex, "template-change": "false",
+            "Cache-Offline": "true",
+        ]
+        return PageOutcome(
+            of: PageReply(status: 200) { fields[$0] },
+            body: data,
+            kept: kept,
+            takesUntagged: false
+        )
+    }
+
     @Test func `the first page is kept: 1000`() throws {
         let outcome = outcome(serving: newer, kept: nil)
         guard case .firstLoad(let page) = outcome else { throw Unexpected(outcome) }
@@ -106,6 +120,16 @@ struct PageOutcomeTests {
     private func fault(_ outcome: PageOutcome) throws -> PageOutcome.Inconsistency {
         guard case .inconsistent(let fault) = outcome else { throw Unexpected(outcome) }
         return fault
+    }
+
+    /// A template may hold a name as often as there is room, and its server may say anything.
+    @Test func `a page of more than five megabytes is not made of its template`() throws {
+        let kept = SplitPage("<!--sonicdiff-a-->1<!--sonicdiff-a-end-->" + String(repeating: "{a}", count: 100_000))
+        for (count, fault) in [(49, PageOutcome.Inconsistency.pageTag), (50, .length)] {
+            let block = String(repeating: "x", count: count)
+            let body = Pages.bytes("{\"data\":{\"{a}\":\"\(block)\"}}")
+            #expect(try self.fault(outcome(serving: newer, data: body, kept: kept)) == fault)
+        }
     }
 
     @Test func `what does not fit together is inconsistent, and says how`() throws {

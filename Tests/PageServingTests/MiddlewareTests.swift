@@ -79,8 +79,9 @@ struct MiddlewareTests {
             let same = try await get("\(url)/live/1", "accept-diff: true", tags[0], tags[1])
             #expect(same.head.hasPrefix("HTTP/1.1 304") && same.body.isEmpty, "\(same)")
             let data = try await get("\(url)/live/2", "accept-diff: true", tags[0], tags[1])
+            let made = try #require(try DataUpdate(Array(data.body.utf8)).data.page(of: page.template))
             #expect(
-                String(decoding: try DataUpdate(Array(data.body.utf8)).data.page(of: page.template), as: UTF8.self)
+                String(decoding: made, as: UTF8.self)
                     == "<hr><!--sonicdiff-n--><b>2</b><!--sonicdiff-n-end-->"
             )
         }

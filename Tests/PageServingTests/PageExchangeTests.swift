@@ -45,7 +45,7 @@ struct PageExchangeTests {
         #expect(answer.body == first.page)
         #expect(
             answer.fields.map { "\($0.name): \($0.value)" }.sorted() == [
-                "Cache-Control: no-cache", "Cache-Offline: true", "Content-Type: text/html; charset=utf-8",
+                "Cache-Control: private, no-cache", "Cache-Offline: true", "Content-Type: text/html; charset=utf-8",
                 "ETag: \(first.pageTag.hex)", "Set-Cookie: a=1",
                 "Vary: accept-diff, template-tag, Accept-Encoding, Available-Dictionary", "template-change: true",
                 "template-tag: \(first.templateTag.hex)",
@@ -75,6 +75,21 @@ struct PageExchangeTests {
         for page in [first, second] {
             let answer = try exchange(asks(first)).answer(given, body: page.page)
             #expect(answer.fields["Cache-Offline"] == ["false"])
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("public, max-age=60", "private, max-age=60"), ("s-maxage=60", "private, no-cache"),
+            ("no-store", "private, no-store"), ("Private=\"a, b\", max-age=1", "private, no-cache"),
+        ]
+    )
+    func `what one client gets is for no cache that others share`(given: String, sent: String) throws {
+        var fields = html
+        fields.add(name: "Cache-Control", value: given)
+        for page in [nil, first, second] {
+            let answer = try exchange(asks(page)).answer(fields, body: second.page)
+            #expect(answer.fields["Cache-Control"] == [sent])
         }
     }
 
@@ -266,12 +281,27 @@ struct PageExchangeTests {
             let answer = try exchange(service, has(first.page)).answer(fields, body: second.page)
             #expect(answer.body == second.page)
             #expect(!answer.fields.contains(name: "Use-As-Dictionary"))
-            #expect(service.memory.bytes == first.page.count)
+            #expect(service.memory.bytes == first.page.count + PageMemory.overhead)
             guard case .passes = try exchange(service, browser).plan(status: 200, fields: fields) else {
                 Issue.record("it is kept: \(more)")
                 continue
             }
         }
+    }
+
+    @Test func `nor is one data for a client of the protocol, where its answer sets a cookie`() throws {
+        let service = PageService()
+        service.memory.keep(first.page, as: SHA256Digest(of: first.page))
+        let asked = asks(
+            first,
+            [
+                "Accept-Encoding": "gzip, dcz",
+                "Available-Dictionary": ":\(Base64.text(SHA256Digest(of: first.page).bytes)):",
+            ]
+        )
+        #expect(try exchange(service, asked).answer(open, body: second.page).fields["Content-Encoding"] == ["dcz"])
+        let answer = try exchange(service, asked).answer(html, body: second.page)
+        #expect(answer.fields["Content-Encoding"] != ["dcz"])
     }
 
     @Test func `a route may say how long a page is a dictionary`() throws {
@@ -332,21 +362,29 @@ struct PageExchangeTests {
 
 @Suite("Pages in memory")
 struct PageMemoryTests {
-    @Test func `what was used least lately goes when there is no room`() {
-        let memory = PageMemory(limit: 10)
-        let names = (0..<4).map { SHA256Digest(of: [$0]) }
-        memory.keep([1, 1, 1, 1], as: names[0])
-        memory.keep([2, 2, 2, 2], as: names[1])
-        #expect(memory.page(names[0]) == [1, 1, 1, 1])
-        memory.keep([3, 3, 3, 3], as: names[2])
-        #expect(memory.page(names[1]) == nil)
-        #expect(memory.page(names[0]) != nil)
-        #expect(memory.bytes == 8)
-        memory.keep([UInt8](repeating: 4, count: 11), as: names[3])
-        #expect(memory.page(names[3]) == nil)
-        #expect(memory.bytes == 8)
-        memory.keep([3, 3, 3, 3], as: names[2])
-        #expect(memory.bytes == 8)
+    private static let size = 1_000 + PageMemory.overhead
+
+    private static func page(_ number: UInt8) -> [UInt8] { [UInt8](repeating: number, count: 1_000) }
+
+    private static func name(_ number: UInt8) -> SHA256Digest { SHA256Digest(of: [number]) }
+
+    @Test func `what was not used for long goes when there is no room`() {
+        let memory = PageMemory(limit: 8 * Self.size)
+        for number: UInt8 in 0..<40 {
+            memory.keep(Self.page(number), as: Self.name(number))
+            #expect(memory.page(Self.name(0)) == Self.page(0))
+            #expect(memory.bytes <= 8 * Self.size)
+        }
+        let here = (0..<40).filter { memory.page(Self.name($0)) != nil }
+        #expect(here.contains(0) && here.contains(39) && !here.contains(20))
+    }
+
+    @Test func `one that is kept twice takes room once, and one of more than half of the room none`() {
+        let memory = PageMemory(limit: 4 * Self.size)
+        for _ in 0..<3 { memory.keep(Self.page(1), as: Self.name(1)) }
+        #expect(memory.bytes == Self.size)
+        memory.keep([UInt8](repeating: 2, count: 2 * Self.size), as: Self.name(2))
+        #expect(memory.page(Self.name(2)) == nil && memory.bytes == Self.size)
     }
 }
 

@@ -5,13 +5,15 @@ import HTTPFiles
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
-import PageSessions
+import PageDiff
 import PatchFetch
 import PatchFormat
 import PatchStore
 import PatchTesting
 import SystemPackage
 import Testing
+
+@testable import PageSessions
 
 /// A device's pages before a proxy before a server of pages, and a browser in front.
 struct PageFixture: Sendable {
@@ -143,6 +145,18 @@ struct PageFixture: Sendable {
         let got = try await get(target, cookie: cookie)
         let told = try await told(target, visit: got.visit, cookie: cookie)
         return (got, try JSON.document(Array(told.text.utf8), named: "told", limit: 1 << 24))
+    }
+
+    /// The page `/live`, as nobody sees it.
+    var session: PageSession { session(of: nil) }
+
+    func session(of account: String?) -> PageSession {
+        PageSession(origin: "http://127.0.0.1:\(upstream)", path: "/live", query: nil, account: account)
+    }
+
+    /// Whether the last visit's outcome is known.
+    func isOver(_ session: PageSession) -> Bool {
+        live.table.withLockedValue { $0.visit(nil, of: session)?.end.now } != nil
     }
 
     // MARK: What is left on disk

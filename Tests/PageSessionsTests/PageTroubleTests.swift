@@ -5,13 +5,15 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 import PageDiff
-import PageSessions
+import PatchCompression
 import PatchFormat
 import PatchStore
 import PatchTesting
 import PatchTrust
 import SystemPackage
 import Testing
+
+@testable import PageSessions
 
 @Suite("A live page whose server is wrong", .timeLimit(.minutes(1)))
 struct PageTroubleTests {
@@ -207,6 +209,41 @@ struct PageTroubleTests {
             #expect(got.text == html && got.headers["Content-Encoding"] == [])
             #expect(device.kept().contains(html))
         }
+    }
+
+    @Test func `with more fields than are kept is shown, and not kept`() async throws {
+        try await PageFixture.running { device in
+            try await device.visit()
+            var fields = HTTPHeaders((1...70).map { ("Link", "</\($0)>; rel=preload") })
+            fields.add(name: "X-Frame-Options", value: "DENY")
+            device.server.add(fields)
+            device.server.show(Pages.cart(1, template: "new"))
+            let (got, told) = try await device.visit()
+            #expect(got.text == Pages.cart(1) && told["code"]?.number == 2_000)
+            await device.live.written()
+            #expect(device.names() == [])
+        }
+    }
+
+    /// A few bytes may hold gigabytes.
+    @Test func `is let go where it is too large, before the rest of it is unpacked`() async throws {
+        var packed = try CompressionFormat.zstandard.compressed([UInt8](repeating: 0, count: 20_000_000))
+        #expect(packed.count < 10_000)
+        // Whoever unpacks all of it finds this.
+        for place in packed.indices.suffix(8) { packed[place] = 0xFF }
+        let decoder = try PageDecoder(.compressed(.zstandard))
+        await #expect(throws: ClientGone.self) { try await decoder.append(ByteBuffer(bytes: packed), to: PageFlow()) }
+    }
+
+    @Test func `keeps all lines of a field that an update names anew, and the others as they are`() {
+        let kept: HTTPHeaders = [
+            "Content-Type": "text/html", "Content-Security-Policy": "a", "X-Frame-Options": "DENY",
+        ]
+        var update: HTTPHeaders = ["Content-Type": "application/json"]
+        for policy in ["b", "c"] { update.add(name: "content-security-policy", value: policy) }
+        let fields = kept.updated(by: update)
+        #expect(fields["Content-Security-Policy"] == ["b", "c"])
+        #expect(fields["X-Frame-Options"] == ["DENY"] && fields["Content-Type"] == ["text/html"])
     }
 
     @Test func `passes as it is in a coding that is not read here`() async throws {

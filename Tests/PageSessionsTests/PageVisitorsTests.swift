@@ -6,10 +6,11 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 import PageDiff
-import PageSessions
 import PatchFormat
 import PatchTesting
 import Testing
+
+@testable import PageSessions
 
 @Suite("The visitors of a live page", .timeLimit(.minutes(1)))
 struct PageVisitorsTests {
@@ -191,6 +192,83 @@ struct PageVisitorsTests {
         }
     }
 
+    @Test func `who come while the first one's page does get no session that its answer began`() async throws {
+        let (held, go) = AsyncStream.makeStream(of: Never.self)
+        let html = Pages.cart(1)
+        try await PageFixture.running { device in
+            device.server.answer { [server = device.server] request in
+                guard case .stream(let stream) = server.inProtocol(request) else { return .notFound }
+                let number = server.requests.count
+                var fields = stream.headers
+                fields.add(name: "Set-Cookie", value: "session=\(number)")
+                return .stream(
+                    ServedStream(headers: fields, length: html.utf8.count) { write in
+                        try await write(ByteBuffer(string: String(html.prefix(20))))
+                        if number == 1 { for await _ in held {} }
+                        try await write(ByteBuffer(string: String(html.dropFirst(20))))
+                    }
+                )
+            }
+            let first = try await device.open()
+            #expect(first.headers["Set-Cookie"] == ["session=1"])
+            let second = try await device.get()
+            #expect(second.headers["Set-Cookie"] == ["session=2"] && second.text == html)
+            go.finish()
+            _ = try await first.body.collect(upTo: 1 << 20)
+        }
+    }
+
+    @Test func `get no cookies of another visit where no account is known`() async throws {
+        try await PageFixture.running { device in
+            try await device.visit()
+            device.server.add(["Set-Cookie": "session=ann"])
+            let ann = try await device.get()
+            await eventually { device.isOver(device.session) }
+            device.server.add([:])
+            let (bob, _) = try await device.visit()
+            #expect(bob.headers["Set-Cookie"] == [])
+            let last = try await device.told()
+            #expect(last.headers["Set-Cookie"] == [])
+            let told = try await device.told(visit: ann.visit)
+            #expect(told.headers["Set-Cookie"] == ["session=ann"])
+        }
+    }
+
+    @Test(arguments: [599, 600])
+    func `get late cookies with their account's next page, within ten minutes`(seconds: Int) async throws {
+        try await PageFixture.running(pages: Self.ofAccounts) { device in
+            try await device.visit(cookie: "sid=ann")
+            device.server.add(["Set-Cookie": "seen=1"])
+            _ = try await device.get(cookie: "sid=ann")
+            let place = device.session(of: "ann")
+            await eventually { device.isOver(place) }
+            device.server.add([:])
+            device.clock.advance(by: .seconds(seconds))
+            let bob = try await device.get(cookie: "sid=bob")
+            #expect(bob.headers["Set-Cookie"] == [])
+            let next = try await device.get(cookie: "sid=ann")
+            #expect(next.headers["Set-Cookie"] == (seconds < 600 ? ["seen=1"] : []))
+        }
+    }
+
+    @Test func `get no cookie of before they signed out`() async throws {
+        try await PageFixture.running(pages: Self.ofAccounts) { device in
+            try await device.visit(cookie: "sid=ann")
+            device.server.add(["Set-Cookie": "seen=1"])
+            _ = try await device.get(cookie: "sid=ann")
+            let place = device.session(of: "ann")
+            await eventually { device.isOver(place) }
+            device.server.answer { _ in .page("", ["Set-Cookie": "sid=; Max-Age=0"]) }
+            _ = try await device.get("/logout", cookie: "sid=ann", ["Sec-Fetch-Dest": "empty"])
+            device.server.answer(nil)
+            device.server.add([:])
+            let next = try await device.get(cookie: "sid=ann")
+            let told = try await device.told(visit: next.visit, cookie: "sid=ann")
+            #expect(told.text.hasPrefix("{\"code\":1000,"))
+            #expect(next.headers["Set-Cookie"] == [] && told.headers["Set-Cookie"] == [])
+        }
+    }
+
     @Test func `get cookies that came after the page with the next answer, once`() async throws {
         try await PageFixture.running { device in
             try await device.visit()
@@ -249,7 +327,9 @@ struct PageVisitorsTests {
         arguments: [
             (.GET, ["Sec-Fetch-Dest": "empty"]), (.GET, ["Sec-Fetch-Dest": "iframe"]),
             (.GET, ["Sec-Fetch-Dest": "document", "Range": "bytes=0-1"]),
-            (.GET, ["Sec-Fetch-Dest": "document", "accept-diff": "true"]), (.HEAD, ["Sec-Fetch-Dest": "document"]),
+            (.GET, ["Sec-Fetch-Dest": "document", "accept-diff": "true"]),
+            (.GET, ["Sec-Fetch-Dest": "document", "Authorization": "Basic eDp5"]),
+            (.HEAD, ["Sec-Fetch-Dest": "document"]),
             (.POST, ["Sec-Fetch-Dest": "document"]), (.GET, ["Accept": "application/json"]),
         ] as [(HTTPMethod, HTTPHeaders)]
     )

@@ -108,6 +108,28 @@ struct PlacesTests {
         #expect(try await operations.records("place") == 2)
     }
 
+    @Test func `are asked for in no channel that the app has not, and such names are not kept`() async throws {
+        let operations = try await AskedService()
+        try await operations.open(to: 1)
+        for name in ["nobody", "nothing"] {
+            let channel: ChannelName = named(name)
+            let error = await #expect(throws: OperationError.self) {
+                _ = try await operations.devices.answer(
+                    DeviceQuestion(user: nil, places: []),
+                    in: channel,
+                    of: AskedService.app
+                )
+            }
+            guard case .server(.noChannel(AskedService.app, channel, let known))? = error,
+                known.contains(AskedService.production)
+            else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+        }
+        #expect(try await operations.ask(1))
+    }
+
     @Test func `are more once the head-count is raised, and outlast a restart`() async throws {
         let operations = try await AskedService()
         try await operations.open(to: 1)

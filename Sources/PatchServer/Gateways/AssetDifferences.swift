@@ -1,3 +1,4 @@
+import FileFacts
 import NIOConcurrencyHelpers
 import PatchCompression
 import PatchFormat
@@ -47,7 +48,10 @@ final class AssetDifferences: Sendable {
     /// just now: the asset is sent as it is.
     func bytes(_ name: Name) -> [UInt8]? {
         if let made = state.withLockedValue({ $0.made[name] }) { return made }
-        guard state.withLockedValue({ $0.room.begin(at: now()) }) else { return nil }
+        // Whoever names what is not here takes no room.
+        guard let there = try? DiskFiles().identity(of: path(name.old, of: name.app)), there.size <= Self.largest,
+            state.withLockedValue({ $0.room.begin(at: now()) })
+        else { return nil }
         var spent = 0
         defer { state.withLockedValue { $0.room.end(spending: spent) } }
         guard let old = object(name.old, of: name.app) else { return nil }
@@ -70,10 +74,15 @@ final class AssetDifferences: Sendable {
 
     /// What is compressed against other bytes than the client has comes out as neither, so both are digested.
     private func object(_ digest: SHA256Digest, of app: AppID) -> [UInt8]? {
-        let path = tree.at(app.text).at(URLLayout.object(digest))
-        guard let bytes = try? DiskFiles().read(path, limit: Self.largest), SHA256Digest(of: bytes) == digest else {
+        guard let bytes = try? DiskFiles().read(path(digest, of: app), limit: Self.largest),
+            SHA256Digest(of: bytes) == digest
+        else {
             return nil
         }
         return bytes
+    }
+
+    private func path(_ digest: SHA256Digest, of app: AppID) -> FilePath {
+        tree.at(app.text).at(URLLayout.object(digest))
     }
 }

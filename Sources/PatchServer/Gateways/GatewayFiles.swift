@@ -103,7 +103,7 @@ package struct GatewayFiles: Sendable {
             let old = request.headers.first(name: DictionaryOffer.available).flatMap({ DictionaryOffer.digest(in: $0) }
             ),
             case .asset(let asset)? = app.channels[place.channel]?.site.answer("GET", place.path, query: request.query),
-            asset.fingerprint.size <= AssetDifferences.largest, asset.fingerprint.sha256 != old
+            Self.offersDifferences(asset, request), asset.fingerprint.sha256 != old
         else { return nil }
         let file = file(asset, request, of: place.app, since: app.origin)
         let name = AssetDifferences.Name(app: place.app, old: old, new: asset.fingerprint.sha256)
@@ -121,6 +121,17 @@ package struct GatewayFiles: Sendable {
         }
     }
 
+    /// Whether an answer depends on what the browser has, as its `Vary` then says.
+    private static func offersDifferences(_ asset: Asset, _ request: FileRequest) -> Bool {
+        asset.cacheable && !namesOther(request, than: asset) && asset.fingerprint.size <= AssetDifferences.largest
+    }
+
+    /// Whether a query names another version.
+    private static func namesOther(_ request: FileRequest, than asset: Asset) -> Bool {
+        let hash = asset.fingerprint.sha1.hex
+        return request.query.map { $0.utf8.count == hash.utf8.count && $0 != hash } ?? false
+    }
+
     /// - Parameters:
     ///   - request: its query may name another version, as an older manifest does; then nobody keeps this one under that name.
     ///   - origin: what a path leads to is another file after the next release.
@@ -130,12 +141,11 @@ package struct GatewayFiles: Sendable {
         of app: AppID,
         since origin: FileOrigin
     ) -> ServedFile {
-        let hash = asset.fingerprint.sha1.hex
-        let isOther = request.query.map { $0.utf8.count == hash.utf8.count && $0 != hash } ?? false
+        let isOther = Self.namesOther(request, than: asset)
         var headers: HTTPHeaders = ["X-Content-Type-Options": "nosniff"]
         // As Meteor's server has it.
         if asset.cacheable { headers.add(name: "Vary", value: "User-Agent") }
-        if asset.cacheable, !isOther, asset.fingerprint.size <= AssetDifferences.largest {
+        if Self.offersDifferences(asset, request) {
             headers.add(name: DictionaryOffer.offer, value: DictionaryOffer.value(for: request.spelledPath))
             headers.add(name: "Vary", value: "Accept-Encoding, \(DictionaryOffer.available)")
         }
@@ -143,7 +153,7 @@ package struct GatewayFiles: Sendable {
         var file = ServedFile(
             path: sites.tree.at(app.text).at(URLLayout.object(asset.fingerprint.sha256)),
             root: sites.tree,
-            entityTag: hash,
+            entityTag: asset.fingerprint.sha1.hex,
             contentType: asset.meteorContentType,
             cacheControl: asset.cacheable && !isOther ? "max-age=31536000" : "max-age=0",
             headers: headers,

@@ -31,6 +31,9 @@ extension AppRepository {
         return AppListing(app: app, roles: roles(of: state), channels: channels, drafts: drafts)
     }
 
+    /// Those that the root of trust names, with releases or without.
+    package func channelNames() throws(ServerError) -> [ChannelName] { try PublishedState(of: self).channelNames }
+
     /// - Throws: `noChannel` for one that the root of trust does not name.
     package func check(_ channel: ChannelName) throws(ServerError) {
         try PublishedState(of: self).check(channel)

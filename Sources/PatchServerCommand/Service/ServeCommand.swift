@@ -191,7 +191,7 @@ struct ServeCommand: AsyncParsableCommand {
             readiness: readiness,
             process: ProcessFacts(start: ProcessEnvironment.now()),
             now: ProcessEnvironment.now,
-            reports: { [operations = service?.operations] in await operations?.platformReports() ?? [] }
+            reports: { [reported = service.map { ReportedListings($0.operations) }] in await reported?.now() ?? [] }
         )
         let (nudges, nudge) = AsyncStream.makeStream(of: Void.self)
         let renewal = try tls.renewal(nudges: nudges, log: log)

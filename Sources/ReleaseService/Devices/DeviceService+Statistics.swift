@@ -57,23 +57,6 @@ extension ReleaseOperations {
         return listing.counting(counts)
     }
 
-    /// The apps whose clients report, with what they did; without those that cannot be read.
-    package func platformReports() async -> [AppListing] {
-        var listings: [AppListing] = []
-        for app in (try? folder.allApps(files: files)) ?? [] {
-            do throws(OperationError) {
-                // Whoever asks for numbers has lists read only where there are any.
-                let hasReports = try await reading { () async throws(RecordError) in
-                    try await PlatformStatistics.hasAny(of: app, in: records.store)
-                }
-                guard hasReports else { continue }
-                let listing = try await looking(app) { (repository) throws(ServerError) in try repository.listing() }
-                if listing.takesReports { listings.append(try await counting(listing)) }
-            } catch { continue }
-        }
-        return listings
-    }
-
     /// What was reported of versions that their channels do not list any more.
     ///
     /// - Returns: of how many versions.

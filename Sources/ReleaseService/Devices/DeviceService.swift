@@ -10,14 +10,16 @@ import ServerRecords
 ///
 /// It says nothing that a device could not do without it: it holds back, or chooses among what the channel lists.
 package struct DeviceService: Sendable {
-    private struct Channel: Hashable {
-        let app: AppID
-        let channel: ChannelName
+    /// What an app's devices are answered by, valid until something is published.
+    private struct Published: Sendable {
+        let revision: StoredFile?
+        /// All that the root of trust names: no other name is ever looked for.
+        let channels: [ChannelName]
+        var listed: [ChannelName: Result<ListedVersions, OperationError>] = [:]
     }
 
-    /// A channel's list and dial, valid until something is published.
+    /// A channel's list and dial.
     private struct ListedVersions: Sendable {
-        let revision: StoredFile?
         let state: DialState
         /// What JSPatch's clients get.
         let packages: [GatewayPackages]
@@ -30,7 +32,7 @@ package struct DeviceService: Sendable {
     let operations: ReleaseOperations
     /// One at a time: in parallel they would only block each other.
     private let turn = SerialQueue()
-    private let kept = NIOLockedValueBox<[Channel: ListedVersions]>([:])
+    private let kept = NIOLockedValueBox<[AppID: Published]>([:])
     /// Of their own, so that statistics, which anybody may send, hold no place up.
     private let statistics = SerialQueue()
 
@@ -43,7 +45,7 @@ package struct DeviceService: Sendable {
         in channel: ChannelName,
         of app: AppID
     ) async throws(OperationError) -> DeviceAnswer {
-        let listed = try await listedVersions(Channel(app: app, channel: channel))
+        let listed = try await listedVersions(of: channel, in: app)
         let choices = try await choices(for: question.user, listed, channel, app)
         var places: [DeviceAnswer.Place] = []
         for asked in question.places {
@@ -101,7 +103,7 @@ package struct DeviceService: Sendable {
 
     /// What JSPatch's clients get of a channel.
     func packages(of channel: ChannelName, in app: AppID) async throws(OperationError) -> [GatewayPackages] {
-        try await listedVersions(Channel(app: app, channel: channel)).packages
+        try await listedVersions(of: channel, in: app).packages
     }
 
     func counting(_ work: () async throws(RecordError) -> Void) async throws(OperationError) {
@@ -110,29 +112,60 @@ package struct DeviceService: Sendable {
         }
     }
 
-    private func listedVersions(_ channel: Channel) async throws(OperationError) -> ListedVersions {
-        if let known = try await known(channel) { return known }
+    /// Each publish has a channel read once, also one that cannot be read.
+    private func listedVersions(of channel: ChannelName, in app: AppID) async throws(OperationError) -> ListedVersions {
+        if let known = try await known(channel, in: app) { return try known.get() }
         return try await turn.taken(orElse: OperationError.busy) { () async throws(OperationError) in
-            if let known = try await known(channel) { return known }
-            let listed = try await operations.looking(channel.app) { (repository) throws(ServerError) in
-                // The mark first: a publish in between makes it stale, and the list is read again.
-                let revision = try repository.revision()
-                return ListedVersions(
-                    revision: revision,
-                    state: try repository.dial(of: channel.channel),
-                    packages: try repository.offered(in: channel.channel).list.gateways
-                )
+            if let known = try await known(channel, in: app) { return try known.get() }
+            var published = try await published(app)
+            guard published.channels.contains(channel) else {
+                kept.withLockedValue { $0[app] = published }
+                throw .server(.noChannel(app, channel, known: published.channels))
             }
-            kept.withLockedValue { $0[channel] = listed }
-            return listed
+            let listed = await read(channel, in: app)
+            published.listed[channel] = listed
+            kept.withLockedValue { $0[app] = published }
+            return try listed.get()
         }
     }
 
-    private func known(_ channel: Channel) async throws(OperationError) -> ListedVersions? {
-        guard let listed = kept.withLockedValue({ $0[channel] }) else { return nil }
-        let revision = try await operations.looking(channel.app) { (repository) throws(ServerError) in
+    /// What is known of an app, as it is published now; without lists where that is news.
+    private func published(_ app: AppID) async throws(OperationError) -> Published {
+        let known = kept.withLockedValue { $0[app] }
+        return try await operations.looking(app) { (repository) throws(ServerError) in
+            // The mark first: a publish in between makes it stale, and the lists are read again.
+            let revision = try repository.revision()
+            if let known, known.revision == revision, revision != nil { return known }
+            return Published(revision: revision, channels: try repository.channelNames())
+        }
+    }
+
+    private func read(_ channel: ChannelName, in app: AppID) async -> Result<ListedVersions, OperationError> {
+        do throws(OperationError) {
+            return .success(
+                try await operations.looking(app) { (repository) throws(ServerError) in
+                    ListedVersions(
+                        state: try repository.dial(of: channel),
+                        packages: try repository.offered(in: channel).list.gateways
+                    )
+                }
+            )
+        } catch { return .failure(error) }
+    }
+
+    /// Nil for what has to be read.
+    private func known(
+        _ channel: ChannelName,
+        in app: AppID
+    ) async throws(OperationError) -> Result<ListedVersions, OperationError>? {
+        guard let published = kept.withLockedValue({ $0[app] }) else { return nil }
+        let revision = try await operations.looking(app) { (repository) throws(ServerError) in
             try repository.revision()
         }
-        return revision == listed.revision && revision != nil ? listed : nil
+        guard revision == published.revision, revision != nil else { return nil }
+        guard published.channels.contains(channel) else {
+            return .failure(.server(.noChannel(app, channel, known: published.channels)))
+        }
+        return published.listed[channel]
     }
 }

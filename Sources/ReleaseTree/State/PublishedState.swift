@@ -87,7 +87,7 @@ package struct PublishedState: Sendable {
     }
 
     /// Those that the root of trust names, whether something is published in them or not.
-    var channelNames: [ChannelName] { targets.delegations.compactMap { ChannelName($0.name) }.sorted() }
+    package var channelNames: [ChannelName] { targets.delegations.compactMap { ChannelName($0.name) }.sorted() }
 
     /// - Throws: `noChannel` for any other.
     package func check(_ channel: ChannelName) throws(ServerError) {

@@ -1,3 +1,5 @@
+import PatchFormat
+import PatchTrust
 import Testing
 
 extension BrowserTests {
@@ -23,11 +25,13 @@ extension BrowserTests {
                         }
                         let first = try await fetched(1)
                         #expect(first.end.contains("release 1") && first.size > 5_000, "\(first)")
+                        let path = "\(url)/\(Workshop.app)/gateways/meteor/production/__cordova/app/main.js"
+                        let old = try await run(.system("curl"), ["-sS", "--max-time", "20", path]).done().output
                         try await MeteorApp(number: 2, library: library).publish(in: world, to: site, after: 1)
                         let second = try await fetched(2)
                         #expect(second.end.contains("release 2") && second.size < 150, "\(second)")
 
-                        let script = "\(url)/\(Workshop.app)/gateways/meteor/production/__cordova/app/main.js?3"
+                        let script = "\(path)?3"
                         let unknown = "Available-Dictionary: :pZGm1Av0IEBKARczz7exkNYsZb8LzaMrV7J32a2fFG4=:"
                         let answer = try await run(
                             .system("curl"),
@@ -35,6 +39,22 @@ extension BrowserTests {
                         ).done()
                         #expect(answer.output.contains("release 2"), "what is no object of the app is no dictionary")
                         #expect(answer.output.contains("Use-As-Dictionary: match=\"/\(Workshop.app)/gateways/meteor/"))
+
+                        // Under the name of another version nothing depends on what the browser has, and the answer says so.
+                        let known = Base64.text(SHA256Digest(of: Array(old.utf8)).bytes)
+                        let otherName = "\(path)?\(String(repeating: "0", count: 40))"
+                        for (target, isDifference) in [(path, true), (otherName, false)] {
+                            let head = try await run(
+                                .system("curl"),
+                                [
+                                    "-sS", "-o", "/dev/null", "-D", "-", "--max-time", "20", "-H",
+                                    "Accept-Encoding: dcz",
+                                    "-H", "Available-Dictionary: :\(known):", target,
+                                ]
+                            ).done().output
+                            #expect(head.contains("Content-Encoding: dcz") == isDifference, "\(head)")
+                            #expect(head.contains("Available-Dictionary") == isDifference, "\(head)")
+                        }
                     }
                 }
             }
