@@ -39,17 +39,21 @@ package struct APIProxy: RequestDelegate {
         }
     }
 
+    /// What somebody looks at while other clients of the loop wait, in bytes.
+    private static let smallBytes = 32_768
+
     /// What this process is called in `Via`, by which it knows requests that it sent itself.
     static let name = "patchline-\(UInt64.random(in: .min ... .max))"
 
     package let acceptsBodies = true
     let settings: Settings
     let order: UpstreamOrder
-    /// The event loop of all connections to upstreams, except WebSockets.
-    private let loop: any EventLoop
     private let client: HTTPClient
     /// For requests for server-sent events, between which nothing is sent.
     private let eventClient: HTTPClient
+    /// For requests with bodies, which are paced by the loop of its connections.
+    private let uploadClient: HTTPClient
+    private let uploadLoop: any EventLoop
     /// For answers that ``Settings/filter`` looks at.
     private let room: CollectingRoom
     /// Gets one line about each upstream that gave no answer.
@@ -62,22 +66,25 @@ package struct APIProxy: RequestDelegate {
         report: @escaping @Sendable (String) -> Void = { _ in },
         _ body: (APIProxy) async throws -> Result
     ) async throws -> Result {
-        let loop = MultiThreadedEventLoopGroup.singleton.next()
-        let client = HTTPClient(eventLoopGroup: loop, configuration: .init(settings, isForEvents: false))
-        let events = HTTPClient(eventLoopGroup: loop, configuration: .init(settings, isForEvents: true))
+        // A request's connection is one of the loop that asks, where there is one.
+        let loops = MultiThreadedEventLoopGroup.singleton
+        let uploadLoop = loops.next()
+        let client = HTTPClient(eventLoopGroup: loops, configuration: .init(settings, isForEvents: false))
+        let events = HTTPClient(eventLoopGroup: loops, configuration: .init(settings, isForEvents: true))
+        let uploads = HTTPClient(eventLoopGroup: uploadLoop, configuration: .init(settings, isForEvents: false))
         let proxy = APIProxy(
             settings: settings,
             order: UpstreamOrder(now: now),
-            loop: loop,
             client: client,
             eventClient: events,
+            uploadClient: uploads,
+            uploadLoop: uploadLoop,
             room: CollectingRoom(bytes: settings.collectedBytes),
             report: report
         )
         let result: Swift.Result<Result, any Error>
         do { result = .success(try await body(proxy)) } catch { result = .failure(error) }
-        await client.close()
-        await events.close()
+        for client in [client, events, uploads] { await client.close() }
         return try result.get()
     }
 
@@ -91,7 +98,7 @@ package struct APIProxy: RequestDelegate {
             let text = "This proxy is its own upstream."
             return .now(PreparedReply(.refused(.loopDetected, message: text, headers: ["Cache-Control": "no-store"])))
         }
-        return .later(.stream) { await answer($0, by: rule) }
+        return .passing { await answer($0, by: rule) }
     }
 
     private func answer(_ request: FileRequest, by rule: ProxyRule) async -> FileAnswer {
@@ -128,35 +135,65 @@ package struct APIProxy: RequestDelegate {
     private func pass(_ request: FileRequest, to upstream: Upstream, by rule: ProxyRule) async throws(UpstreamFault)
         -> FileAnswer
     {
+        if request.hasBody { return try await passUpload(request, to: upstream, by: rule) }
         let client = request.asksForEvents ? eventClient : client
-        let stall = UploadStall(on: loop, limit: settings.timeout)
-        let view = request.hasBody ? nil : settings.filter?.view(of: request)
-        let asked = asked(request, of: upstream, by: rule, view, stall)
+        let view = settings.filter?.view(of: request)
         let response: HTTPClientResponse
         do {
-            response = try await stall.cancelling { try await client.execute(asked, deadline: .distantFuture) }
-        } catch {
-            stall.end()
-            throw UpstreamFault(error)
-        }
+            response = try await client.execute(asked(request, of: upstream, by: rule, view), deadline: .distantFuture)
+        } catch { throw UpstreamFault(error) }
         // 101, which no request here asks for.
         guard response.status.code >= 200 else { throw .malformed }
         if let view { return try await pass(response, through: view, of: upstream, by: rule) }
         return .stream(
-            ServedStream(
-                status: response.status,
-                headers: fields(response.headers, of: upstream, by: rule),
-                length: Self.length(response.headers),
-                isEndless: response.headers.isOfEvents
-            ) { write in
-                guard request.hasBody else {
-                    for try await piece in response.body { try await write(piece) }
-                    return
-                }
+            stream(response, of: upstream, by: rule) { write in
+                for try await piece in response.body { try await write(piece) }
+            }
+        )
+    }
+
+    private func passUpload(
+        _ request: FileRequest,
+        to upstream: Upstream,
+        by rule: ProxyRule
+    ) async throws(UpstreamFault) -> FileAnswer {
+        let stall = UploadStall(on: uploadLoop, limit: settings.timeout)
+        var asked = asked(request, of: upstream, by: rule, nil)
+        if let body = request.stream {
+            let length = body.length.map { HTTPClientRequest.Body.Length.known(Int64($0)) } ?? .unknown
+            asked.body = .stream(PacedBody(stream: body, stall: stall), length: length)
+        }
+        let response: HTTPClientResponse
+        do {
+            response = try await stall.cancelling { [asked] in
+                try await uploadClient.execute(asked, deadline: .distantFuture)
+            }
+        } catch {
+            stall.end()
+            throw UpstreamFault(error)
+        }
+        guard response.status.code >= 200 else { throw .malformed }
+        return .stream(
+            stream(response, of: upstream, by: rule) { write in
                 // An upstream may answer early, and read the rest of the body later or never.
                 defer { stall.end() }
                 try await stall.cancelling { for try await piece in response.body { try await write(piece) } }
             }
+        )
+    }
+
+    private func stream(
+        _ response: HTTPClientResponse,
+        of upstream: Upstream,
+        by rule: ProxyRule,
+        send: @escaping @Sendable (@escaping ServedStream.Write) async throws -> Void
+    ) -> ServedStream {
+        ServedStream(
+            status: response.status,
+            headers: fields(response.headers, of: upstream, by: rule),
+            length: Self.length(response.headers),
+            isEndless: response.headers.isOfEvents,
+            send: send
         )
     }
 
@@ -177,7 +214,13 @@ package struct APIProxy: RequestDelegate {
         case .collects(let limit, let otherwise):
             let all: [UInt8]?
             do { all = try await body.all(limit: limit) } catch { throw UpstreamFault(error) }
-            if let all { return view.answer(response.status, fields, body: all).holding(body) }
+            if let all {
+                let answer =
+                    all.count <= Self.smallBytes
+                    ? view.answer(response.status, fields, body: all)
+                    : await offLoop { view.answer(response.status, fields, body: all) }
+                return answer.holding(body)
+            }
             passed = otherwise
         }
         return .stream(
@@ -192,7 +235,8 @@ package struct APIProxy: RequestDelegate {
                     return
                 }
                 while let piece = try await body.nextCopied(limit: copy.limit) { try await write(piece) }
-                if let bytes = await body.copy { copy.to(bytes) }
+                guard let bytes = await body.copy else { return }
+                if bytes.count <= Self.smallBytes { copy.to(bytes) } else { await offLoop { copy.to(bytes) } }
             }
         )
     }
@@ -201,16 +245,12 @@ package struct APIProxy: RequestDelegate {
         _ request: FileRequest,
         of upstream: Upstream,
         by rule: ProxyRule,
-        _ view: (any AnswerView)?,
-        _ stall: UploadStall
+        _ view: (any AnswerView)?
     ) -> HTTPClientRequest {
         var asked = HTTPClientRequest(url: upstream.origin + rule.target(of: request, at: upstream))
         asked.method = request.method
         let fields = asks(request, of: upstream)
         asked.headers = view?.asked(fields) ?? fields
-        guard request.hasBody, let body = request.stream else { return asked }
-        let length = body.length.map { HTTPClientRequest.Body.Length.known(Int64($0)) } ?? .unknown
-        asked.body = .stream(PacedBody(stream: body, stall: stall), length: length)
         return asked
     }
 

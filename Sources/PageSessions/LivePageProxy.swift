@@ -107,11 +107,13 @@ package final class LivePageProxy: PageDelegate {
             }
         }
         let decision = proxy.decide(request)
-        guard case .later(let intake, let work) = decision, currentAccount(request) != nil else { return decision }
-        return .later(intake) { request in
-            let answer = await work(request)
-            self.noteEnd(of: request, answer)
-            return answer
+        guard currentAccount(request) != nil else { return decision }
+        return decision.replacing { work in
+            { request in
+                let answer = await work(request)
+                self.noteEnd(of: request, answer)
+                return answer
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 import HTTPFiles
 import NIOCore
 import NIOHTTP1
+import NIOPosix
 import Testing
 
 extension ServedStream {
@@ -66,6 +67,61 @@ struct StreamTests {
                 #expect(headers["Transfer-Encoding"] == [] && headers["Content-Length"] == [])
                 #expect(headers["Connection"] == ["close"])
                 #expect(await client.rest() == Array("hello, world".utf8))
+            }
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `has its head sent while its first bytes do not come, or where there are none`(hasLength: Bool) async throws {
+        let (pieces, give) = AsyncStream.makeStream(of: String.self)
+        let source = ClosureSource.answering { request in
+            request.path.text == "/empty"
+                ? .stream(.of([], length: hasLength ? 0 : nil)) : .stream(.of(pieces, length: hasLength ? 5 : nil))
+        }
+        try await TestServer.running(source) { server in
+            try await server.connected { client in
+                try await client.send(request("GET", "/"))
+                #expect(try await client.head().0 == 200)
+                give.yield("hello")
+                give.finish()
+                #expect(try await client.text(hasLength ? 5 : 15) == (hasLength ? "hello" : "5\r\nhello\r\n0\r\n\r\n"))
+                for _ in 0..<2 {
+                    try await client.send(request("GET", "/empty"))
+                    #expect(try await client.head().0 == 200)
+                    if !hasLength {
+                        let end = try await client.text(5)
+                        #expect(end == "0\r\n\r\n")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `is made on its connection's event loop only where its source says that it just waits`() async throws {
+        struct Source: FileSource {
+            func decide(_ request: FileRequest) -> FileDecision {
+                let work: FileDecision.Work = { _ in
+                    let made = MultiThreadedEventLoopGroup.currentEventLoop == nil ? "thread" : "loop"
+                    return .stream(
+                        ServedStream(headers: [:], length: 2 * made.utf8.count + 1) { write in
+                            let sent = MultiThreadedEventLoopGroup.currentEventLoop == nil ? "thread" : "loop"
+                            try await write(ByteBuffer(string: "\(made) \(sent)"))
+                        }
+                    )
+                }
+                return switch request.path.text {
+                case "/passing": .passing(work)
+                case "/stream": .later(.stream, work)
+                default: .later(.whole, work)
+                }
+            }
+        }
+        try await TestServer.running(Source()) { server in
+            for (path, places) in [
+                ("/passing", "loop loop"), ("/stream", "thread thread"), ("/whole", "thread thread"),
+            ] {
+                let got = try await server.get(path).text
+                #expect(got == places, "\(path)")
             }
         }
     }

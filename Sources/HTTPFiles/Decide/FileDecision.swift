@@ -9,13 +9,28 @@ package enum FileDecision: Sendable {
     case now(PreparedReply)
     /// Later; the body is taken as this says.
     case later(BodyIntake, Work)
+    /// As ``later(_:_:)`` with ``BodyIntake/stream``, for work that only waits for others and neither blocks nor computes for long; so
+    /// does the stream that it answers with. Both run where the client's connection does, without a change of thread.
+    case passing(Work)
 
     package var intake: BodyIntake {
         switch self {
         case .now: .whole
         case .later(let intake, _): intake
+        case .passing: .stream
         }
     }
+
+    /// The same with other work; nothing where there is none.
+    package func replacing(_ change: (@escaping Work) -> Work) -> FileDecision {
+        switch self {
+        case .now: self
+        case .later(let intake, let work): .later(intake, change(work))
+        case .passing(let work): .passing(change(work))
+        }
+    }
+
+    var isPassing: Bool { if case .passing = self { true } else { false } }
 
     /// The answer, which will be used.
     ///
@@ -26,6 +41,8 @@ package enum FileDecision: Sendable {
             if reply.showsRight { request.right?.show() }
             return reply.used()
         case .later(_, let work):
+            return await offLoop { await work(request) }
+        case .passing(let work):
             return await work(request)
         }
     }

@@ -23,6 +23,12 @@ extension Connection {
         let request = request.with(RequestStream(length: body.decoder.remaining, pieces: pieces))
         let rest = body.rest
         let outcome = await withTaskGroup(of: Outcome.self) { group in
+            guard !body.decoder.isComplete else {
+                // Nobody has to read what is not there.
+                pieces.finish()
+                defer { pieces.close() }
+                return await Self.answer(head, request, by: decision, responder, rest: rest)
+            }
             group.addTask {
                 let outcome = await Self.answer(head, request, by: decision, responder, rest: rest)
                 pieces.close()
@@ -47,14 +53,39 @@ extension Connection {
         rest: StreamedBody.Rest
     ) async -> Outcome {
         let since = ContinuousClock.now
-        let exchange = responder.exchange
-        var response: Response
-        let answering: @Sendable () async -> Exchange.Reply = {
-            await exchange.reply(to: request, by: decision)
+        @Sendable func send(_ reply: Exchange.Reply, _ watch: Responder.Watch) async -> Outcome {
+            await Self.send(reply, to: head, request, by: decision, responder, watch, rest: rest, since: since)
         }
-        let reply =
-            decision.intake.isKept
-            ? await answering() : await responder.client.cancelling(at: .input, answering)
+        guard !decision.intake.isKept else {
+            return await send(await responder.exchange.reply(to: request, by: decision), .clientsEnd)
+        }
+        enum Answering: Sendable {
+            case over(Outcome)
+            case made(Exchange.Reply)
+        }
+        // One watch for both; what is not a stream is sent to a client that sends no more, too.
+        let answering = await responder.client.cancelling(at: .input) { () -> Answering in
+            let reply = await responder.exchange.reply(to: request, by: decision)
+            guard case .response(let response) = reply, case .stream = response.body else { return .made(reply) }
+            return .over(await send(reply, .none))
+        }
+        switch answering {
+        case .over(let outcome): return outcome
+        case .made(let reply): return await send(reply, .clientsEnd)
+        }
+    }
+
+    private static func send(
+        _ reply: Exchange.Reply,
+        to head: RequestHead,
+        _ request: FileRequest,
+        by decision: FileDecision,
+        _ responder: Responder,
+        _ watch: Responder.Watch,
+        rest: StreamedBody.Rest,
+        since: ContinuousClock.Instant
+    ) async -> Outcome {
+        var response: Response
         if let right = request.right { responder.connections.answers(responder.place, right) }
         switch reply {
         case .tunnel(let tunnel): return .tunnel(tunnel)
@@ -70,7 +101,9 @@ extension Connection {
             response,
             to: head,
             keepAlive: keepsConnection && isDrainable,
-            since: since
+            since: since,
+            onLoop: decision.isPassing,
+            watch
         )
         return .answered(keepsConnection: keeps && request.stream?.pieces.fault == nil)
     }

@@ -138,7 +138,7 @@ package struct FileServer: Service {
     private static func serve(_ handovers: AsyncStream<ConnectionHandover>, of server: RunningServer) async {
         await withDiscardingTaskGroup { group in
             for await handover in handovers {
-                group.addTask {
+                group.addTask(executorPreference: LoopExecutor(handover.channel.eventLoop)) {
                     // A client's broken connection concerns that client alone, so the error of closing it is dropped.
                     guard let client = try? await handover.attach() else { return }
                     try? await client.input.executeThenClose { inbound in

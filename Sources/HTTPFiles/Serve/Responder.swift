@@ -37,12 +37,22 @@ struct Responder: Sendable {
         var trouble: String?
     }
 
+    /// What ends a stream beside its source.
+    enum Watch: Sendable {
+        case clientsEnd
+        /// Whoever sends it cancels this.
+        case none
+    }
+
+    /// - Parameter onLoop: whether the source of a stream only waits, see ``FileDecision/passing(_:)``.
     /// - Returns: false when the connection is of no more use.
     func send(
         _ response: Response,
         to head: RequestHead?,
         keepAlive: Bool,
-        since: ContinuousClock.Instant
+        since: ContinuousClock.Instant,
+        onLoop: Bool = false,
+        _ watch: Watch = .clientsEnd
     ) async -> Bool {
         let response = exchange.source.completing(response, to: head)
         let compatible = configuration.dialect.compatible
@@ -54,7 +64,7 @@ struct Responder: Sendable {
         let hasBody = head?.method != .HEAD && response.hasContent
         let sent: Sent
         if hasBody, case .stream(let stream) = response.body {
-            sent = await send(stream, after: start, framing)
+            sent = await send(stream, after: start, framing, onLoop: onLoop, watch)
         } else {
             sent = await send(ResponsePieces(head: start, body: hasBody ? response.body : .none))
         }
@@ -96,39 +106,59 @@ struct Responder: Sendable {
         return sent
     }
 
-    private func send(_ stream: ServedStream, after head: ByteBuffer, _ framing: Response.Framing) async -> Sent {
+    /// How long a head waits for the first bytes after it, to go with them.
+    private static let headTime = TimeAmount.microseconds(500)
+
+    private func send(
+        _ stream: ServedStream,
+        after head: ByteBuffer,
+        _ framing: Response.Framing,
+        onLoop: Bool,
+        _ watch: Watch
+    ) async -> Sent {
         // A server that stops meanwhile need not wait for what never ends.
         if stream.isEndless {
             guard connections.becomesEndless(place, right) == .granted else { return Sent() }
         }
-        return await client.cancelling(at: .input) { [self] in
-            var sent = Sent()
-            guard await write(head) else { return sent }
-            let taken = NIOLockedValueBox((bytes: 0, isAll: true))
-            do {
-                try await stream.send { piece throws(ClientGone) in
-                    let fits = taken.withLockedValue { taken in
-                        taken.isAll && taken.bytes + piece.readableBytes <= stream.length ?? .max
-                    }
-                    let isTaken = fits ? await write(piece, framing) : false
-                    taken.withLockedValue { taken in
-                        taken.isAll = isTaken
-                        if isTaken { taken.bytes += piece.readableBytes }
-                    }
-                    guard isTaken else { throw ClientGone() }
-                }
-                let (bytes, isTaken) = taken.withLockedValue(\.self)
-                let isAll = isTaken && !Task.isCancelled && bytes == stream.length ?? bytes
-                if isTaken, !isAll, !Task.isCancelled, channel.isActive {
-                    sent.trouble = "the stream is not as long as it says"
-                }
-                if isAll { sent.isWhole = await end(framing) }
-            } catch is ClientGone {
-            } catch is CancellationError {
-            } catch { sent.trouble = "\(error)" }
-            sent.bytes = taken.withLockedValue(\.bytes)
-            return sent
+        let sending: @Sendable () async -> Sent = { [self] in
+            onLoop
+                ? await send(stream, behind: head, framing)
+                : await offLoop { await send(stream, behind: head, framing) }
         }
+        return switch watch {
+        case .clientsEnd: await client.cancelling(at: .input, sending)
+        case .none: await sending()
+        }
+    }
+
+    private func send(_ stream: ServedStream, behind head: ByteBuffer, _ framing: Response.Framing) async -> Sent {
+        var sent = Sent()
+        channel.write(head, promise: nil)
+        channel.eventLoop.scheduleTask(in: Self.headTime) { [channel] in channel.flush() }
+        let taken = NIOLockedValueBox((bytes: 0, isAll: true))
+        do {
+            try await stream.send { piece throws(ClientGone) in
+                let fits = taken.withLockedValue { taken in
+                    taken.isAll && taken.bytes + piece.readableBytes <= stream.length ?? .max
+                }
+                let isTaken = fits ? await write(piece, framing) : false
+                taken.withLockedValue { taken in
+                    taken.isAll = isTaken
+                    if isTaken { taken.bytes += piece.readableBytes }
+                }
+                guard isTaken else { throw ClientGone() }
+            }
+            let (bytes, isTaken) = taken.withLockedValue(\.self)
+            let isAll = isTaken && !Task.isCancelled && bytes == stream.length ?? bytes
+            if isTaken, !isAll, !Task.isCancelled, channel.isActive {
+                sent.trouble = "the stream is not as long as it says"
+            }
+            if isAll { sent.isWhole = await end(framing, afterNothing: bytes == 0) }
+        } catch is ClientGone {
+        } catch is CancellationError {
+        } catch { sent.trouble = "\(error)" }
+        sent.bytes = taken.withLockedValue(\.bytes)
+        return sent
     }
 
     /// In parts that each have the time of ``FileServerConfiguration/writeTimeout``.
@@ -140,9 +170,10 @@ struct Responder: Sendable {
         return true
     }
 
-    private func end(_ framing: Response.Framing) async -> Bool {
-        guard framing == .chunked else { return true }
-        return await write(ByteBuffer(string: "0\r\n\r\n"))
+    /// The kernel has the head, too, once it has what was written after it.
+    private func end(_ framing: Response.Framing, afterNothing: Bool) async -> Bool {
+        if framing == .chunked { return await write(ByteBuffer(string: "0\r\n\r\n")) }
+        return afterNothing ? await write(ByteBuffer()) : true
     }
 
     /// Whoever reads the connection looks at what it waits for.
