@@ -293,8 +293,9 @@ struct JSPatchGatewayTests {
             try await Self.publish(world, 1, to: site)
             _ = try await serving(site) { url in
                 let data = ["--data", site.string, "--channel", "production"]
-                func dial(_ options: String...) async throws {
-                    try await run(.patchsrv, ["dial"] + options + data).done()
+                @discardableResult
+                func dial(_ options: String...) async throws -> String {
+                    try await run(.patchsrv, ["dial"] + options + data).done().output
                 }
                 let zip = "loader/production/2.1/v1.zip"
                 #expect(try await Self.told(world, url) == #"{"g":5,"r":true,"v":1} 200"#)
@@ -315,6 +316,16 @@ struct JSPatchGatewayTests {
                 #expect(
                     try await Self.sync(platform, url) == .install(try #require(LoaderVersion(1)), run: .atNextLaunch)
                 )
+                let counted = try await dial("--headcount", "fix@1=5")
+                let lines = "loader 2.1, platform \(Self.appKey) 2.1"
+                #expect(
+                    counted.contains(
+                        "fix 1 has a head-count: apps of \(lines) get none of it, for they cannot be counted\n"
+                    ),
+                    "\(counted)"
+                )
+                #expect(!counted.contains("cart 1 has a head-count"))
+                #expect(try await Self.told(world, url) == #"{"p":true,"r":true,"v":1} 200"#)
 
                 try Self.describe(
                     world,

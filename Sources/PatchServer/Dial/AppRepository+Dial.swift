@@ -6,8 +6,8 @@ extension AppRepository {
     /// The present state of a channel's dial.
     package func dial(of channel: ChannelName) throws(ServerError) -> DialState {
         let state = try PublishedState(of: self)
-        let entries = try entries(of: channel, in: state)
-        return DialState(try dial(of: channel, in: state), version: state.dial.header.version, of: entries)
+        let list = try listed(of: channel, in: state)
+        return DialState(try dial(of: channel, in: state), version: state.dial.header.version, of: list)
     }
 
     /// What a channel offers: its list and its dial.
@@ -36,13 +36,13 @@ extension AppRepository {
         try checkHolds(state, at: now)
         let current = state.dial.header.version
         if let version, version != current { throw .dial(.outdated(expected: version, current: current)) }
-        let entries = try entries(of: channel, in: state)
-        let before = try dial(of: channel, in: state).keeping(entries)
+        let list = try listed(of: channel, in: state)
+        let before = try dial(of: channel, in: state).keeping(list.entries)
         let after: Dial
-        do throws(DialRefusal) { after = try before.turned(by: changes, of: entries) } catch { throw .dial(error) }
-        guard after != before else { return .unchanged(DialState(before, version: current, of: entries)) }
+        do throws(DialRefusal) { after = try before.turned(by: changes, of: list.entries) } catch { throw .dial(error) }
+        guard after != before else { return .unchanged(DialState(before, version: current, of: list)) }
         let roles = try publish(after, on: state, signing: key, at: now)
-        return .turned(DialState(after, version: roles.dial, of: entries), roles)
+        return .turned(DialState(after, version: roles.dial, of: list), roles)
     }
 
     private func publish(
@@ -73,10 +73,10 @@ extension AppRepository {
     }
 
     /// The channel's list, verified.
-    private func entries(of channel: ChannelName, in state: PublishedState) throws(ServerError) -> [PatchEntry] {
+    private func listed(of channel: ChannelName, in state: PublishedState) throws(ServerError) -> PatchList {
         try state.check(channel)
         guard let published = state.channels[channel] else { throw .dial(.unpublished(channel)) }
-        return try list(of: channel, published.role).entries
+        return try list(of: channel, published.role).list
     }
 
     /// The channel's list, checked by its digest alone, which is enough to tell a person the former rows.

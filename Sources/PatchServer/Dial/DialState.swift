@@ -11,6 +11,8 @@ package struct DialState: Equatable, Sendable {
         package let ceiling: Int
         /// The dial's row; nil when it has none.
         package let row: Dial.Row?
+        /// Whose apps get none of it, because nobody can count them: those of JSPatch's wires, while it has a head-count.
+        package var closedLines: [GatewayPackages.Line] = []
         /// How many devices have a place, once counted; the tree does not know.
         package var placesTaken: Int?
 
@@ -47,18 +49,26 @@ package struct DialState: Equatable, Sendable {
         return state
     }
 
-    init(_ dial: Dial, version: Int, of entries: [PatchEntry]) {
+    init(_ dial: Dial, version: Int, of list: PatchList) {
+        self.init(dial, version: version, of: list.entries, list.gateways)
+    }
+
+    /// - Parameter packages: none where they are nothing to whom this is told.
+    init(_ dial: Dial, version: Int, of entries: [PatchEntry], _ packages: [GatewayPackages] = []) {
         app = dial.app
         channel = dial.channel
         self.version = version
         versions = entries.map { entry in
-            Version(
+            let row = dial.row(entry.patchID, entry.fingerprint.sha256)
+            return Version(
                 patchID: entry.patchID,
                 version: entry.version,
                 kind: entry.kind,
                 sha256: entry.fingerprint.sha256,
                 ceiling: entry.rules.rollout,
-                row: dial.row(entry.patchID, entry.fingerprint.sha256)
+                row: row,
+                closedLines: row?.headcount == nil
+                    ? [] : packages.filter { $0.newestHolds(entry.fingerprint.sha256) }.map(\.line)
             )
         }
     }
@@ -79,7 +89,18 @@ extension DialState.Version {
             ("rollout", (row?.rollout).map { .integer($0) }), ("effective", .integer(effective)),
             ("paused", .bool(isPaused)), ("reason", row?.reason.map { .text($0) }),
             ("headcount", (row?.headcount).map { .integer($0) }), ("places", placesTaken.map { .integer($0) }),
+            (
+                "closedFor",
+                closedLines.isEmpty ? nil : .array(closedLines.map { .text("\($0)") })
+            ),
         ])
+    }
+}
+
+extension GatewayPackages {
+    /// Whether a script of this content is in the package that clients are told of.
+    fileprivate func newestHolds(_ content: SHA256Digest) -> Bool {
+        packages.max { $0.version < $1.version }?.contents.values.contains(content) ?? false
     }
 }
 

@@ -212,6 +212,15 @@ extension JSON {
             table.add(cells + places + [Table.Cell(version.words("reason"))])
         }
         table.write(to: console)
+        for version in versions {
+            let lines = version.items("closedFor").map { line in
+                if case .string(let text) = line { printable(text.text) } else { "-" }
+            }
+            guard !lines.isEmpty else { continue }
+            let name = "\(version.words("patchId")) \(version.words("version"))"
+            let apps = lines.joined(separator: ", ")
+            console.line("\(name) has a head-count: apps of \(apps) get none of it, for they cannot be counted")
+        }
     }
 
     private func share(_ key: String) -> String { number(key).map { "\(RolloutShare($0))" } ?? "-" }
