@@ -23,7 +23,12 @@ extension PageRoutes {
         try fields.allow(["format", "routes"])
         var routes: [PageRoute] = []
         for (number, value) in try fields.array("routes", limit: Self.most).enumerated() {
-            routes.append(try Self.route(try Fields(value, of: document, at: "routes[\(number)]")))
+            let row = try Fields(value, of: document, at: "routes[\(number)]")
+            let route = try Self.route(row)
+            if let first = routes.first(where: { $0.path.covers(route.path) })?.path.text {
+                throw row.broken("path", "is never looked at: \(first), before it, names all that it names")
+            }
+            routes.append(route)
         }
         self.init(routes)
     }
@@ -71,5 +76,17 @@ extension PageRoutes {
             }
         guard let known else { throw fields.broken("cacheOffline", CacheOffline.rule) }
         return known
+    }
+}
+
+extension RoutePattern {
+    /// Whether this names every path that another one names.
+    fileprivate func covers(_ other: RoutePattern) -> Bool {
+        func segments(_ pattern: RoutePattern) -> [String] { pattern.text.split(separator: "/").map(String.init) }
+        let isOpen = segments(self).last == "**"
+        let theirs = segments(other)
+        guard theirs.last == "**" else { return matches(theirs) }
+        // A star of theirs is one that only a star of ours names.
+        return isOpen && matches(theirs.dropLast())
     }
 }

@@ -30,7 +30,7 @@ struct PackageSiteTests {
     private func package(_ version: Int, _ text: String) throws -> GatewayPackages.Package {
         .init(
             version: try .tests(version),
-            fingerprint: Fingerprint(of: Array("package \(version)".utf8)),
+            fingerprint: Fingerprint(of: Array("package \(version) of \(text)".utf8)),
             contents: [.main: Fingerprint(of: Array(text.utf8)).sha256]
         )
     }
@@ -92,6 +92,32 @@ struct PackageSiteTests {
         let platform = try #require(PackageSite(.platform, of: rows, among: entries, dial: dial()))
         #expect(platform.files.keys.sorted() == ["k1/2.1", "k1/2.1/file1", "k1/2.1/file2"])
         #expect(try PackageSite(.platform, of: [rows[0]], among: entries, dial: dial()) == nil)
+    }
+
+    @Test func `holds what developers' clients ask for too, beside what everyone gets`() throws {
+        let entries = [try entry("fix", "fix"), try entry("fix", "old"), try entry("fix", "try")]
+        func site(_ packages: [GatewayPackages.Package]) throws -> PackageSite {
+            let latest = try #require(packages.first).version.number
+            let rows = [try row(platform, latest: latest, packages)]
+            return try #require(PackageSite(.platform, of: rows, among: entries, dial: dial()))
+        }
+        func told(_ site: PackageSite, _ path: String) -> String {
+            guard case .syncFile(let file)? = site.files[path] else { return "none" }
+            return String(decoding: file.bytes, as: UTF8.self)
+        }
+        let everyone = try site([package(2, "fix"), package(1, "old")])
+        let apart = try everyone.with(developers: site([package(1_001, "try")]))
+        #expect(
+            apart.files.keys.sorted() == ["dev/k1/2.1", "k1/2.1", "k1/2.1/file1", "k1/2.1/file1001", "k1/2.1/file2"]
+        )
+        #expect(told(apart, "dev/k1/2.1") == #"{"v":1001}"# && told(apart, "k1/2.1") == #"{"v":2}"#)
+        // One number, two packages: everyone's is there.
+        let mixed = try everyone.with(developers: site([package(2, "try")]))
+        #expect(told(mixed, "dev/k1/2.1") == #"{"p":true,"v":2}"#)
+        #expect(mixed.files["k1/2.1/file2"] == everyone.files["k1/2.1/file2"])
+        // The same package in both.
+        let same = try everyone.with(developers: site([package(2, "fix")]))
+        #expect(told(same, "dev/k1/2.1") == #"{"v":2}"#)
     }
 
     @Test func `holds no package of which something is listed no more`() throws {

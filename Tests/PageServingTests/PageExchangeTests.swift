@@ -398,7 +398,8 @@ struct PageRoutesTests {
                   {"path":"/account/**","passes":true},
                   {"path":"/news/*","cacheOffline":"store","links":["/a.css","https://x/b.js"],"etagName":"sonic-etag",
                    "unmarked":true,"dictionaries":"all","dictionarySeconds":60},
-                  {"path":"/x","cacheOffline":false},{"path":"/**","dictionaries":"none"}]}
+                  {"path":"/x","cacheOffline":false},{"path":"/x/y/*"},{"path":"/x/**"},{"path":"/*"},
+                  {"path":"/**","dictionaries":"none"}]}
                 """#
             ),
             named: "pages.json"
@@ -425,6 +426,18 @@ struct PageRoutesTests {
         (
             #"{"format":"patchline-pages-v1","routes":[{"path":"x"}]}"#,
             "pages.json: routes[0].path must start with '/' and hold segments, '*' for one, '**' at the end for any rest"
+        ),
+        (
+            #"{"format":"patchline-pages-v1","routes":[{"path":"/a/*"},{"path":"/**"},{"path":"/a/b/**"}]}"#,
+            "pages.json: routes[2].path is never looked at: /**, before it, names all that it names"
+        ),
+        (
+            #"{"format":"patchline-pages-v1","routes":[{"path":"/a/*"},{"path":"/a/b"}]}"#,
+            "pages.json: routes[1].path is never looked at: /a/*, before it, names all that it names"
+        ),
+        (
+            #"{"format":"patchline-pages-v1","routes":[{"path":"/a/**"},{"path":"/a/*/"},{"path":"/b"}]}"#,
+            "pages.json: routes[1].path is never looked at: /a/**, before it, names all that it names"
         ),
         (
             #"{"format":"patchline-pages-v1","routes":[{"path":"/","cacheOffline":"yes"}]}"#,

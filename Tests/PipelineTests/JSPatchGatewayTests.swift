@@ -87,7 +87,11 @@ struct JSPatchGatewayTests {
         )
     }
 
-    private static func platform(_ world: World, _ name: String = "device 1") throws -> PlatformClient {
+    private static func platform(
+        _ world: World,
+        _ name: String = "device 1",
+        _ policy: PlatformClient.Policy = PlatformClient.Policy()
+    ) throws -> PlatformClient {
         let pem = try String(contentsOfFile: world.path("jspatch.pub").string, encoding: .utf8)
         let app = PlatformClient.App(
             PlatformPlace(try #require(PlatformAppKey(appKey)), try #require(AppVersion("2.1"))),
@@ -95,7 +99,7 @@ struct JSPatchGatewayTests {
             signer: try JSPatchPublicKey(pem: pem),
             key: try #require(AESKey(Array(keyText.utf8)))
         )
-        return PlatformClient(world.path("platform \(name)"), app: app)
+        return PlatformClient(world.path("platform \(name)"), app: app, policy: policy)
     }
 
     private static func sync(_ client: PlatformClient, _ url: String) async throws -> PlatformDecision {
@@ -570,6 +574,68 @@ struct JSPatchGatewayTests {
                     #expect(error.domain == "com.jspatch" && error.code == 5_003 && error.kind == .refused, "\(error)")
                 }
             }
+        }
+    }
+
+    /// J2.
+    @Test func `in development mode get the developers' channel at the place of everyone's, and nobody else does`()
+        async throws
+    {
+        try await World.with { world in
+            _ = try await Self.prepare(world)
+            let (site, keys) = (world.path("channels"), world.path("channel keys"))
+            try await world.makeKeys(keys, ["--channel", "production", "--channel", "dev"])
+            try await world.makeSite(site, keys: keys)
+            for (number, channel, after) in [(1, "production", ""), (2, "dev", ", after: 1000")] {
+                try Self.describe(
+                    world,
+                    number,
+                    main: "\(channel)()\n",
+                    jspatch: "loader: true, platform: \(Self.appKey)\(after)"
+                )
+                _ = try await Self.shell(
+                    world,
+                    "sed -i 's/channel: .*/channel: \(channel)/' source\(number)/release.yaml"
+                )
+                let arguments = [
+                    "release", world.path("source\(number)").string, "--keys", keys.string, "--output",
+                    world.path("made\(number)").string,
+                ]
+                try await run(.patchsign, arguments + Self.keys, in: world.folder).done()
+                try await Self.publish(world, number, to: site)
+            }
+            var policy = PlatformClient.Policy()
+            policy.audience = .developers
+            let (developer, everyone) = (
+                try Self.platform(world, "developer", policy), try Self.platform(world, "everyone")
+            )
+            _ = try await serving(site) { url in
+                #expect(try await Self.sync(everyone, url) == .install(try #require(LoaderVersion(1)), run: .now))
+                #expect(try everyone.scripts()?.main == "production()\n")
+                #expect(
+                    try await Self.sync(developer, url) == .install(try #require(LoaderVersion(1_001)), run: .now)
+                )
+                #expect(try developer.scripts()?.main == "dev()\n")
+                let reports = "\(url)/\(Self.gateways)/platform/production/succ.php"
+                for (version, status) in [("1001", "200"), ("1002", "404")] {
+                    let fields = ["k=\(Self.appKey)", "av=2.1", "pv=\(version)", "d=developer"]
+                    let arguments = ["-sS", "-w", "%{http_code}", "-o", "/dev/null"]
+                    let said = try await run(
+                        .system("curl"),
+                        arguments + fields.flatMap { ["-d", $0] } + [reports]
+                    ).done().output
+                    #expect(said == status, "\(version)")
+                }
+                let listed = try await run(.patchsrv, ["list", "--data", site.string]).done().output
+                #expect(!listed.contains("nobody proves"), "\(listed)")
+            }
+            let exported = world.path("static")
+            try await run(.patchsrv, ["export", exported.string, "--data", site.string]).done()
+            let told = try await Self.shell(
+                world,
+                "cd static/\(Self.gateways)/platform/production; cat dev/*/*/index.html; echo; ls */2.1"
+            )
+            #expect(told.split(separator: "\n") == ["{\"v\":1001}", "file1", "file1001", "index.html"])
         }
     }
 

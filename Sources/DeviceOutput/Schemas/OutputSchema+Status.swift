@@ -63,6 +63,17 @@ extension OutputSchema {
               "type": "string",
               "description": "A state that could not be read and was put by, to be looked at."
             },
+            "livePages": {
+              "type": "object",
+              "description": "What is kept of live pages and of what they link to; bytes without records.",
+              "required": ["pages", "pageBytes", "links", "linkBytes"],
+              "properties": {
+                "pages": {"type": "integer", "minimum": 0},
+                "pageBytes": {"type": "integer", "minimum": 0},
+                "links": {"type": "integer", "minimum": 0},
+                "linkBytes": {"type": "integer", "minimum": 0}
+              }
+            },
             "patches": {
               "type": "array",
               "items": {

@@ -30,6 +30,34 @@ package struct PackageSite: Equatable, Sendable {
         }
         (self.gateway, self.files) = (gateway, files)
     }
+
+    private init(_ gateway: Gateway, files: [String: File]) {
+        (self.gateway, self.files) = (gateway, files)
+    }
+
+    /// The channel whose releases the platform's clients in development mode get, at all other channels' places (J2).
+    package static let developers = "dev"
+
+    /// The same, and what such clients ask for here.
+    ///
+    /// That is the sync files of the developers' channel, below `dev`, and its packages at the place of this one's. Where this one has
+    /// another package of that number, they are told to wait.
+    package func with(developers site: PackageSite) -> PackageSite {
+        // This channel's own come first.
+        var files = files.merging(site.packages) { own, _ in own }
+        for case (let path, .syncFile(var told)) in site.files {
+            if let version = told.version {
+                let package = "\(path)/\(PlatformPlace.fileName(version))"
+                told.isPaused = told.isPaused || files[package] != site.files[package]
+            }
+            files["\(PlatformPlace.developersFolder)\(path)"] = .syncFile(told)
+        }
+        return PackageSite(gateway, files: files)
+    }
+
+    private var packages: [String: File] {
+        files.filter { if case .package = $0.value { true } else { false } }
+    }
 }
 
 /// How far each script of a list may go now, by list and dial.

@@ -1,4 +1,5 @@
 package import PatchFormat
+import PatchTrust
 
 /// Where the files for one version of an app lie on a platform's server.
 package struct PlatformPlace: Hashable, Sendable {
@@ -11,6 +12,9 @@ package struct PlatformPlace: Hashable, Sendable {
         self.appVersion = appVersion
     }
 
+    /// The bytes of the key that clients in the field make of these two, unless their app gives them another.
+    package var ownKey: [UInt8] { Array("\(appKey)_\(appVersion)_jp".utf8.prefix(AESKey.size)) }
+
     /// Which list a device follows: what is tried before everyone gets it stands in another.
     package enum Audience: Sendable {
         case everyone, developers
@@ -21,8 +25,10 @@ package struct PlatformPlace: Hashable, Sendable {
     /// On a disk that is the folder of the packages too, so the file lies in it as ``indexName``: what a server answers with when
     /// it is asked for a folder.
     package func syncPath(for audience: Audience) -> String {
-        (audience == .developers ? "dev/" : "") + "\(appKey)/\(appVersion.text)"
+        (audience == .developers ? Self.developersFolder : "") + "\(appKey)/\(appVersion.text)"
     }
+
+    static let developersFolder = "dev/"
 
     package static let indexName = "index.html"
 

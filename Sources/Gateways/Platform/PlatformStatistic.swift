@@ -31,7 +31,9 @@ package struct PlatformStatistic: Hashable, Sendable {
     }
 
     /// Below the root of the statistics' server.
-    package var path: String { outcome.isSuccess ? "succ.php" : "err.php" }
+    package var path: String {
+        (outcome.isSuccess ? PlatformReport.Page.succeeded : .failed).rawValue
+    }
 
     /// What is posted there, as a form: `k=KEY&av=2.1&pv=3&d=DEVICE`, and `&code=5003` of a failure.
     package func form(of app: PlatformAppKey, on device: PlatformDeviceID) -> [UInt8] {

@@ -81,7 +81,9 @@ struct PackageMaking: Sendable {
         for (appKey, lines) in Dictionary(grouping: lines, by: \.wire.appKey) {
             guard let appKey else { continue }
             // Two keys are the same where they make the same of nothing: what they are is not shown.
-            let own = lines.filter { $0.ownKey(appKey)?.encrypted([]) == encryption.encrypted([]) }
+            let own = lines.filter { line in
+                AESKey(PlatformPlace(appKey, line.appVersion).ownKey)?.encrypted([]) == encryption.encrypted([])
+            }
             guard let first = own.first, let other = lines.first(where: { !own.contains($0) }) else { continue }
             let rule =
                 "it is what clients of app version \(first.appVersion) make of \(appKey)_\(first.appVersion)_jp; those of "
@@ -176,12 +178,5 @@ struct PackageMaking: Sendable {
             scripts[name] = bytes
         }
         return try LoaderPacking.packing(package) { () throws(LoaderError) in try LoaderScripts(scripts, for: place) }
-    }
-}
-
-extension GatewayPackages.Line {
-    /// The key that the platform's clients make of their app's key and version, unless the app gives them another.
-    fileprivate func ownKey(_ appKey: PlatformAppKey) -> AESKey? {
-        AESKey(Array("\(appKey)_\(appVersion)_jp".utf8.prefix(AESKey.size)))
     }
 }

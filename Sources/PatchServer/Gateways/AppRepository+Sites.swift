@@ -30,6 +30,11 @@ extension AppRepository {
                 PackageSite($0, of: verified.list.gateways, among: verified.entries, dial: dial)
             }
         }
+        let developers = sites.first { $0.key.text == PackageSite.developers }?.value.first { $0.gateway == .platform }
+        guard let developers else { return sites }
+        for (channel, own) in sites where channel.text != PackageSite.developers {
+            sites[channel] = own.map { $0.gateway == .platform ? $0.with(developers: developers) : $0 }
+        }
         return sites
     }
 

@@ -4,6 +4,7 @@ import CommandSupport
 import DeviceOutput
 import PatchFormat
 import PatchSync
+import Patchline
 import SystemPackage
 import Terminal
 
@@ -45,9 +46,11 @@ struct StatusCommand: AsyncParsableCommand {
         let out = Console.standardOutput
         if options.json {
             let debugged = digest.map { [("debug", $0.json(explanation))] } ?? []
-            out.line(JSON.object(JSONObject(report.members(device.configuration) + debugged)).line)
+            let pages = device.keptPages.map { [("livePages", $0.json)] } ?? []
+            out.line(JSON.object(JSONObject(report.members(device.configuration) + pages + debugged)).line)
         } else {
             report.print(device.configuration, of: device.store.root)
+            if let pages = device.keptPages { out.line(pages.words) }
             digest?.print(explanation, to: out)
         }
     }
@@ -116,6 +119,19 @@ extension StatusReport {
             let count = launch.isCounted ? "" : ", the present one not counted"
             return "a trial is running, launch \(launch.launches)\(count) \(how)" + sync
         }
+    }
+}
+
+extension KeptPages {
+    fileprivate var words: String {
+        "live pages: \(pages) kept (\(Words.bytes(pageBytes))), and \(links) files that they link to (\(Words.bytes(linkBytes)))"
+    }
+
+    fileprivate var json: JSON {
+        .fields([
+            ("pages", .integer(pages)), ("pageBytes", .integer(pageBytes)), ("links", .integer(links)),
+            ("linkBytes", .integer(linkBytes)),
+        ])
     }
 }
 

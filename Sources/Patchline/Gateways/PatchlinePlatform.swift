@@ -66,9 +66,7 @@ public struct PatchlinePlatform: Sendable {
         do throws(JSPatchError) { signer = try JSPatchPublicKey(pem: publicKey) } catch {
             throw PatchlineError("publicKey: \(error)")
         }
-        // As its own client has it: the first 16 bytes of this text.
-        let made = Array("\(appKey)_\(appVersion)_jp".utf8.prefix(16))
-        guard let key = AESKey(encryptionKey ?? made) else {
+        guard let key = AESKey(encryptionKey ?? PlatformPlace(app, version).ownKey) else {
             throw PatchlineError("encryptionKey \(AESKey.rule)")
         }
         self.root = url

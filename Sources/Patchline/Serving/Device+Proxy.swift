@@ -19,7 +19,7 @@ extension Device {
             guard settings.rules.rules.contains(where: { $0.pages != nil }) else { return try await body(proxy) }
             var pages = LivePageProxy.Settings(
                 rules: settings.rules,
-                folder: store.root.at("pages"),
+                folder: pagesFolder,
                 files: store.files,
                 now: now
             )

@@ -8,7 +8,7 @@ extension DeviceService {
     /// Takes what a client of JSPatch's platform reports.
     ///
     /// - Returns: whether it is acknowledged; a version that this channel never had is not, and nothing is written of it. One that is
-    ///   listed no more is, and not counted: its client would send it for ever.
+    ///   listed no more is, and so is one of the developers' channel; they are not counted: their clients would send them for ever.
     package func take(
         _ report: PlatformReport,
         in channel: ChannelName,
@@ -17,7 +17,9 @@ extension DeviceService {
         let rows = try await packages(of: channel, in: app)
         let place = report.statistic.place
         let line = GatewayPackages.Line(.platform(report.app), place.appVersion)
-        guard let row = rows.first(where: { $0.line == line }), place.version <= row.latest else { return false }
+        guard let row = rows.first(where: { $0.line == line }), place.version <= row.latest else {
+            return await developersHad(place.version, of: line, in: app)
+        }
         let statistics = PlatformStatistics(
             app: app,
             channel: channel,
@@ -36,6 +38,12 @@ extension DeviceService {
             )
         }
         return true
+    }
+
+    private func developersHad(_ version: LoaderVersion, of line: GatewayPackages.Line, in app: AppID) async -> Bool {
+        guard let channel = ChannelName(PackageSite.developers), let rows = try? await packages(of: channel, in: app)
+        else { return false }
+        return rows.contains { $0.line == line && version <= $0.latest }
     }
 
     private static func random(_ count: Int) -> [UInt8] {

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import PatchFormat
 import SystemPackage
 import Testing
 
@@ -9,6 +10,7 @@ extension BrowserTests {
         private struct Sight: Sendable {
             let page: Page
             let browser: Browser
+            let device: Device
             var tab: Browser.Tab { browser.tab() }
 
             /// Changes the page at its server.
@@ -43,7 +45,7 @@ extension BrowserTests {
                     try rules.write(toFile: file.string, atomically: false, encoding: .utf8)
                     try await world.withBrowser { browser in
                         try await device.serving(["--no-sync", "--proxies", file.string]) { page in
-                            let sight = Sight(page: page, browser: browser)
+                            let sight = Sight(page: page, browser: browser, device: device)
                             try await sight.tab.open(try await page.program.address())
                             try await body(sight)
                         }
@@ -59,6 +61,16 @@ extension BrowserTests {
                 // The first visit is kept by the time that its page is told of it.
                 try await sight.tab.wait(
                     for: "performance.getEntriesByType('resource').some((entry) => entry.name.includes('/page?'))"
+                )
+                let status = try await sight.device("status").done().output
+                let json = try await sight.device("status", "--json").done().output
+                let bytes = try #require(
+                    json.firstMatch(of: #/"livePages":{"linkBytes":0,"links":0,"pageBytes":(\d+),"pages":1}/#)?.1
+                )
+                let words = Words.bytes(try #require(Int(bytes)))
+                #expect(
+                    status.contains("live pages: 1 kept (\(words)), and 0 files that they link to (0 bytes)\n"),
+                    "\(status)"
                 )
                 try await sight.show("cart=2&hold=1")
                 #expect(try await sight.open() == 200)
@@ -107,6 +119,7 @@ extension BrowserTests {
                 try await sight.go()
                 try await sight.tab.wait(for: "document.querySelector('h1').textContent === 'new'")
                 try await sight.tab.wait(for: "sessionStorage.length === 0")
+                #expect(try await sight.asked().count == 3, "once for each time that it was opened, and once again")
                 let faults = try await sight.browser.faults()
                 #expect(faults == [])
             }

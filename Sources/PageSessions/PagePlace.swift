@@ -1,0 +1,24 @@
+import APIProxy
+import HTTPFiles
+import PageDiff
+
+/// Which page of which account it is.
+struct PagePlace: Sendable {
+    let session: PageSession
+    let account: String?
+    /// The path and the query, as the browser spells them.
+    let target: String
+
+    init?(_ request: FileRequest, by rule: ProxyRule) {
+        guard let pages = rule.pages, let upstream = rule.upstreams.first else { return nil }
+        account = pages.account(of: request.headers)
+        target = request.spelledPath + (request.query.map { "?\($0)" } ?? "")
+        session = PageSession(
+            origin: upstream.origin,
+            path: request.spelledPath,
+            query: request.query,
+            account: account,
+            counting: pages.parameters
+        )
+    }
+}

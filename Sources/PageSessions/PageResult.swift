@@ -1,0 +1,75 @@
+import PageDiff
+import PatchFormat
+
+/// What a page is told of its visit, as VasSonic's clients tell it.
+struct PageResult: Sendable {
+    static let firstLoad = 1_000
+    static let templateChange = 2_000
+    static let dataUpdate = 200
+    static let notModified = 304
+
+    let code: Int
+    /// What it would be if the server did not want the page shown as it is.
+    let answered: Int
+    /// The blocks that changed.
+    var changes: PageData?
+    /// Whether the page is to be loaded again for what it is now.
+    var isReload = false
+    /// Of the page as it is now.
+    var tags: (template: SHA1Digest, page: SHA1Digest)?
+    var offline: CacheOffline?
+
+    init(code: Int, answered: Int, isReload: Bool) {
+        (self.code, self.answered, self.isReload) = (code, answered, isReload)
+    }
+
+    init(_ outcome: PageOutcome, _ reply: PageReply, page: SplitPage?, isShown: Bool, offline: CacheOffline) {
+        tags = page.map { ($0.templateTag, $0.pageTag) }
+        switch outcome {
+        case .firstLoad, .notModified: (code, answered) = (outcome.code ?? 0, outcome.code ?? 0)
+        case .dataUpdate(_, let changes):
+            answered = Self.dataUpdate
+            guard offline != .keepForLater else {
+                code = Self.notModified
+                break
+            }
+            code = Self.dataUpdate
+            self.changes = changes
+        case .templateChange:
+            answered = Self.templateChange
+            code = offline == .keepForLater ? Self.notModified : Self.templateChange
+            isReload = code == Self.templateChange
+        case .plain where reply.status >= 500: (code, answered) = (reply.status, reply.status)
+        case .plain, .inconsistent:
+            (code, answered) = (isShown ? Self.templateChange : Self.firstLoad, reply.status)
+            isReload = isShown
+        case .overloaded:
+            (code, answered) = (reply.status, reply.status)
+            isReload = isShown
+        }
+        if page != nil { self.offline = offline }
+    }
+
+    /// - Parameter savedAt: when the page that was shown came from its server.
+    func json(savedAt: UTCTime) -> JSON {
+        .fields([
+            ("code", .integer(code)), ("srcCode", .integer(answered)),
+            (
+                "result",
+                .fields(
+                    (changes?.members ?? []).map {
+                        ("{\($0.name)}", .text(String(decoding: $0.bytes, as: UTF8.self)))
+                    }
+                )
+            ), ("local_refresh_time", .integer(savedAt.seconds * 1_000)),
+            (
+                "extra",
+                .fields([
+                    ("template-tag", tags.map { .text($0.template.hex) }),
+                    ("eTag", tags.map { .text($0.page.hex) }), ("isReload", .bool(isReload)),
+                    ("cache-offline", offline.map { .text($0.rawValue) }),
+                ])
+            ),
+        ])
+    }
+}
