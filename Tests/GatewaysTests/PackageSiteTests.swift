@@ -115,6 +115,13 @@ struct PackageSiteTests {
         let mixed = try everyone.with(developers: site([package(2, "try")]))
         #expect(told(mixed, "dev/k1/2.1") == #"{"p":true,"v":2}"#)
         #expect(mixed.files["k1/2.1/file2"] == everyone.files["k1/2.1/file2"])
+        // Everyone's is withdrawn, and a client that was told of it asks for it still.
+        let gone = try #require(
+            PackageSite(.platform, of: [row(platform, [package(2, "gone")])], among: entries, dial: dial())
+        )
+        let left = try gone.with(developers: site([package(2, "try")]))
+        #expect(left.files["k1/2.1/file2"] == nil)
+        #expect(told(left, "dev/k1/2.1") == #"{"p":true,"v":2}"# && told(left, "k1/2.1") == #"{"e":1}"#)
         // The same package in both.
         let same = try everyone.with(developers: site([package(2, "fix")]))
         #expect(told(same, "dev/k1/2.1") == #"{"v":2}"#)

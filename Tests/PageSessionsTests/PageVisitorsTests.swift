@@ -234,15 +234,20 @@ struct PageVisitorsTests {
         }
     }
 
+    /// The page of an account is shown, and the answer that comes after it sets a cookie.
+    private static func setLate(_ cookie: String, for account: String, _ device: PageFixture) async throws {
+        try await device.visit(cookie: "sid=\(account)")
+        device.server.add(["Set-Cookie": cookie])
+        _ = try await device.get(cookie: "sid=\(account)")
+        let session = device.session(of: account)
+        await eventually { device.isOver(session) }
+        device.server.add([:])
+    }
+
     @Test(arguments: [599, 600])
     func `get late cookies with their account's next page, within ten minutes`(seconds: Int) async throws {
         try await PageFixture.running(pages: Self.ofAccounts) { device in
-            try await device.visit(cookie: "sid=ann")
-            device.server.add(["Set-Cookie": "seen=1"])
-            _ = try await device.get(cookie: "sid=ann")
-            let place = device.session(of: "ann")
-            await eventually { device.isOver(place) }
-            device.server.add([:])
+            try await Self.setLate("seen=1", for: "ann", device)
             device.clock.advance(by: .seconds(seconds))
             let bob = try await device.get(cookie: "sid=bob")
             #expect(bob.headers["Set-Cookie"] == [])
@@ -253,15 +258,10 @@ struct PageVisitorsTests {
 
     @Test func `get no cookie of before they signed out`() async throws {
         try await PageFixture.running(pages: Self.ofAccounts) { device in
-            try await device.visit(cookie: "sid=ann")
-            device.server.add(["Set-Cookie": "seen=1"])
-            _ = try await device.get(cookie: "sid=ann")
-            let place = device.session(of: "ann")
-            await eventually { device.isOver(place) }
+            try await Self.setLate("seen=1", for: "ann", device)
             device.server.answer { _ in .page("", ["Set-Cookie": "sid=; Max-Age=0"]) }
             _ = try await device.get("/logout", cookie: "sid=ann", ["Sec-Fetch-Dest": "empty"])
             device.server.answer(nil)
-            device.server.add([:])
             let next = try await device.get(cookie: "sid=ann")
             let told = try await device.told(visit: next.visit, cookie: "sid=ann")
             #expect(told.text.hasPrefix("{\"code\":1000,"))

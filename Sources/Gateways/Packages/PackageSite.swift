@@ -13,6 +13,7 @@ package struct PackageSite: Equatable, Sendable {
     package let gateway: Gateway
     /// By path: `2.1/v3.zip`, `0a1b2c3d/2.1`, `0a1b2c3d/2.1/file3`.
     package let files: [String: File]
+    private let rows: [GatewayPackages]
 
     /// Nil where nothing was ever switched on.
     package init?(_ gateway: Gateway, of list: [GatewayPackages], among entries: [PatchEntry], dial: Dial) {
@@ -28,11 +29,11 @@ package struct PackageSite: Equatable, Sendable {
             let place = PlatformPlace(appKey, row.line.appVersion)
             files[place.syncPath(for: .everyone)] = .syncFile(standings.told(of: row))
         }
-        (self.gateway, self.files) = (gateway, files)
+        self.init(gateway, rows, files: files)
     }
 
-    private init(_ gateway: Gateway, files: [String: File]) {
-        (self.gateway, self.files) = (gateway, files)
+    private init(_ gateway: Gateway, _ rows: [GatewayPackages], files: [String: File]) {
+        (self.gateway, self.rows, self.files) = (gateway, rows, files)
     }
 
     /// The channel whose releases the platform's clients in development mode get, at all other channels' places (J2).
@@ -40,23 +41,27 @@ package struct PackageSite: Equatable, Sendable {
 
     /// The same, and what such clients ask for here.
     ///
-    /// That is the sync files of the developers' channel, below `dev`, and its packages at the place of this one's. Where this one has
-    /// another package of that number, they are told to wait.
+    /// That is the sync files of the developers' channel, below `dev`, and its packages at the place of this one's. A number that was
+    /// given out here is never theirs, whatever became of its package: a client of everyone's may ask for it still. Then they are
+    /// told to wait.
     package func with(developers site: PackageSite) -> PackageSite {
-        // This channel's own come first.
-        var files = files.merging(site.packages) { own, _ in own }
-        for case (let path, .syncFile(var told)) in site.files {
-            if let version = told.version {
-                let package = "\(path)/\(PlatformPlace.fileName(version))"
-                told.isPaused = told.isPaused || files[package] != site.files[package]
+        var files = files
+        for row in site.rows where row.isSwitchedOn {
+            guard case .platform(let appKey) = row.line.wire else { continue }
+            let givenOut = rows.first { $0.line == row.line }?.latest
+            for package in row.packages where givenOut.map({ $0 < package.version }) ?? true {
+                let path = row.line.path(package.version)
+                files[path] = site.files[path]
             }
-            files["\(PlatformPlace.developersFolder)\(path)"] = .syncFile(told)
+            let place = PlatformPlace(appKey, row.line.appVersion)
+            guard case .syncFile(var told)? = site.files[place.syncPath(for: .everyone)] else { continue }
+            if let version = told.version {
+                let path = row.line.path(version)
+                told.isPaused = told.isPaused || files[path] != site.files[path]
+            }
+            files[place.syncPath(for: .developers)] = .syncFile(told)
         }
-        return PackageSite(gateway, files: files)
-    }
-
-    private var packages: [String: File] {
-        files.filter { if case .package = $0.value { true } else { false } }
+        return PackageSite(gateway, rows, files: files)
     }
 }
 

@@ -25,10 +25,8 @@ package struct PlatformPlace: Hashable, Sendable {
     /// On a disk that is the folder of the packages too, so the file lies in it as ``indexName``: what a server answers with when
     /// it is asked for a folder.
     package func syncPath(for audience: Audience) -> String {
-        (audience == .developers ? Self.developersFolder : "") + "\(appKey)/\(appVersion.text)"
+        (audience == .developers ? "dev/" : "") + "\(appKey)/\(appVersion.text)"
     }
-
-    static let developersFolder = "dev/"
 
     package static let indexName = "index.html"
 
