@@ -68,7 +68,10 @@ package struct DialState: Equatable, Sendable {
                 ceiling: entry.rules.rollout,
                 row: row,
                 closedLines: row?.headcount == nil
-                    ? [] : packages.filter { $0.newestHolds(entry.fingerprint.sha256) }.map(\.line)
+                    ? []
+                    : packages.filter { $0.newest?.contents.values.contains(entry.fingerprint.sha256) ?? false }.map(
+                        \.line
+                    )
             )
         }
     }
@@ -94,13 +97,6 @@ extension DialState.Version {
                 closedLines.isEmpty ? nil : .array(closedLines.map { .text("\($0)") })
             ),
         ])
-    }
-}
-
-extension GatewayPackages {
-    /// Whether a script of this content is in the package that clients are told of.
-    fileprivate func newestHolds(_ content: SHA256Digest) -> Bool {
-        packages.max { $0.version < $1.version }?.contents.values.contains(content) ?? false
     }
 }
 

@@ -112,7 +112,7 @@ package struct DeviceService: Sendable {
         }
     }
 
-    /// Each publish has a channel read once, also one that cannot be read.
+    /// Each publish has a channel read once, also one in which nothing is published; what failed otherwise is tried again.
     private func listedVersions(of channel: ChannelName, in app: AppID) async throws(OperationError) -> ListedVersions {
         if let known = try await known(channel, in: app) { return try known.get() }
         return try await turn.taken(orElse: OperationError.busy) { () async throws(OperationError) in
@@ -123,7 +123,10 @@ package struct DeviceService: Sendable {
                 throw .server(.noChannel(app, channel, known: published.channels))
             }
             let listed = await read(channel, in: app)
-            published.listed[channel] = listed
+            switch listed {
+            case .success, .failure(.server(.dial(.unpublished))): published.listed[channel] = listed
+            case .failure: break
+            }
             kept.withLockedValue { $0[app] = published }
             return try listed.get()
         }
