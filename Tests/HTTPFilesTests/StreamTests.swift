@@ -1,8 +1,10 @@
-import HTTPFiles
+import Dispatch
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import Testing
+
+@testable import HTTPFiles
 
 extension ServedStream {
     /// What is put into `pieces`, as it comes.
@@ -92,6 +94,40 @@ struct StreamTests {
                         let end = try await client.text(5)
                         #expect(end == "0\r\n\r\n")
                     }
+                }
+            }
+        }
+    }
+
+    @Test func `has its head sent by a loop that is late`() async throws {
+        let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let (accepted, accept) = AsyncStream.makeStream(of: (any Channel).self)
+        let listener = try await ServerBootstrap(group: loops)
+            .childChannelInitializer { channel in channel.eventLoop.makeCompletedFuture { _ = accept.yield(channel) } }
+            .bind(host: "127.0.0.1", port: 0).get()
+        try await RawClient.connected(to: try #require(listener.localAddress?.port)) { client in
+            let channel = try #require(await accepted.first { _ in true })
+            let release = DispatchSemaphore(value: 0)
+            channel.eventLoop.execute { release.wait() }
+            // The loop is at this one when the head and its flush are both due.
+            channel.eventLoop.execute {}
+            channel.write(ByteBuffer(string: "HTTP/1.1 200 OK\r\n\r\n"), flushedWithin: .nanoseconds(1))
+            let since = ContinuousClock.now
+            while since.duration(to: .now) < .microseconds(100) {}
+            release.signal()
+            #expect(try await client.head().status == 200)
+        }
+        try await loops.shutdownGracefully()
+    }
+
+    @Test func `that fails before its first byte has its head sent`() async throws {
+        let source = ClosureSource.answering { _ in .stream(ServedStream(headers: [:]) { _ in throw Broken() }) }
+        try await TestServer.running(source) { server in
+            for _ in 0..<50 {
+                try await server.connected { client in
+                    try await client.send(request("GET", "/"))
+                    #expect(try await client.head().status == 200)
+                    #expect(await client.rest() == [])
                 }
             }
         }

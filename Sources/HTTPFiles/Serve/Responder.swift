@@ -133,8 +133,7 @@ struct Responder: Sendable {
 
     private func send(_ stream: ServedStream, behind head: ByteBuffer, _ framing: Response.Framing) async -> Sent {
         var sent = Sent()
-        channel.write(head, promise: nil)
-        channel.eventLoop.scheduleTask(in: Self.headTime) { [channel] in channel.flush() }
+        channel.write(head, flushedWithin: Self.headTime)
         let taken = NIOLockedValueBox((bytes: 0, isAll: true))
         do {
             try await stream.send { piece throws(ClientGone) in
@@ -157,6 +156,8 @@ struct Responder: Sendable {
         } catch is ClientGone {
         } catch is CancellationError {
         } catch { sent.trouble = "\(error)" }
+        // The connection ends: its client should see what broke, and not an empty reply.
+        if !sent.isWhole { channel.flush() }
         sent.bytes = taken.withLockedValue(\.bytes)
         return sent
     }
@@ -194,6 +195,21 @@ struct Responder: Sendable {
             if deadline.hasExpired { losses.add(.slow, of: group, on: channel.eventLoop) }
             return false
         }
+    }
+}
+
+extension Channel {
+    /// Writes `bytes` without a flush, and flushes them after `time` at the latest.
+    ///
+    /// What is written after this call goes after them, from whichever thread.
+    func write(_ bytes: ByteBuffer, flushedWithin time: TimeAmount) {
+        // One task for both: a loop that is late takes what is due and what was handed in by turns, and a flush that runs
+        // first finds nothing.
+        let work: @Sendable () -> Void = { [self] in
+            write(bytes, promise: nil)
+            eventLoop.scheduleTask(in: time) { [self] in flush() }
+        }
+        if eventLoop.inEventLoop { work() } else { eventLoop.execute(work) }
     }
 }
 
