@@ -71,10 +71,10 @@ extension Failure {
         case .testingKey: "tests set \(TestingKeys.permission)=1; for anything else make keys with `patchsign init`"
         case .loader(_, .noMain): "JSPatch's loader runs main.js, which includes the others"
         case .encryptionKey: "it is 16 bytes as they are, with no line break: `openssl rand 16 >aes.key` makes one"
-        case .noPackageKey(let line, _, let option, let without?): Self.hint(line, option, without)
+        case .noPackageKey(let package, let others) where package.without != nil: Self.hint([package] + others)
         case .otherPackageKey(_, _, _, let option):
             "give the one that the app has; if no app in the field has the other \(option), \(MakingOptions.otherKeys) goes on"
-        case .noPackageKey(_, _, option: "--aes-key", nil):
+        case .noPackageKey(let package, _) where package.options == ["--aes-key"]:
             "the file of 16 bytes that the app opens its scripts with; or take platform out of release.yaml"
         case .noPackageKey: "the pair whose public half the app has; or take jspatch out of release.yaml"
         case .nothingTold: "pack one first: the sync file is written beside it"
@@ -122,21 +122,23 @@ extension Failure {
         }
     }
 
-    /// What clients do without a package is said before it happens.
-    private static func hint(
-        _ line: GatewayPackages.Line,
-        _ option: String,
-        _ without: PackageDraft.Without
-    ) -> String {
-        let clients =
-            switch (without, line.wire) {
-            case (.stay(let version), _): "its clients stay on version \(version), whose scripts this list replaces"
-            case (.lose(let version), .loader):
-                "version \(version) cannot be had any more; clients that have it keep it"
-            case (.lose(let version), .platform): "its clients delete version \(version), and get nothing"
-            case (.nothing, _): "its clients get nothing"
-            }
-        return "give \(option), or \(PackageOptions.flag), which goes on without: \(clients)"
+    /// What clients do without their packages is said before it happens.
+    private static func hint(_ unmade: [UnmadePackage]) -> String {
+        let options = Set(unmade.flatMap(\.options)).sorted(by: >).joined(separator: " and ")
+        let shown = unmade.prefix(UnmadePackage.shown).map { package in
+            let clients = package.without.map { words($0, package.line) } ?? "its clients get nothing"
+            return unmade.count == 1 ? " \(clients)" : "\n\(package.line): \(clients)"
+        }
+        return "give \(options), or \(PackageOptions.flag), which goes on without:\(shown.joined())"
+    }
+
+    private static func words(_ without: PackageDraft.Without, _ line: GatewayPackages.Line) -> String {
+        switch (without, line.wire) {
+        case (.stay(let version), _): "its clients stay on version \(version), whose scripts this list replaces"
+        case (.lose(let version), .loader): PackageChange.withdrawn(version, on: .loader)
+        case (.lose(let version), .platform): "its clients delete version \(version), and get nothing"
+        case (.nothing, _): "its clients get nothing"
+        }
     }
 
     private static func hint(_ problem: BundleProblem) -> String? {

@@ -93,6 +93,16 @@ struct PackageDraftTests {
         }
     }
 
+    @Test func `are packed anew above what the server before gave out, where that is more than is here`() throws {
+        let base = [try Self.base(latest: 8, [(8, "fix 1")])]
+        let list = try Self.draft([("fix", "1", .everyone)]).listed
+        for (after, next) in [(7, nil), (8, nil), (20, 21)] {
+            let row = try #require(try PackageDraft(Self.described(after: after), list: list, over: base).rows.first)
+            #expect(try row.new?.version == next.map(Self.version), "\(after)")
+            #expect(row.kept.map(\.version.number) == [8])
+        }
+    }
+
     @Test func `stay while their scripts do, and have the next number when one changes`() throws {
         let base = [try Self.base(latest: 3, [(3, "fix 1")])]
         let same = try PackageDraft(
@@ -140,6 +150,60 @@ struct PackageDraftTests {
         let taken = [try Self.base(latest: 9, [(9, "fix 0")])]
         let row = try #require(PackageDraft(carrying: taken, promoting: source, list: list).rows.first)
         #expect(try row.new?.version == Self.version(10))
+    }
+
+    @Test func `of the platform's developers never take their numbers to another channel`() throws {
+        let platform = try Self.line(.platform(named("0a1b")))
+        let fix = [ScriptName.main: Fingerprint(of: Array("fix 1".utf8)).sha256]
+        let source = GatewayPackages(
+            line: platform,
+            latest: try Self.version(1001),
+            scripts: [.main: named("fix")],
+            packages: [.init(version: try Self.version(1001), fingerprint: Fingerprint(of: [1]), contents: fix)]
+        )
+        let list = try Self.draft([("fix", "1", .everyone)]).listed
+        for (channel, next) in [("dev", 1), ("beta", nil)] {
+            let draft = PackageDraft(carrying: [], promoting: [source], of: named(channel), list: list, .carried)
+            let row = try #require(draft.rows.first)
+            #expect(try row.new?.version == next.map(Self.version), "\(channel)")
+            #expect(row.kept == (next == nil ? source.packages : []))
+        }
+    }
+
+    @Test func `of which nobody gets anything before every device does are doubted`() throws {
+        let doubt = """
+            names fix 1, whose rules have a condition and a share: \
+            the platform's clients are told to wait until every device may take it
+            """
+        for (rules, doubts) in [
+            (PatchRules(rollout: 5_000, condition: "a==1"), [doubt]), (PatchRules(condition: "a==1"), []),
+            (PatchRules(rollout: 5_000), []),
+        ] {
+            let described = try Self.described([.platform(named("0a1b"))])
+            let draft = try PackageDraft(described, list: Self.draft([("fix", "1", rules)]).listed, over: [])
+            #expect(draft.doubts.map(\.rule) == doubts)
+            #expect(draft.doubts.allSatisfy { $0.field == "jspatch.scripts.main.js" })
+        }
+    }
+
+    @Test func `of the platform have no name that their archive cannot hold`() throws {
+        let list = try Self.draft([("fix", "1", .everyone)]).listed
+        func problem(_ length: Int, _ wire: GatewayPackages.Wire) throws -> String? {
+            let name = try #require(ScriptName(String(repeating: "a", count: length - 3) + ".js"))
+            let described = DescribedPackages(
+                scripts: [.main: named("fix"), name: named("fix")],
+                appVersions: [try #require(AppVersion("2.1"))],
+                wires: [wire]
+            )
+            do throws(PackageDraft.Problem) { _ = try PackageDraft(described, list: list, over: []) } catch {
+                return error.rule
+            }
+            return nil
+        }
+        #expect(try problem(100, .platform(named("0a1b"))) == nil)
+        #expect(try problem(101, .loader) == nil)
+        let rule = "is over 100 bytes, and the platform's packages hold no such name"
+        #expect(try problem(101, .platform(named("0a1b"))) == rule)
     }
 
     @Test func `are refused by the field for what no wire of theirs can carry`() throws {

@@ -65,12 +65,40 @@ extension SigningError: Sampled {
             let version = LoaderVersion(4), let before = LoaderVersion(3)
         else { return [] }
         return [
-            .noPackageKey(.init(.loader, appVersion), version, option: "--jspatch-key", without: nil),
-            .noPackageKey(.init(.platform(key), appVersion), version, option: "--aes-key", without: nil),
-            .noPackageKey(.init(.loader, appVersion), version, option: "--jspatch-key", without: .stay(before)),
-            .noPackageKey(.init(.loader, appVersion), version, option: "--jspatch-key", without: .lose(before)),
-            .noPackageKey(.init(.platform(key), appVersion), version, option: "--aes-key", without: .lose(before)),
-            .noPackageKey(.init(.platform(key), appVersion), version, option: "--aes-key", without: .nothing),
+            .noPackageKey(UnmadePackage(.init(.loader, appVersion), version, options: ["--jspatch-key"], without: nil)),
+            .noPackageKey(
+                UnmadePackage(.init(.platform(key), appVersion), version, options: ["--aes-key"], without: nil)
+            ),
+            .noPackageKey(
+                UnmadePackage(.init(.loader, appVersion), version, options: ["--jspatch-key"], without: .stay(before))
+            ),
+            .noPackageKey(
+                UnmadePackage(.init(.loader, appVersion), version, options: ["--jspatch-key"], without: .lose(before))
+            ),
+            .noPackageKey(
+                UnmadePackage(
+                    .init(.platform(key), appVersion),
+                    version,
+                    options: ["--aes-key"],
+                    without: .lose(before)
+                )
+            ),
+            .noPackageKey(
+                UnmadePackage(.init(.platform(key), appVersion), version, options: ["--aes-key"], without: .nothing)
+            ),
+            .noPackageKey(
+                UnmadePackage(.init(.loader, appVersion), version, options: ["--jspatch-key"], without: .lose(before)),
+                others: (1...4).compactMap { number in
+                    AppVersion("2.\(number)").map {
+                        UnmadePackage(
+                            .init(.platform(key), $0),
+                            version,
+                            options: ["--jspatch-key", "--aes-key"],
+                            without: .lose(before)
+                        )
+                    }
+                }
+            ),
             .otherPackageKey(.init(.loader, appVersion), before, version, option: "--jspatch-key"),
         ]
     }

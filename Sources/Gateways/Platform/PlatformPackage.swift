@@ -7,6 +7,9 @@ package import PatchTrust
 ///
 /// Encrypted as it comes is how it stays on a device: see ``OpenedPlatformPackage``.
 package struct PlatformPackage: Equatable, Sendable {
+    /// The longest name of a script.
+    package static let scriptNameBytes = TarHeader.nameSize
+
     package static let scriptsName = "scripts"
     package static let signatureName = "key"
     private static let bounds = TarArchive.Bounds(archive: Limits.loaderPackage, entries: 2)

@@ -1,3 +1,4 @@
+import Gateways
 package import PatchFormat
 
 /// Which packages of JSPatch's clients a release has: decided from its list, what is described, and what the base has.
@@ -73,6 +74,8 @@ package struct PackageDraft: Equatable, Sendable {
     }
 
     package let rows: [Row]
+    /// Of what is described: what reaches fewer clients than it says.
+    package let doubts: [Problem]
 
     /// What is wrong with a description's scripts, by the field.
     package struct Problem: Error, Equatable {
@@ -86,11 +89,12 @@ package struct PackageDraft: Equatable, Sendable {
         list: [Listed],
         over base: [GatewayPackages]
     ) throws(Problem) {
-        var rows: [Row] = []
+        var (rows, doubts): ([Row], [Problem]) = ([], [])
         for line in described?.lines ?? [] {
             guard let described else { break }
             let contents: [ScriptName: SHA256Digest]
             contents = try Self.contents(described.scripts, on: line, in: list)
+            doubts += Self.doubts(described.scripts, on: line, in: list).filter { !doubts.contains($0) }
             rows.append(
                 try Row(line, described.scripts, contents, after: described.after, .described, list, base)
             )
@@ -98,6 +102,7 @@ package struct PackageDraft: Equatable, Sendable {
         let lines = Set(rows.map(\.line))
         // Its numbers stay taken, for the day on which it is switched on again.
         self.rows = rows + base.filter { !lines.contains($0.line) }.map { Row(off: $0) }
+        self.doubts = doubts
         guard self.rows.count <= Limits.gatewayLines else {
             throw Problem(
                 field: "\(DescribedPackages.key).appVersions",
@@ -109,9 +114,13 @@ package struct PackageDraft: Equatable, Sendable {
     /// The base's wires as they are, over a list that may be another; or those of a release that is promoted.
     ///
     /// What cannot be packed for them is left out.
+    ///
+    /// - Parameter channel: the one that is promoted. Packages of the platform's developers are packed anew: their numbers are above
+    ///   those of every channel, and stay so.
     package init(
         carrying base: [GatewayPackages],
         promoting source: [GatewayPackages] = [],
+        of channel: ChannelName? = nil,
         list: [Listed],
         _ need: Need = .ifPossible
     ) {
@@ -121,10 +130,30 @@ package struct PackageDraft: Equatable, Sendable {
         for row in promoted + carried {
             let contents = try? Self.contents(row.scripts, on: row.line, in: list)
             let next = try? Row(row.line, row.scripts, contents, after: 0, need, list, base)
-            rows.append(next?.taking(row.newest) ?? Row(off: row))
+            let isDevelopers = channel?.text == PackageSite.developers && row.line.wire.gateway == .platform
+            rows.append(next?.taking(isDevelopers ? nil : row.newest) ?? Row(off: row))
         }
         let lines = Set(rows.map(\.line))
         self.rows = rows + base.filter { !lines.contains($0.line) }.map { Row(off: $0) }
+        doubts = []
+    }
+
+    /// A client that knows of a share looks at no condition, so both at once are told to nobody.
+    private static func doubts(
+        _ scripts: [ScriptName: PatchID],
+        on line: GatewayPackages.Line,
+        in list: [Listed]
+    ) -> [Problem] {
+        guard line.wire.gateway == .platform else { return [] }
+        return scripts.sorted { $0.key < $1.key }.compactMap { name, id in
+            guard let row = list.first(where: { $0.label.patchID == id }), row.rules.condition != nil,
+                row.rules.rollout < 10_000
+            else { return nil }
+            let rule =
+                "names \(row.label), whose rules have a condition and a share: "
+                + "the platform's clients are told to wait until every device may take it"
+            return Problem(field: "\(DescribedPackages.key).scripts.\(name)", rule: rule)
+        }
     }
 
     /// Which content each name has: that of the newest listed version of its patch.
@@ -141,7 +170,9 @@ package struct PackageDraft: Equatable, Sendable {
             guard let row = list.first(where: { $0.label.patchID == id }) else {
                 throw Problem(field: field, rule: "names \(id), which the list does not have")
             }
-            if let rule = row.obstacle(on: line, beside: ids) { throw Problem(field: field, rule: rule) }
+            if let rule = row.obstacle(on: line, beside: ids) ?? name.obstacle(on: line) {
+                throw Problem(field: field, rule: rule)
+            }
             if let other = conditions.first(where: { $0.condition != row.rules.condition }) {
                 let rule = "names \(row.label), whose condition is not that of \(other.label); one package has one"
                 throw Problem(field: field, rule: rule)
@@ -150,6 +181,14 @@ package struct PackageDraft: Equatable, Sendable {
             contents[name] = row.sha256
         }
         return contents
+    }
+}
+
+extension ScriptName {
+    /// Why a package cannot hold a script of that name; nil where it can.
+    fileprivate func obstacle(on line: GatewayPackages.Line) -> String? {
+        guard line.wire.gateway == .platform, text.utf8.count > PlatformPackage.scriptNameBytes else { return nil }
+        return "is over \(PlatformPackage.scriptNameBytes) bytes, and the platform's packages hold no such name"
     }
 }
 
@@ -188,7 +227,7 @@ extension PackageDraft.Row {
         let kept = (known?.packages ?? []).filter { $0.contents.values.allSatisfy(listed.contains) }
         let before = max(known?.latest.number ?? 0, after)
         var new: PackageDraft.New?
-        let isThere = kept.first.map { $0.version == known?.latest && $0.contents == contents } ?? false
+        let isThere = kept.first.map { $0.version.number == before && $0.contents == contents } ?? false
         if let contents, !isThere {
             guard let version = LoaderVersion(before + 1) else {
                 throw PackageDraft.Problem(field: "jspatch", rule: "has given out every number on \(line)")

@@ -53,6 +53,8 @@ struct PackageMaking: Sendable {
     func make(_ draft: PackageDraft) throws(SigningError) -> Made {
         var (gateways, objects): ([GatewayPackages], [SHA256Digest: [UInt8]]) = ([], [:])
         var warnings: [DescriptionError] = []
+        let unmade = draft.rows.compactMap(unmade)
+        if let first = unmade.first { throw .noPackageKey(first, others: Array(unmade.dropFirst())) }
         for row in draft.rows {
             var made: GatewayPackages.Package?
             if let new = row.new, let bytes = try package(new, of: row) {
@@ -69,6 +71,7 @@ struct PackageMaking: Sendable {
             }
             if let row = row.packages(made) { gateways.append(row) }
         }
+        warnings += draft.doubts.map { DescriptionError($0.field, rule: $0.rule) }
         return Made(gateways: gateways, objects: objects, warnings: warnings + foreignKeys(draft))
     }
 
@@ -93,6 +96,20 @@ struct PackageMaking: Sendable {
         return warnings
     }
 
+    /// What a row needs and cannot have; nil where it has all, and where it goes on without.
+    private func unmade(_ row: PackageDraft.Row) -> UnmadePackage? {
+        guard let new = row.new else { return nil }
+        let isPlatform = row.line.wire != .loader
+        let options =
+            (keys == nil ? ["--jspatch-key"] : []) + (isPlatform && keys?.encryption == nil ? ["--aes-key"] : [])
+        guard !options.isEmpty else { return nil }
+        switch new.need {
+        case .described: return UnmadePackage(row.line, new.version, options: options, without: nil)
+        case .carried: return UnmadePackage(row.line, new.version, options: options, without: row.withoutNew)
+        case .ifPossible: return nil
+        }
+    }
+
     /// Nil for want of a key, where none is required.
     private func package(
         _ new: PackageDraft.New,
@@ -101,21 +118,14 @@ struct PackageMaking: Sendable {
         let line = row.line
         let place = LoaderPlace(line.appVersion, new.version)
         let name = FilePath(line.path(new.version))
-        func missing(_ option: String) throws(SigningError) -> [UInt8]? {
-            switch new.need {
-            case .described: throw .noPackageKey(line, new.version, option: option, without: nil)
-            case .carried: throw .noPackageKey(line, new.version, option: option, without: row.withoutNew)
-            case .ifPossible: return nil
-            }
-        }
-        guard let keys else { return try missing("--jspatch-key") }
+        guard let keys else { return nil }
         switch line.wire {
         case .loader:
             try checkSame(keys, row, new)
             let scripts = try scripts(new, for: place, in: name)
             return try LoaderPacking.bytes(scripts, of: name, signedBy: keys.signer)
         case .platform:
-            guard let encryption = keys.encryption else { return try missing("--aes-key") }
+            guard let encryption = keys.encryption else { return nil }
             try checkSame(keys, row, new)
             let scripts = try scripts(new, for: place, in: name)
             return try PlatformPacking.bytes(scripts, of: name, signedBy: keys.signer, encryptedBy: encryption)

@@ -37,10 +37,8 @@ package enum SigningError: Error, Equatable, Sendable {
     case encryptionKey(FilePath, bytes: Int)
     /// What stands where a sync file is to stand is none.
     case noSyncFile(FilePath)
-    /// The release needs a new package of that number, and the option that names its key is not given.
-    ///
-    /// `without`: what becomes of clients where the release goes on without it; nil where it must not.
-    case noPackageKey(GatewayPackages.Line, LoaderVersion, option: String, without: PackageDraft.Without?)
+    /// The release needs new packages, and options that name their keys are not given.
+    case noPackageKey(UnmadePackage, others: [UnmadePackage] = [])
     /// The version before was made with another key than the option names, and apps have that one.
     case otherPackageKey(GatewayPackages.Line, LoaderVersion, LoaderVersion, option: String)
     /// A sync file that is to tell something else of its version names none, or is not there.
@@ -100,8 +98,9 @@ extension SigningError: CustomStringConvertible {
         case .platform(let path, let error): "\(path): \(error)"
         case .encryptionKey(let path, let count): "\(path) has \(Words.bytes(count)); an AES key \(AESKey.rule)"
         case .noSyncFile(let path): "\(path) stands where the sync file would, and is none"
-        case .noPackageKey(let line, let version, let option, _):
-            "\(line) needs a new package, version \(version), and there is no \(option)"
+        case .noPackageKey(let package, let others):
+            ([package] + others).prefix(UnmadePackage.shown).map(\.words).joined(separator: "; ")
+                + (others.count < UnmadePackage.shown ? "" : "; and \(others.count + 1 - UnmadePackage.shown) more")
         case .otherPackageKey(let line, let old, let new, let option):
             "\(line): version \(old) was made with another \(option), and apps that took it would refuse version \(new)"
         case .nothingTold(let path): "\(path) names no version"

@@ -28,13 +28,17 @@ package enum PackageChange: Equatable, Sendable {
                 + row.limits
         case .version(let row, let old):
             "~ \(row.line): version \(row.latest) follows \(old), with \(row.names)"
-        case .withdrawn(let row):
-            switch row.line.wire {
-            case .loader: "- \(row.line): version \(row.latest) cannot be had any more; clients that have it keep it"
-            case .platform: "- \(row.line): version \(row.latest) is taken back; clients delete it"
-            }
+        case .withdrawn(let row): "- \(row.line): \(Self.withdrawn(row.latest, on: row.line.wire))"
         case .switchedOff(let row):
             "~ \(row.line): its clients get nothing more, and keep what they have"
+        }
+    }
+
+    /// What becomes of a version that is not listed any more, and of those who have it.
+    package static func withdrawn(_ version: LoaderVersion, on wire: GatewayPackages.Wire) -> String {
+        switch wire {
+        case .loader: "version \(version) cannot be had any more; clients that have it keep it"
+        case .platform: "version \(version) is taken back; clients delete it"
         }
     }
 

@@ -163,7 +163,13 @@ package struct ReleaseBuilder: Sendable {
         case (.promote(_, let rollouts), let base, let source?):
             draft = try ReleaseDraft(promoting: source, over: base, rollouts: rollouts)
             let promoted = source.list.gateways
-            let packages = PackageDraft(carrying: gateways, promoting: promoted, list: draft.listed, packageNeed)
+            let packages = PackageDraft(
+                carrying: gateways,
+                promoting: promoted,
+                of: source.channel,
+                list: draft.listed,
+                packageNeed
+            )
             return (draft, packages)
         case (.rollBack, let base, let older?):
             draft = try ReleaseDraft(rollingBackTo: older, over: base)

@@ -64,7 +64,9 @@ package struct ReleaseCheck: Sendable {
             do throws(SigningError) {
                 let draft = try ReleaseDraft(contents.patches, base: base?.contents)
                 warnings += reading.unmarked(in: draft)
-                mistakes += reading.unpackable(in: draft, over: base?.contents)
+                let packages = reading.packages(in: draft, over: base?.contents)
+                mistakes += packages.mistakes
+                warnings += packages.doubts
             } catch {
                 if case .unmet = error, base == nil {
                     for (label, id) in ReleaseDraft.unmet(contents.patches) {
@@ -114,11 +116,14 @@ extension DescriptionReading {
     }
 
     /// What of `jspatch` the list cannot give.
-    fileprivate func unpackable(in draft: ReleaseDraft, over base: ReleaseContents?) -> [DescriptionError] {
+    fileprivate func packages(
+        in draft: ReleaseDraft,
+        over base: ReleaseContents?
+    ) -> (mistakes: [DescriptionError], doubts: [DescriptionError]) {
         do throws(PackageDraft.Problem) {
-            _ = try PackageDraft(jspatch, list: draft.listed, over: base?.list.gateways ?? [])
-            return []
-        } catch { return [places.error(error.field, error.rule)] }
+            let packages = try PackageDraft(jspatch, list: draft.listed, over: base?.list.gateways ?? [])
+            return ([], packages.doubts.map { places.error($0.field, $0.rule) })
+        } catch { return ([places.error(error.field, error.rule)], []) }
     }
 
     fileprivate func unmarked(in draft: ReleaseDraft) -> [DescriptionError] {

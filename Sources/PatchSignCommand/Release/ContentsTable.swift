@@ -30,5 +30,14 @@ struct ContentsTable {
             for gateway in entry.gateways { console.line("gateway: \(entry.label) for \(gateway.system)'s clients") }
             if let security = entry.security { console.line(printable("security: \(entry.label): \(security)")) }
         }
+        for row in contents.list.gateways { console.line(printable("gateway: \(row.line): \(Self.words(row))")) }
+    }
+
+    /// What JSPatch's clients get of it, before a dial.
+    private static func words(_ row: GatewayPackages) -> String {
+        guard row.isSwitchedOn else { return "switched off after version \(row.latest)" }
+        let names = row.scripts.sorted { $0.key < $1.key }.map { "\($0.key) of \($0.value)" }
+        guard row.newest == nil else { return "version \(row.latest), with \(names.joined(separator: ", "))" }
+        return PackageChange.withdrawn(row.latest, on: row.line.wire)
     }
 }
