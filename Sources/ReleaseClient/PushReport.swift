@@ -17,7 +17,9 @@ package struct PushReport: Equatable, Sendable {
     package let heldBack: [String]
     /// What the dial holds no more, one line each.
     package let lapses: [String]
-    /// What to do about that.
+    /// Of what clients in development mode get nothing, one line each.
+    package let developersWait: [String]
+    /// What to do about lapses.
     package let dialHint: String?
     /// The service's own answer.
     package let answer: JSON
@@ -61,6 +63,7 @@ package struct PushReport: Equatable, Sendable {
         roleVersion = try fields.integer("roleVersion", in: 1...(1 << 53 - 1))
         heldBack = try Self.words(fields, "heldBack")
         lapses = try Self.words(fields, "lapses")
+        developersWait = try Self.words(fields, "developersWait")
         dialHint = try fields.optionalString("dialHint")
         answer = .object(fields.object)
         self.sent = sent

@@ -577,33 +577,61 @@ struct JSPatchGatewayTests {
         }
     }
 
+    /// Publishes for everyone and for developers, whose numbers begin after one.
+    private static func withDevelopers(
+        in world: World,
+        after: Int
+    ) async throws -> (site: FilePath, published: [String]) {
+        _ = try await prepare(world)
+        let (site, keys) = (world.path("channels"), world.path("channel keys"))
+        try await world.makeKeys(keys, ["--channel", "production", "--channel", "dev"])
+        try await world.makeSite(site, keys: keys)
+        var published: [String] = []
+        for (number, channel, after) in [(1, "production", ""), (2, "dev", ", after: \(after)")] {
+            try describe(
+                world,
+                number,
+                main: "\(channel)()\n",
+                jspatch: "loader: true, platform: \(appKey)\(after)"
+            )
+            _ = try await shell(world, "sed -i 's/channel: .*/channel: \(channel)/' source\(number)/release.yaml")
+            let release = world.path("made\(number)").string
+            let arguments = [
+                "release", world.path("source\(number)").string, "--keys", keys.string, "--output", release,
+            ]
+            try await run(.patchsign, arguments + Self.keys, in: world.folder).done()
+            let publish = ["publish", release, "--data", site.string]
+            published.append(try await run(.patchsrv, publish, in: world.folder).done().output)
+        }
+        return (site, published)
+    }
+
+    /// J2.
+    @Test func `in development mode get nothing under a number that everyone's channel gave out, which is said`()
+        async throws
+    {
+        try await World.with { world in
+            let (site, published) = try await Self.withDevelopers(in: world, after: 0)
+            let warning = """
+                developers at production get nothing of platform \(Self.appKey) 2.1 version 1: \
+                that channel gave the number to another package; release dev with a higher after
+                """
+            #expect(published.map { $0.contains("  \(warning)\n") } == [false, true], "\(published)")
+            let listed = try await run(.patchsrv, ["list", "--data", site.string]).done().output
+            let told = #"{"p":true,"v":1}"#
+            for line in [
+                "gateway: dev platform \(Self.appKey) 2.1: at production, developers are told \(told)\n",
+                "gateway: dev: \(warning)\n",
+            ] { #expect(listed.contains(line), "\(listed)") }
+        }
+    }
+
     /// J2.
     @Test func `in development mode get the developers' channel at the place of everyone's, and nobody else does`()
         async throws
     {
         try await World.with { world in
-            _ = try await Self.prepare(world)
-            let (site, keys) = (world.path("channels"), world.path("channel keys"))
-            try await world.makeKeys(keys, ["--channel", "production", "--channel", "dev"])
-            try await world.makeSite(site, keys: keys)
-            for (number, channel, after) in [(1, "production", ""), (2, "dev", ", after: 1000")] {
-                try Self.describe(
-                    world,
-                    number,
-                    main: "\(channel)()\n",
-                    jspatch: "loader: true, platform: \(Self.appKey)\(after)"
-                )
-                _ = try await Self.shell(
-                    world,
-                    "sed -i 's/channel: .*/channel: \(channel)/' source\(number)/release.yaml"
-                )
-                let arguments = [
-                    "release", world.path("source\(number)").string, "--keys", keys.string, "--output",
-                    world.path("made\(number)").string,
-                ]
-                try await run(.patchsign, arguments + Self.keys, in: world.folder).done()
-                try await Self.publish(world, number, to: site)
-            }
+            let (site, _) = try await Self.withDevelopers(in: world, after: 1000)
             var policy = PlatformClient.Policy()
             policy.audience = .developers
             let (developer, everyone) = (
@@ -628,6 +656,8 @@ struct JSPatchGatewayTests {
                 }
                 let listed = try await run(.patchsrv, ["list", "--data", site.string]).done().output
                 #expect(!listed.contains("nobody proves"), "\(listed)")
+                let line = "gateway: dev platform \(Self.appKey) 2.1: at production, developers are told {\"v\":1001}\n"
+                #expect(listed.contains(line), "\(listed)")
             }
             let exported = world.path("static")
             try await run(.patchsrv, ["export", exported.string, "--data", site.string]).done()
@@ -680,9 +710,13 @@ struct JSPatchGatewayTests {
                 #expect(refused.code == 64, "\(refused)")
                 #expect(
                     refused.errors.contains(
-                        "loader 2.1 needs a new package, version 3, and there is no --jspatch-key\n"
-                            + "hint: give --jspatch-key, or --without-packages, which goes on without: "
-                            + "version 2 cannot be had any more; clients that have it keep it"
+                        """
+                        loader 2.1 needs a new package, version 3, and there is no --jspatch-key; \
+                        platform \(Self.appKey) 2.1 needs a new package, version 3, and there is no --jspatch-key and no --aes-key
+                        hint: give --jspatch-key and --aes-key, or --without-packages, which goes on without:
+                        hint: loader 2.1: version 2 cannot be had any more; clients that have it keep it
+                        hint: platform \(Self.appKey) 2.1: its clients delete version 2, and get nothing
+                        """
                     ),
                     "\(refused)"
                 )

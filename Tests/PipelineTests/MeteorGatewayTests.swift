@@ -78,20 +78,34 @@ struct MeteorGatewayTests {
 
                 try await MeteorApp(number: 2).publish(in: world, to: site, after: 1)
                 let data = ["--data", site.string, "--channel", "production"]
-                try await run(.patchsrv, ["dial", "--rollout", "web@2.0.0=10%"] + data).done()
+                func dial(_ change: String...) async throws -> String {
+                    let said = try await run(.patchsrv, ["dial"] + change + data).done().output
+                    return String(said.split(separator: "\n").last ?? "")
+                }
+                let gets = "gateway: production meteor: clients get"
+                #expect(try await dial("--rollout", "web@2.0.0=10%") == "\(gets) web 1.0.0")
                 #expect(try await client("check").outcome == "ignored", "their wire knows no shares")
-                try await run(.patchsrv, ["dial", "--rollout", "web@2.0.0=100%"] + data).done()
+                #expect(try await dial("--rollout", "web@2.0.0=100%") == "\(gets) web 2.0.0")
                 let second = try await client("check")
                 #expect(second.outcome == "ready" && second.version != first.version)
                 _ = try await client("reload")
 
-                try await run(.patchsrv, ["dial", "--pause", "web@2.0.0", "--reason", "broken"] + data).done()
+                #expect(try await dial("--pause", "web@2.0.0", "--reason", "broken") == "\(gets) web 1.0.0")
                 let back = try await client("check")
                 #expect(
                     back.outcome == "ready" && back.version == first.version,
                     "paused, the one before it stands there"
                 )
                 #expect(back.requests == ["__cordova/manifest.json"], "which the phone still has")
+
+                let nothing =
+                    "gateway: production meteor: clients get nothing: no version that is switched on is for every device"
+                #expect(try await dial("--headcount", "web@1.0.0=5") == nothing)
+                let shown = try await run(.patchsrv, ["dial"] + data).done().output
+                let counted = "web 1.0.0 has a head-count: apps of meteor get none of it, for they cannot be counted\n"
+                #expect(shown.contains(counted), "\(shown)")
+                let listed = try await run(.patchsrv, ["list", "--data", site.string]).done().output
+                #expect(listed.contains("\n\(nothing)\n"), "\(listed)")
             }
         }
     }

@@ -1,4 +1,5 @@
 import CommandSupport
+import PageDiff
 import PatchFormat
 import PatchStore
 import ReleaseTree
@@ -24,6 +25,7 @@ struct ServerReportTranscripts {
         reports.section("list", [try listing()])
         reports.section("export", [text(try exported())])
         reports.section("packs", try packs())
+        reports.section("blocks", try blocks())
         reports.section("gc", try garbage())
         reports.section("check", [text(try chain().lines), text(tree.lines)])
         reports.section("restore", restored.map { text($0.lines(made: nil)) })
@@ -78,6 +80,13 @@ struct ServerReportTranscripts {
         Dial.Row(patchID: Sample.patch, sha256: Sample.digest, rollout: 1_000, paused: paused, reason: nil)
     }
 
+    private var developersWait: [DevelopersStanding] {
+        guard let version = AppVersion("2.1"), let key = PlatformAppKey("0a1b2c3d4e5f6071") else { return [] }
+        let line = GatewayPackages.Line(.platform(key), version)
+        let told = JSON.fields([("v", .integer(8)), ("p", .bool(true))])
+        return [DevelopersStanding(channel: Sample.channel, line: line, told: told, taken: LoaderVersion(8))]
+    }
+
     private var publishing: [String] {
         let held = turned(row())
         let done = Publication(
@@ -88,7 +97,8 @@ struct ServerReportTranscripts {
             roles: roles,
             removedDrafts: [6, 7],
             heldBack: [held, turned(row(paused: true))],
-            lapses: [.forgotten(held), .free(held), .free(turned(nil))]
+            lapses: [.forgotten(held), .free(held), .free(turned(nil))],
+            developersWait: developersWait
         )
         let outcomes: [PublishOutcome] = [
             .published(done),
@@ -182,6 +192,17 @@ struct ServerReportTranscripts {
             text(try Written.lines { PacksCommand.write(Array(steps.prefix(1)), change, Sample.channel, to: $0) }),
             text(try Written.lines { PacksCommand.write([], .nothing, Sample.channel, to: $0) }),
         ]
+    }
+
+    private func blocks() throws -> [String] {
+        let block = "<!--sonicdiff-cart-->3<!--sonicdiff-cart-end-->"
+        return try ["<p>3</p>", "<title>Cart</title>" + block, block + block + "\n<!-- sonicdiff\t-->"].map { page in
+            text(
+                try Written.lines {
+                    BlocksCommand.write(SplitPage(Array(page.utf8)), to: $0, warnings: $0)
+                }
+            )
+        }
     }
 
     private func listing() throws -> String {

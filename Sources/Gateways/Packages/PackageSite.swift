@@ -32,6 +32,18 @@ package struct PackageSite: Equatable, Sendable {
         self.init(gateway, rows, files: files)
     }
 
+    /// What the platform's clients of one line are told; nil on a wire without sync files, and where it is switched off.
+    package static func told(
+        _ line: GatewayPackages.Line,
+        _ audience: PlatformPlace.Audience,
+        in files: [String: File]
+    ) -> PlatformSyncFile? {
+        guard let appKey = line.wire.appKey else { return nil }
+        let path = PlatformPlace(appKey, line.appVersion).syncPath(for: audience)
+        guard case .syncFile(let told)? = files[path] else { return nil }
+        return told
+    }
+
     private init(_ gateway: Gateway, _ rows: [GatewayPackages], files: [String: File]) {
         (self.gateway, self.rows, self.files) = (gateway, rows, files)
     }
@@ -47,19 +59,18 @@ package struct PackageSite: Equatable, Sendable {
     package func with(developers site: PackageSite) -> PackageSite {
         var files = files
         for row in site.rows where row.isSwitchedOn {
-            guard case .platform(let appKey) = row.line.wire else { continue }
+            guard let appKey = row.line.wire.appKey else { continue }
             let givenOut = rows.first { $0.line == row.line }?.latest
             for package in row.packages where givenOut.map({ $0 < package.version }) ?? true {
                 let path = row.line.path(package.version)
                 files[path] = site.files[path]
             }
-            let place = PlatformPlace(appKey, row.line.appVersion)
-            guard case .syncFile(var told)? = site.files[place.syncPath(for: .everyone)] else { continue }
+            guard var told = Self.told(row.line, .everyone, in: site.files) else { continue }
             if let version = told.version {
                 let path = row.line.path(version)
                 told.isPaused = told.isPaused || files[path] != site.files[path]
             }
-            files[place.syncPath(for: .developers)] = .syncFile(told)
+            files[PlatformPlace(appKey, row.line.appVersion).syncPath(for: .developers)] = .syncFile(told)
         }
         return PackageSite(gateway, rows, files: files)
     }

@@ -11,8 +11,9 @@ package struct DialState: Equatable, Sendable {
         package let ceiling: Int
         /// The dial's row; nil when it has none.
         package let row: Dial.Row?
-        /// Whose apps get none of it, because nobody can count them: those of JSPatch's wires, while it has a head-count.
-        package var closedLines: [GatewayPackages.Line] = []
+        /// Whose apps get none of it, because nobody can count them: those of Meteor's wire and of JSPatch's (`loader 2.1`), while it
+        /// has a head-count.
+        package var closedFor: [String] = []
         /// How many devices have a place, once counted; the tree does not know.
         package var placesTaken: Int?
 
@@ -37,6 +38,7 @@ package struct DialState: Equatable, Sendable {
     package let version: Int
     /// In list order.
     package private(set) var versions: [Version]
+    package let gateways: GatewayStandings
 
     package var hasHeadcounts: Bool { versions.contains { $0.row?.headcount != nil } }
 
@@ -58,6 +60,7 @@ package struct DialState: Equatable, Sendable {
         app = dial.app
         channel = dial.channel
         self.version = version
+        gateways = GatewayStandings(entries, packages, dial)
         versions = entries.map { entry in
             let row = dial.row(entry.patchID, entry.fingerprint.sha256)
             return Version(
@@ -67,19 +70,21 @@ package struct DialState: Equatable, Sendable {
                 sha256: entry.fingerprint.sha256,
                 ceiling: entry.rules.rollout,
                 row: row,
-                closedLines: row?.headcount == nil
-                    ? []
-                    : packages.filter { $0.newest?.contents.values.contains(entry.fingerprint.sha256) ?? false }.map(
-                        \.line
-                    )
+                closedFor: row?.headcount == nil ? [] : Self.wires(of: entry, packages)
             )
         }
+    }
+
+    /// Over which wires an entry goes to clients of other systems.
+    private static func wires(of entry: PatchEntry, _ packages: [GatewayPackages]) -> [String] {
+        let lines = packages.filter { $0.newest?.contents.values.contains(entry.fingerprint.sha256) ?? false }
+        return (entry.gateways.contains(.meteor) ? [Gateway.meteor.rawValue] : []) + lines.map { "\($0.line)" }
     }
 
     package var json: JSON {
         .fields([
             ("app", .text(app.text)), ("channel", .text(channel.text)), ("dialVersion", .integer(version)),
-            ("versions", .array(versions.map(\.json))),
+            ("versions", .array(versions.map(\.json))), ("gateways", gateways.json),
         ])
     }
 }
@@ -92,10 +97,7 @@ extension DialState.Version {
             ("rollout", (row?.rollout).map { .integer($0) }), ("effective", .integer(effective)),
             ("paused", .bool(isPaused)), ("reason", row?.reason.map { .text($0) }),
             ("headcount", (row?.headcount).map { .integer($0) }), ("places", placesTaken.map { .integer($0) }),
-            (
-                "closedFor",
-                closedLines.isEmpty ? nil : .array(closedLines.map { .text("\($0)") })
-            ),
+            ("closedFor", closedFor.isEmpty ? nil : .array(closedFor.map { .text($0) })),
         ])
     }
 }

@@ -59,3 +59,34 @@ extension AppRepository {
         return try? MeteorSite(bundle, page: page)
     }
 }
+
+extension AppRepository {
+    /// What developers are told at each other channel's place.
+    func developers(_ state: PublishedState) throws(ServerError) -> [DevelopersStanding] {
+        guard let own = ChannelName(PackageSite.developers), let published = state.channels[own] else { return [] }
+        let rows = try list(of: own, published.role).list.gateways.filter {
+            $0.line.wire.gateway == .platform && $0.isSwitchedOn
+        }
+        guard !rows.isEmpty else { return [] }
+        var standings: [DevelopersStanding] = []
+        let sites = try packageSites(state).sorted { $0.key < $1.key }
+        let theirs = sites.first { $0.key == own }?.value.first { $0.gateway == .platform }?.files ?? [:]
+        for (channel, sites) in sites where channel != own {
+            guard let files = sites.first(where: { $0.gateway == .platform })?.files else { continue }
+            for row in rows {
+                guard let told = PackageSite.told(row.line, .developers, in: files) else { continue }
+                let path = told.version.map(row.line.path)
+                let isTaken = path.map { files[$0] != theirs[$0] } ?? false
+                standings.append(
+                    DevelopersStanding(
+                        channel: channel,
+                        line: row.line,
+                        told: told.json,
+                        taken: isTaken ? told.version : nil
+                    )
+                )
+            }
+        }
+        return standings
+    }
+}

@@ -12,7 +12,7 @@ package struct ProcessFacts: Sendable {
         self.start = start
     }
 
-    var families: [MetricFamily] {
+    package var families: [MetricFamily] {
         var build = MetricFamily("patchline_build_info", .gauge, "Which program this is, and its version; always 1.")
         build.add(.integer(1), [("program", "patchsrv"), ("version", Product.version)])
         var families = [

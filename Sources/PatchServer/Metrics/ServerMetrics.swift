@@ -52,7 +52,9 @@ package struct ServerMetrics: Sendable {
         )
         for listing in listings {
             for channel in listing.channels {
-                for (line, counts) in channel.packages.flatMap({ line in line.counts.map { (line.row.line, $0) } }) {
+                for (line, counts) in channel.gateways.packages.flatMap({ line in
+                    line.counts.map { (line.row.line, $0) }
+                }) {
                     let labels = [
                         (name: "app", value: listing.app.text), (name: "channel", value: channel.name.text),
                         (name: "app_key", value: line.wire.appKey?.text ?? ""),

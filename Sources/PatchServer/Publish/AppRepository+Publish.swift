@@ -27,6 +27,8 @@ package struct Publication: Equatable, Sendable {
     package let heldBack: [DialState.Version]
     /// Versions that the dial no longer restricts.
     package let lapses: [DialLapse]
+    /// Of what clients in development mode get nothing now (J2).
+    package let developersWait: [DevelopersStanding]
 }
 
 extension AppRepository {
@@ -231,6 +233,7 @@ extension AppRepository {
             if let old, let turned {
                 lapses = DialLapse.all(from: old, to: turned) { known.rows[$0]?.channel == channel }
             }
+            let developers = try developers(PublishedState(of: self))
             return .published(
                 Publication(
                     channel: channel,
@@ -240,7 +243,8 @@ extension AppRepository {
                     roles: roles,
                     removedDrafts: removed,
                     heldBack: (turned?.versions ?? []).filter(\.isHeldBack),
-                    lapses: lapses
+                    lapses: lapses,
+                    developersWait: developers.filter { $0.taken != nil }
                 )
             )
         }

@@ -30,6 +30,18 @@ extension PublishOutcome {
                         ? nil : .array(done.heldBack.map { $0.json.adding([("words", .text($0.holdWords))]) })
                 ),
                 ("lapses", done.lapses.isEmpty ? nil : .array(done.lapses.map(\.json))),
+                (
+                    "developersWait",
+                    done.developersWait.isEmpty
+                        ? nil
+                        : .array(
+                            done.developersWait.map { standing in
+                                standing.json.adding([
+                                    ("line", .text("\(standing.line)")), ("words", .text(standing.warning ?? "")),
+                                ])
+                            }
+                        )
+                ),
                 ("dialHint", DialLapse.hint(done.lapses, in: done.channel).map { .text($0) }),
             ])
         case .drafted(let channel, let version, let quorum):

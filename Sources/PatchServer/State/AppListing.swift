@@ -32,8 +32,7 @@ package struct AppListing: Equatable, Sendable {
         package let version: Int
         package let published: UTCTime
         package let patches: [Patch]
-        /// What JSPatch's clients get.
-        package var packages: [PackageLine] = []
+        package var gateways = GatewayStandings()
     }
 
     package struct DraftRow: Equatable, Sendable {
@@ -55,12 +54,18 @@ package struct AppListing: Equatable, Sendable {
 }
 
 extension AppListing {
+    /// Whether it has a line whose clients report.
+    package var takesReports: Bool {
+        channels.contains { $0.gateways.packages.contains { $0.row.line.wire.gateway == .platform } }
+    }
+
     /// - Parameter counts: what devices reported, by channel.
     package func counting(_ counts: [ChannelName: [PlatformCounts]]) -> AppListing {
         let channels = channels.map { channel in
             var channel = channel
-            for (index, line) in channel.packages.enumerated() {
-                channel.packages[index].counts = counts[channel.name]?.filter { $0.line == line.row.line } ?? []
+            for (index, line) in channel.gateways.packages.enumerated() {
+                channel.gateways.packages[index].counts =
+                    counts[channel.name]?.filter { $0.line == line.row.line } ?? []
             }
             return channel
         }
@@ -92,7 +97,7 @@ extension AppListing.Channel {
             ("channel", .text(name.text)), ("roleVersion", .integer(version)),
             ("published", .text(published.description)),
             ("patches", .array(patches.map(\.json))),
-            ("gateways", packages.isEmpty ? nil : .array(packages.map(\.json))),
+            ("gateways", gateways.json),
         ])
     }
 }

@@ -11,6 +11,9 @@ extension AppRepository {
         for (name, channel) in state.channels.sorted(by: { $0.key < $1.key }) {
             channels.append(try self.channel(name, channel.role, dial: try dial(of: name, in: state)))
         }
+        if let index = channels.firstIndex(where: { $0.name.text == PackageSite.developers }) {
+            channels[index].gateways.told(try developers(state))
+        }
         var drafts: [AppListing.DraftRow] = []
         for delegation in state.targets.delegations {
             guard let channel = ChannelName(delegation.name) else { continue }
@@ -83,24 +86,8 @@ extension AppRepository {
             version: role.header.version,
             published: list.list.published,
             patches: patches,
-            packages: packages(list, dial)
+            gateways: GatewayStandings(list.entries, list.list.gateways, dial)
         )
-    }
-
-    private func packages(_ list: VerifiedList, _ dial: Dial) -> [AppListing.PackageLine] {
-        let sites = [Gateway.loader, .platform].compactMap {
-            PackageSite($0, of: list.list.gateways, among: list.entries, dial: dial)
-        }
-        return list.list.gateways.map { row in
-            let files = sites.first { $0.gateway == row.line.wire.gateway }?.files ?? [:]
-            var told: JSON?
-            if let appKey = row.line.wire.appKey {
-                let place = PlatformPlace(appKey, row.line.appVersion)
-                if case .syncFile(let file)? = files[place.syncPath(for: .everyone)] { told = file.json }
-            }
-            let open = row.packages.first { files[row.line.path($0.version)] != nil }
-            return AppListing.PackageLine(row: row, told: told, open: open?.version)
-        }
     }
 
     /// - Throws: `tree` when a signature of any entry does not hold.

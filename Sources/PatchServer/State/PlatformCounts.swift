@@ -35,30 +35,3 @@ package struct PlatformCounts: Equatable, Sendable {
         ])
     }
 }
-
-/// What JSPatch's clients get of a channel on one line, as an operator is shown it.
-extension AppListing {
-    package struct PackageLine: Equatable, Sendable {
-        package let row: GatewayPackages
-        /// What the sync file says now, as JSON; nil on a wire without one, or where it is switched off.
-        package let told: JSON?
-        /// The highest number that can be fetched now.
-        package let open: LoaderVersion?
-        package var counts: [PlatformCounts] = []
-
-        package var json: JSON {
-            .fields([
-                ("gateway", .text(row.line.wire.gateway.rawValue)),
-                ("appKey", row.line.wire.appKey.map { .text($0.text) }),
-                ("appVersion", .text(row.line.appVersion.text)), ("on", .bool(row.isSwitchedOn)),
-                ("latest", .integer(row.latest.number)), ("open", open.map { .integer($0.number) }),
-                ("told", told), ("reports", counts.isEmpty ? nil : .array(counts.map(\.json))),
-            ])
-        }
-    }
-
-    /// Whether it has a line whose clients report.
-    package var takesReports: Bool {
-        channels.contains { $0.packages.contains { $0.row.line.wire.gateway == .platform } }
-    }
-}

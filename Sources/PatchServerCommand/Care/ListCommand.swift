@@ -78,7 +78,13 @@ extension AppListing {
             }
         }
         for channel in channels {
-            for line in channel.packages { line.write(to: console, channel.name) }
+            for line in channel.gateways.json?.gatewayLines(channel.name.text) ?? [] { console.line(line) }
+            for line in channel.gateways.packages {
+                line.writeReports(to: console, channel.name)
+                for warning in line.developers.compactMap(\.warning) {
+                    console.line(printable("gateway: \(channel.name): \(warning)"))
+                }
+            }
         }
         console.line()
         if !drafts.isEmpty { drafts.table.write(to: console); console.line() }
@@ -97,25 +103,14 @@ extension AppListing {
     }
 }
 
-extension AppListing.PackageLine {
-    /// What its clients get now, and what they reported.
-    fileprivate func write(to console: Console, _ channel: ChannelName) {
-        let name = "\(channel) \(row.line)"
-        if row.isSwitchedOn {
-            let open = open.map { "version \($0) can be fetched" } ?? "nothing can be fetched"
-            let told = told.map { (told) in
-                let words = "clients are told \(String(decoding: told.canonicalBytes, as: UTF8.self))"
-                // A package that lies there for whoever asks is of no use to those who are told to delete.
-                return told["e"] == nil ? "\(open), and \(words)" : "\(words), and delete what they have"
-            }
-            console.line("gateway: \(name): \(told ?? open)")
-        } else {
-            console.line("gateway: \(name) is switched off after version \(row.latest)")
-        }
+extension PackageStanding {
+    /// What its clients reported.
+    fileprivate func writeReports(to console: Console, _ channel: ChannelName) {
         for counts in counts {
             let codes = counts.codes.map { "\($0.code): \($0.devices)" }.joined(separator: ", ")
             console.line(
-                "gateway: \(name) version \(counts.version): about \(Words.count(counts.succeeded, "device")) installed it, "
+                "gateway: \(channel) \(row.line) version \(counts.version): "
+                    + "about \(Words.count(counts.succeeded, "device")) installed it, "
                     + "\(counts.failed) failed\(codes.isEmpty ? "" : " (\(codes))"); nobody proves these reports"
             )
         }

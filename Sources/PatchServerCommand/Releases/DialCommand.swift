@@ -221,6 +221,7 @@ extension JSON {
             let apps = lines.joined(separator: ", ")
             console.line("\(name) has a head-count: apps of \(apps) get none of it, for they cannot be counted")
         }
+        for line in self["gateways"]?.gatewayLines(words("channel")) ?? [] { console.line(line) }
     }
 
     private func share(_ key: String) -> String { number(key).map { "\(RolloutShare($0))" } ?? "-" }

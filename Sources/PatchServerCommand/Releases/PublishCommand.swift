@@ -97,6 +97,7 @@ extension PublishOutcome {
                 "  snapshot \(done.roles.snapshot), timestamp \(done.roles.timestamp), until \(done.roles.expires)",
             ] + done.heldBack.map { "  \(printable($0.holdWords))" }
                 + done.lapses.map { "  \(printable($0.words))" }
+                + done.developersWait.compactMap(\.warning).map { "  \(printable($0))" }
                 + done.change.repaired.map { "  replaced \($0), which was damaged" }
                 + done.removedDrafts.filter { $0 != done.version }.map { "  removed draft \($0), which came too late" }
         case .drafted(let channel, let version, let quorum):

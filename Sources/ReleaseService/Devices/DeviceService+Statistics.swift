@@ -57,7 +57,7 @@ extension ReleaseOperations {
     package func counting(_ listing: AppListing) async throws(OperationError) -> AppListing {
         guard listing.takesReports else { return listing }
         var counts: [ChannelName: [PlatformCounts]] = [:]
-        for channel in listing.channels where !channel.packages.isEmpty {
+        for channel in listing.channels where !channel.gateways.packages.isEmpty {
             counts[channel.name] = try await reading { () async throws(RecordError) in
                 try await PlatformStatistics.counts(of: listing.app, in: channel.name, from: records.store)
             }
