@@ -18,47 +18,70 @@ enum LivePageScript {
             sessionStorage.setItem(mark, "1");
             location.reload();
           };
-          const isMark = (node, word) => node.nodeType === Node.COMMENT_NODE && word.test(node.data);
-          const marks = (word) => {
+          const begins = /^sonicdiff-?(\\w*)$/i;
+          const ends = /^sonicdiff-?\\w*-end$/i;
+          const marks = () => {
             const found = [];
-            const walker = document.createTreeWalker(document, NodeFilter.SHOW_COMMENT);
-            while (walker.nextNode()) if (isMark(walker.currentNode, word)) found.push(walker.currentNode);
+            const walker = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_COMMENT);
+            while (walker.nextNode()) if (/^sonicdiff/i.test(walker.currentNode.data)) found.push(walker.currentNode);
             return found;
           };
-          // Where a block begins and ends; null where the two do not stand side by side.
-          const place = (name) => {
-            const [first] = marks(new RegExp("^sonicdiff-?" + name + "$", "i"));
-            if (!first) return null;
-            let last = first.nextSibling;
-            while (last && !isMark(last, /^sonicdiff-?\\w*-end$/i)) last = last.nextSibling;
-            return last ? { first, last } : null;
+          // As the page is split: a block ends with the first end of any name, but one that follows at once.
+          const blocks = () => {
+            const found = [];
+            let [open, unnamed] = [null, 0];
+            for (const node of marks()) {
+              if (open === null) {
+                if (begins.test(node.data)) open = node;
+              } else if (ends.test(node.data) && node.previousSibling !== open) {
+                found.push({ name: begins.exec(open.data)[1] || "auto" + unnamed++, first: open, last: node });
+                open = null;
+              }
+            }
+            return found;
           };
+          // The page was split as bytes, and marks are counted here among its comments. One that is in a script, an attribute or a
+          // template, that HTML or a script moved, or that is gone would give its number to another block. So the names must be
+          // those that the page was split into, in their order, and no mark may stand where it is no comment.
+          const isSplitSo = (found, names) => {
+            const texts = document.documentElement.outerHTML.match(/!--sonicdiff/gi) ?? [];
+            return found.map(({ name }) => name).join() === names?.join() && texts.length === marks().length;
+          };
+          const isWhole = ({ first, last }) =>
+            first.isConnected && first.parentNode === last.parentNode
+            && first.compareDocumentPosition(last) === Node.DOCUMENT_POSITION_FOLLOWING;
           // A template's content: scripts in it do not run.
           const content = (text) => {
             const template = document.createElement("template");
             template.innerHTML = text;
             return template.content;
           };
-          const show = (result) => {
-            const blocks = Object.entries(result).map(([key, text]) => [key.slice(1, -1), text]);
-            const places = blocks.map(([name]) => name === "title" && !place(name) ? "title" : place(name));
-            if (places.includes(null)) return reload();
-            blocks.forEach(([, text], at) => {
-              if (places[at] === "title") {
+          const show = ({ result, extra }, found) => {
+            const changes = Object.entries(result).map(([key, text]) => {
+              const places = found.filter(({ name }) => "{" + name + "}" === key);
+              return { text, places, isTitle: key === "{title}" && places.length === 0 };
+            });
+            const isPlaced = ({ places, isTitle }) => isTitle || (places.length === 1 && isWhole(places[0]));
+            if (!isSplitSo(found, extra.blocks) || !changes.every(isPlaced)) return reload();
+            for (const { text, places: [place], isTitle } of changes) {
+              if (isTitle) {
                 document.title = content(text).textContent;
-                return;
+                continue;
               }
               const range = document.createRange();
-              range.setStartBefore(places[at].first);
-              range.setEndAfter(places[at].last);
+              range.setStartBefore(place.first);
+              range.setEndAfter(place.last);
               range.deleteContents();
               range.insertNode(content(text));
-            });
+            }
           };
-          const parsed = new Promise((done) => {
-            if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", done);
+          const once = (event) => new Promise((done) => {
+            if (document.readyState === "loading") document.addEventListener(event, done, { once: true });
             else done();
           });
+          // Before the page's own scripts that wait for all of it change anything.
+          const found = once("readystatechange").then(blocks);
+          const parsed = once("DOMContentLoaded");
           const ask = async () => {
             const query = "path=" + encodeURIComponent(path) + "&visit=" + visit;
             const answer = await fetch("/__patchline/page?" + query, { cache: "no-store" });
@@ -70,7 +93,7 @@ enum LivePageScript {
             const event = new CustomEvent("patchline:page", { detail, cancelable: true });
             if (!window.dispatchEvent(event)) return;
             if (detail.extra.isReload) reload();
-            else if (detail.code === 200) show(detail.result);
+            else if (detail.code === 200) show(detail, await found);
           };
           ask().catch(() => {});
         })();

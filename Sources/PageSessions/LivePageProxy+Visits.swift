@@ -203,7 +203,7 @@ extension LivePageProxy {
     ) async -> (PageOutcome, PageAnswered) {
         let asked = visit.request.with(headers: visit.request.headers.asking(for: kept))
         let answer = await fetch(asked)
-        guard case .stream(let stream) = answer else { return (.plain, .late) }
+        guard case .stream(let stream) = answer else { return (.plain, .missing(answer)) }
         let reply = PageReply(stream)
         let answered = PageAnswered(reply, stream.headers)
         guard reply.status == 200 else {

@@ -13,6 +13,8 @@ struct PageResult: Sendable {
     let answered: Int
     /// The blocks that changed.
     var changes: PageData?
+    /// The names of all blocks of the page that is shown, in their order; nil where the page as it is now has others.
+    var blocks: [String]?
     /// Whether the page is to be loaded again for what it is now.
     var isReload = false
     /// Of the page as it is now.
@@ -23,11 +25,12 @@ struct PageResult: Sendable {
         (self.code, self.answered, self.isReload) = (code, answered, isReload)
     }
 
-    init(_ outcome: PageOutcome, _ reply: PageReply, page: SplitPage?, isShown: Bool, offline: CacheOffline) {
+    init(_ outcome: PageOutcome, _ reply: PageReply, page: SplitPage?, shown: SplitPage?, offline: CacheOffline) {
+        let isShown = shown != nil
         tags = page.map { ($0.templateTag, $0.pageTag) }
         switch outcome {
         case .firstLoad, .notModified: (code, answered) = (outcome.code ?? 0, outcome.code ?? 0)
-        case .dataUpdate(_, let changes):
+        case .dataUpdate(let new, let changes):
             answered = Self.dataUpdate
             guard offline != .keepForLater else {
                 code = Self.notModified
@@ -35,6 +38,8 @@ struct PageResult: Sendable {
             }
             code = Self.dataUpdate
             self.changes = changes
+            let names = new.marks.blocks.map(\.name)
+            if names == shown?.marks.blocks.map(\.name) { blocks = names }
         case .templateChange:
             answered = Self.templateChange
             code = offline == .keepForLater ? Self.notModified : Self.templateChange
@@ -68,6 +73,7 @@ struct PageResult: Sendable {
                     ("template-tag", tags.map { .text($0.template.hex) }),
                     ("eTag", tags.map { .text($0.page.hex) }), ("isReload", .bool(isReload)),
                     ("cache-offline", offline.map { .text($0.rawValue) }),
+                    ("blocks", blocks.map { .array($0.map(JSON.text)) }),
                 ])
             ),
         ])

@@ -41,7 +41,7 @@ struct PageVerdict: Sendable {
         case .plain where reply.status >= 500, .overloaded: keeping = .asItIs
         case .plain, .inconsistent: keeping = .drop
         }
-        told = PageResult(outcome, reply, page: page, isShown: shown != nil, offline: offline)
+        told = PageResult(outcome, reply, page: page, shown: shown, offline: offline)
     }
 
     private static func keeping(_ page: SplitPage?, _ offline: CacheOffline, isNew: Bool) -> Keeping {

@@ -74,9 +74,27 @@ struct PageOutcomesTests {
             let block = "<!--sonicdiff-cart--><b>2</b><!--sonicdiff-cart-end-->"
             #expect(told["result"] == .fields([("{cart}", .text(block))]))
             #expect(told["extra"]?["isReload"]?.flag == false)
+            #expect(told["extra"]?["blocks"] == .array([.text("cart")]))
             let next = try await device.visit()
             #expect(next.got.text == Pages.cart(2) && next.told["code"]?.number == 304)
             #expect(device.kept() == [Pages.cart(2)])
+        }
+    }
+
+    @Test func `is told the names of all its blocks with those that changed, and numbers where they have none`()
+        async throws
+    {
+        func page(_ number: Int) -> String {
+            "<p><!--sonicdiff-->a<!--sonicdiff-end--></p><!--sonicdiff-cart-->b<!--sonicdiff-cart-end-->"
+                + "<p><!--sonicdiff-->\(number)<!--sonicdiff-end--></p>"
+        }
+        try await PageFixture.running(PageServer(["/live": page(1)])) { device in
+            let (_, first) = try await device.visit()
+            #expect(first["extra"]?["blocks"] == nil)
+            device.server.show(page(2))
+            let (_, told) = try await device.visit()
+            #expect(told["result"] == .fields([("{auto1}", .text("<!--sonicdiff-->2<!--sonicdiff-end-->"))]))
+            #expect(told["extra"]?["blocks"] == .array([.text("auto0"), .text("cart"), .text("auto1")]))
         }
     }
 

@@ -135,12 +135,42 @@ struct PageTroubleTests {
         }
     }
 
-    @Test func `is shown while its server cannot be reached`() async throws {
-        let server = PageServer()
-        try await PageFixture.running(server) { device in
+    @Test func `is shown while its server cannot be reached, and told so: 502`() async throws {
+        let (server, files) = (PageServer(), FaultyFiles())
+        try await serving(server) { upstream in
+            try await PageFixture.running(server, at: upstream, files: files) { device in
+                _ = try await device.visit()
+            }
+            // Nobody listens there.
+            let nobody = ProxyRules([try ProxyRule(argument: "/.*=http://127.0.0.1:1")])
+            try await PageFixture.running(server, at: upstream, files: files, proxy: { $0.rules = nobody }) { device in
+                let (got, told) = try await device.visit()
+                #expect(got.text == Pages.cart(1))
+                #expect(told["code"]?.number == 502 && told["srcCode"]?.number == 502)
+                #expect(told["extra"]?["isReload"]?.flag == false)
+                #expect(device.kept() == [Pages.cart(1)])
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (HTTPResponseStatus.badGateway, 502), (.gatewayTimeout, 504), (.loopDetected, 508), (.notFound, 504),
+    ])
+    func `is told why the proxy has no answer of its server`(status: HTTPResponseStatus, code: Int) {
+        let answered = PageAnswered.missing(.refused(status, message: "Why.", headers: [:]))
+        #expect(answered.reply.status == code && !answered.reply.isOfProtocol)
+    }
+
+    @Test func `is shown while its server breaks off, and told so: 504`() async throws {
+        try await PageFixture.running { device in
             try await device.visit()
             device.server.answer { _ in
-                .stream(ServedStream(headers: ["Content-Type": "text/html"], length: 10) { _ in throw ClientGone() })
+                .stream(
+                    ServedStream(headers: ["Content-Type": "text/html"], length: 10) { write in
+                        try await write(ByteBuffer(string: "<html>"))
+                        throw ClientGone()
+                    }
+                )
             }
             let (got, told) = try await device.visit()
             #expect(got.text == Pages.cart(1))

@@ -29,6 +29,18 @@ extension BrowserTests {
             @discardableResult
             func open() async throws -> Int? { try await tab.open(page.url + "/live/page") }
 
+            /// Opens a page as it was kept while its server, which is not done yet, has another number in the cart.
+            ///
+            /// - Parameter script: runs in the page that is shown.
+            func openKept(_ body: String, _ script: String = "") async throws {
+                try await show("body=\(body)&cart=50")
+                try await open()
+                try await show("cart=51&hold=1")
+                try await open()
+                #expect(try await tab.run("document.title") == "Cart 50")
+                try await tab.run("window.stays = true; \(script)")
+            }
+
             /// Once all is known of the visit.
             func wait(code: Int) async throws { try await tab.wait(for: "window.told?.code === \(code)") }
         }
@@ -122,6 +134,51 @@ extension BrowserTests {
                 #expect(try await sight.asked().count == 3, "once for each time that it was opened, and once again")
                 let faults = try await sight.browser.faults()
                 #expect(faults == [])
+            }
+        }
+
+        @Test func `ends a changed block where its server does: at the first end of any name`() async throws {
+            try await seeing { sight in
+                try await sight.openKept("nested")
+                try await sight.go()
+                try await sight.tab.wait(for: "document.title === 'Cart 51' && window.stays")
+                let block = "<!--sonicdiff-cart-->51 <!--sonicdiff-in-->x<!--sonicdiff-in-end-->"
+                #expect(
+                    try await sight.tab.run("document.getElementById('cart').innerHTML")
+                        == "\(block) articles<!--sonicdiff-cart-end-->"
+                )
+                #expect(try await sight.asked().count == 2)
+            }
+        }
+
+        @Test func `changes a block without a name in place, also where another one is gone by then`() async throws {
+            try await seeing { sight in
+                try await sight.openKept("unnamed", "document.getElementById('ad').remove()")
+                try await sight.go()
+                try await sight.tab.wait(for: "document.title === 'Cart 51' && window.stays")
+                #expect(
+                    try await sight.tab.run("[...document.querySelectorAll('p')].map((p) => p.textContent).join()")
+                        == "word,51"
+                )
+                #expect(try await sight.asked().count == 2)
+            }
+        }
+
+        @Test(arguments: [
+            ("crossing", "", "51 x articles"), ("hidden", "", "51"), ("stamped", "", "51"),
+            ("unnamed", "document.getElementById('cart').remove()", "51"),
+        ])
+        func `is loaded again where a changed block cannot be told from all others`(
+            body: String,
+            script: String,
+            cart: String
+        ) async throws {
+            try await seeing { sight in
+                try await sight.openKept(body, script)
+                try await sight.go()
+                try await sight.tab.wait(for: "document.title === 'Cart 51' && !window.stays")
+                try await sight.tab.wait(for: "document.getElementById('cart')?.textContent === '\(cart)'")
+                #expect(try await sight.asked().count == 3, "once for each time that it was opened, and once again")
             }
         }
 

@@ -2,17 +2,34 @@
 
 usage: pages.py
 
-Prints `listening on URL`. /live/page is the page; /live/show?template=T&cart=N changes it, and with &hold=1 the next answer waits
-until /live/go was asked for; /live/asked tells the requests for the page, a line each: its tag, or `first`, or `plain`.
+Prints `listening on URL`. /live/page is the page; /live/show?template=T&body=B&cart=N changes it, and with &hold=1 the next answer
+waits until /live/go was asked for; /live/asked tells the requests for the page, a line each: its tag, or `first`, or `plain`.
 """
-import hashlib, http.server, json, re, threading, urllib.parse
+import hashlib, itertools, http.server, json, re, threading, urllib.parse
 
 BLOCK = re.compile(r'<!--sonicdiff-?(\w*)-->[\s\S]+?<!--sonicdiff-?\w*-end-->', re.I)
 TITLE = re.compile(r'<title.*?</title>', re.I)
 go = threading.Event()
 go.set()
-state = dict(template='shop', cart='1')
+state = dict(template='shop', body='table', cart='1')
 asked = []
+UNNAMED = '<!--sonicdiff-->{cart}<!--sonicdiff-end-->'
+# What stands in the page, by name.
+BODIES = dict(
+    table='<table><tbody><!--sonicdiff-cart--><tr><td id="cart">{cart}</td></tr><script>window.ran = {cart}</script>'
+          '<!--sonicdiff-cart-end--></tbody></table>',
+    # An end of any name ends a block: " articles" is of the template.
+    nested='<p id="cart"><!--sonicdiff-cart-->{cart} <!--sonicdiff-in-->x<!--sonicdiff-in-end--> articles<!--sonicdiff-cart-end--></p>',
+    crossing='<p id="cart"><!--sonicdiff-cart--><b>{cart} <!--sonicdiff-in-->x<!--sonicdiff-in-end--> articles</b>'
+             '<!--sonicdiff-cart-end--></p>',
+    unnamed='<p id="ad"><!--sonicdiff-->ad<!--sonicdiff-end--></p><p><!--sonicdiff-word-->word<!--sonicdiff-word-end--></p>'
+            f'<p id="cart">{UNNAMED}</p>',
+    hidden=f'<noscript><!--sonicdiff-->0<!--sonicdiff-end--></noscript><p id="cart">{UNNAMED}</p>'
+           '<p><!--sonicdiff-->0<!--sonicdiff-end--></p>',
+    # As many comments as marks, and not in their order.
+    stamped=f'<template><!--sonicdiff-->0<!--sonicdiff-end--></template><p id="cart">{UNNAMED}</p>'
+            '<script>document.body.append(document.querySelector("template").content.cloneNode(true))</script>',
+)
 
 
 def sha1(text):
@@ -22,8 +39,19 @@ def sha1(text):
 def page():
     return (f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Cart {state["cart"]}</title>'
             '<link rel="icon" href="data:,"><script src="/__patchline/page.js"></script></head>'
-            f'<body><h1>{state["template"]}</h1><table><tbody><!--sonicdiff-cart--><tr><td id="cart">{state["cart"]}</td></tr>'
-            f'<script>window.ran = {state["cart"]}</script><!--sonicdiff-cart-end--></tbody></table></body></html>')
+            f'<body><h1>{state["template"]}</h1>{BODIES[state["body"]].replace("{cart}", state["cart"])}</body></html>')
+
+
+def split(html, title):
+    """The template, and the blocks by what stands in it for them."""
+    blocks, numbers = {}, itertools.count()
+
+    def hole(match):
+        name = f'{{{match[1] or f"auto{next(numbers)}"}}}'
+        blocks[name] = match[0]
+        return name
+
+    return BLOCK.sub(hole, html.replace(title, '{title}')), blocks
 
 
 class Server(http.server.BaseHTTPRequestHandler):
@@ -62,9 +90,8 @@ class Server(http.server.BaseHTTPRequestHandler):
         kind = ('Content-Type', 'text/html; charset=utf-8')
         if not speaks:
             return self.reply(200, html.encode(), kind)
-        blocks = {f'{{{match[1]}}}': match[0] for match in BLOCK.finditer(html)}
         title = TITLE.search(html)[0]
-        template = BLOCK.sub(lambda match: f'{{{match[1]}}}', html.replace(title, '{title}'))
+        template, blocks = split(html, title)
         fields = [kind, ('ETag', sha1(html)), ('template-tag', sha1(template)), ('Cache-Offline', 'true')]
         if tag == sha1(html):
             return self.reply(304, b'', *fields)

@@ -4,7 +4,7 @@
 //
 // Prints `listening on URL`. Every page counts how often it was asked for.
 //   /live      a page with a block; ?template=2 with another template, ?age=N with a time for which it may be kept
-//   /still     the same page each time
+//   /still     the same page each time      /unsized   a page with a block, of a length that is known at its end
 //   /plain     one without markers          /text      no page
 //   /twice     two blocks of one name       /odd       a page in pieces of odd sizes, chunked, compressed
 //   /big       60 MB of a page              /fields    what came, as JSON
@@ -42,6 +42,9 @@ const server = http.createServer(async (request, response) => {
                 response.setHeader("Cache-Control", `max-age=0, stale-while-revalidate=${url.searchParams.get("age")}`);
             }
             return response.end(live(number, url.searchParams.get("template") ?? "1"));
+        case "/unsized":
+            response.write(live(number));
+            return response.end();
         case "/still":
             return response.end(live(0));
         case "/plain":
