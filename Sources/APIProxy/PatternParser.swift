@@ -8,6 +8,9 @@ indirect enum PatternNode: Equatable, Sendable {
 }
 
 extension PatternNode {
+    /// Any rest: `.*`.
+    static let rest = PatternNode.repeated(.one(.any), least: 0, most: nil)
+
     /// Whether there is no character that it could take.
     var takesNothing: Bool {
         switch self {
@@ -15,6 +18,17 @@ extension PatternNode {
         case .sequence(let nodes), .either(let nodes): nodes.allSatisfy(\.takesNothing)
         case .repeated(let node, least: _, let most): most == 0 || node.takesNothing
         }
+    }
+
+    /// The characters with which all begins that it matches, as far as they stand there one by one.
+    var literal: [Unicode.Scalar] {
+        guard case .sequence(let nodes) = self else { return [] }
+        var scalars: [Unicode.Scalar] = []
+        for node in nodes {
+            guard case .one(let set) = node, let scalar = set.single else { break }
+            scalars.append(scalar)
+        }
+        return scalars
     }
 }
 

@@ -9,7 +9,7 @@ package import PatchFormat
 /// ```
 ///
 /// All members but `format` and `rules`, and in a rule but `pattern` and `to`, may be absent; others are refused, because
-/// a misspelled one would be a rule that somebody believes in.
+/// a misspelled one would be a rule that somebody believes in. So is a rule that certainly never counts, for one before it.
 package struct ProxyFile: Sendable {
     package static let format = "patchline-proxies-v1"
     /// In bytes.
@@ -29,7 +29,12 @@ package struct ProxyFile: Sendable {
         timeoutSeconds = fields.has("timeoutSeconds") ? try fields.integer("timeoutSeconds", in: Self.timeouts) : nil
         var rules: [ProxyRule] = []
         for (number, value) in try fields.array("rules", limit: ProxyRules.maxRules).enumerated() {
-            rules.append(try Self.rule(try Fields(value, of: document, at: "rules[\(number)]")))
+            let row = try Fields(value, of: document, at: "rules[\(number)]")
+            let rule = try Self.rule(row)
+            if let first = rules.first(where: { $0.pattern.covers(rule.pattern) })?.pattern.text {
+                throw row.broken("pattern", "is never looked at: \(first), before it, names all that it names")
+            }
+            rules.append(rule)
         }
         self.rules = rules
     }

@@ -96,4 +96,24 @@ struct ProxyPatternTests {
     func `begins with whole names`(pattern: String, prefix: [String]) throws {
         #expect(try ProxyPattern(pattern).prefix == prefix)
     }
+
+    @Test(arguments: [
+        ("/.*", "/shop/.*"), (".*", "/a|/b"), ("/.*", "(/a|/b)"), ("/.*?", "[/]a"), ("^/.*$", "/"),
+        ("/shop/.*", "/shop/.*"), ("/shop/.*", "/shop/cart"), ("/shop.*", "/shop/.*"), ("/a\\.b.*", "/a[.]bc"),
+        ("/(a|b)", "/(a|b)"), ("/a", "^/a$"), ("/shop/.*", "/shop/(a|b)?"), ("/s.*", "/shop{2}"),
+    ])
+    func `covers another that matches nothing else`(pattern: String, other: String) throws {
+        #expect(try ProxyPattern(pattern).covers(ProxyPattern(other)))
+    }
+
+    @Test(arguments: [
+        ("/shop/.*", "/.*"), ("/shop/.*", "/shop"), ("/shop/.*", "/shop/?"), ("/shop/.*", "/shop/*x"),
+        ("/shop/.*", "/shop/{0,1}"), ("/shop/.*", "/shop/|/other"), ("/shop/.*", "(/shop/a|/other)"),
+        ("/shop/.+", "/shop/"), ("/shop/.", "/shop/.*"), ("/a.b.*", "/a.b/c"), ("/[ab].*", "/a"),
+        ("/a.*|/b", "/a/c"), ("/shop/.*x", "/shop/x"), ("/a.*/.*", "/a/b"), ("/Shop/.*", "/shop/a"),
+        ("/[^a].*", "/b"), ("/shop/(.*)", "/shop/a"),
+    ])
+    func `covers none of which that is not certain`(pattern: String, other: String) throws {
+        #expect(try !ProxyPattern(pattern).covers(ProxyPattern(other)))
+    }
 }

@@ -113,6 +113,19 @@ struct ProxyRuleTests {
         #expect(found?.description == error)
     }
 
+    @Test(arguments: [
+        (["/.*", "/shop/.*"], "f: rules[1].pattern is never looked at: /.*, before it, names all that it names"),
+        (["/a", "/b", "/a"], "f: rules[2].pattern is never looked at: /a, before it, names all that it names"),
+        (["/shop/.*", "/.*"], nil), (["/a", "/a/.*", "/a.*"], nil),
+    ])
+    func `in a file is refused where one before it leaves nothing for it`(patterns: [String], sentence: String?) {
+        let rules = patterns.map { #"{"pattern": "\#($0)", "to": ["http://a"]}"# }.joined(separator: ", ")
+        let text = #"{"format": "patchline-proxies-v1", "rules": [\#(rules)]}"#
+        var found: String?
+        do throws(FormatError) { _ = try ProxyFile(Array(text.utf8), named: "f") } catch { found = error.description }
+        #expect(found == sentence)
+    }
+
     @Test func `asks upstreams in its order, the missing ones last until their time is over`() throws {
         let clock = Clock()
         let order = UpstreamOrder { clock.now }

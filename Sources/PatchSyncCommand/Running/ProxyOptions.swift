@@ -91,7 +91,8 @@ struct ProxyOptions: ParsableArguments {
     private static func read(_ path: String) throws(Failure) -> ProxyFile {
         let bytes = try bytes(of: path, limit: ProxyFile.limit)
         do throws(FormatError) { return try ProxyFile(bytes, named: path) } catch {
-            throw Failure(error.description, hint: "--proxies wants \(ProxyFile.format).", exitCode: .malformed)
+            let hint = error.field == "format" ? "--proxies wants \(ProxyFile.format)." : nil
+            throw Failure(error.description, hint: hint, exitCode: .malformed)
         }
     }
 
