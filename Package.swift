@@ -304,7 +304,7 @@ let package = Package(
         .executableTarget(
             name: "PatchServerCommand",
             dependencies: [
-                "APIProxy", "PageServing", "PatchFetch",
+                "APIProxy", "PageDiff", "PageServing", "PatchFetch",
                 "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseTree",
                 "HTTPFiles", "HTTPPeers", "SimulationSupport",
                 "ReleaseAPI", "ReleaseClient", "ReleaseService", "ServerRecords", "CommandSupport", "Terminal",
@@ -562,7 +562,7 @@ let package = Package(
                 "PatchLanguage", "PatchRuntime", "PatchScriptCommand", "CommandSupport", "DeviceOutput",
                 "GatewayClients",
                 "Gateways", "HTTPFiles",
-                "HTTPPeers", "PatchChoice", "PatchCompression", "PatchDaemon", "PatchDelta", "PatchFetch",
+                "HTTPPeers", "PageDiff", "PatchChoice", "PatchCompression", "PatchDaemon", "PatchDelta", "PatchFetch",
                 "PatchFormat",
                 "Patchline", "PatchRelease",
                 "PatchServer",

@@ -7,6 +7,8 @@ package enum PageLimits {
     package static let block = Limits.stringInDocument
     package static let blocks = 10_000
     package static let update = 16_000_000
+    /// That are told of one page.
+    package static let doubts = 100
     /// Of one header field.
     package static let field = 8_192
     package static let links = 100

@@ -102,7 +102,7 @@ extension ByteSearch {
 }
 
 /// A comment that begins or ends a block; `<!--sonicdiff-end-->` may do either.
-private struct BlockMarker {
+struct BlockMarker {
     let range: Range<Int>
     /// Where its name stands, which may be empty; nil where it begins no block.
     let name: Range<Int>?

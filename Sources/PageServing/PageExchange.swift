@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 package import NIOHTTP1
 import PageDiff
 import PatchCompression
@@ -14,6 +15,7 @@ package struct PageExchange: Sendable {
     /// Whether nothing in the request says who asks.
     let isOpen: Bool
     let memory: PageMemory
+    let counted: NIOLockedValueBox<PageTally>
 
     /// Who asks, as far as it counts here.
     enum Client: Equatable, Sendable {
@@ -87,6 +89,7 @@ package struct PageExchange: Sendable {
     ///   - body: as its server sent it.
     ///   - fields: of the answer that it came with.
     package func remember(_ body: [UInt8], of fields: HTTPHeaders) {
+        count(.asItIs, sent: body.count, whole: body.count)
         guard let page = Coding(fields)?.page(of: body) else { return }
         memory.keep(page, as: SHA256Digest(of: page))
     }
@@ -122,21 +125,35 @@ package struct PageExchange: Sendable {
     ///   - fields: of the answer that the page's server gave.
     ///   - body: as it sent it.
     package func answer(_ fields: HTTPHeaders, body: [UInt8]) -> Answer {
+        let (answer, outcome) = made(fields, body)
+        count(outcome, sent: answer.body.count, whole: body.count)
+        return answer
+    }
+
+    private func count(_ outcome: PageTally.Outcome, sent: Int, whole: Int) {
+        counted.withLockedValue { $0.add(outcome, sent: sent, whole: whole) }
+    }
+
+    private func made(_ fields: HTTPHeaders, _ body: [UInt8]) -> (Answer, PageTally.Outcome) {
         var asIs = fields
         asIs.vary(by: Self.asks + Self.codes)
-        guard let page = Coding(fields)?.page(of: body) else { return Answer(status: 200, fields: asIs, body: body) }
+        let passed = (Answer(status: 200, fields: asIs, body: body), PageTally.Outcome.asItIs)
+        guard let page = Coding(fields)?.page(of: body) else { return passed }
         switch client {
         case .asks(let question):
             let split = SplitPage(page)
-            guard split.isMarked || rule.takesUnmarked else { return Answer(status: 200, fields: asIs, body: body) }
+            guard split.isMarked || rule.takesUnmarked else { return passed }
             let takesDictionary = codings.takesDictionaries && mayBeDictionary(fields)
             if takesDictionary { memory.keep(page, as: SHA256Digest(of: page)) }
-            return answer(PageAnswer(to: question, with: split), of: split, asIs, takesDictionary)
+            let reply = PageAnswer(to: question, with: split)
+            return (answer(reply, of: split, asIs, takesDictionary), reply.outcome)
         case .has(let digest, let dictionary) where mayBeDictionary(fields):
             memory.keep(page, as: SHA256Digest(of: page))
-            return compressed(page, against: dictionary, named: digest, offered(asIs), plain: body)
+            let fields = offered(asIs)
+            let answer = compressed(page, against: dictionary, named: digest, fields, plain: body)
+            return (answer ?? Answer(status: 200, fields: fields, body: body), answer == nil ? .asItIs : .dictionary)
         case .has, .mayKeep, .other:
-            return Answer(status: 200, fields: asIs, body: body)
+            return passed
         }
     }
 
@@ -187,24 +204,26 @@ package struct PageExchange: Sendable {
         return fields
     }
 
+    /// Nil where that is not less.
     private func compressed(
         _ page: [UInt8],
         against dictionary: [UInt8],
         named digest: SHA256Digest,
         _ fields: HTTPHeaders,
         plain: [UInt8]
-    ) -> Answer {
+    ) -> Answer? {
         let coded = try? DictionaryCompressed.bytes(
             of: page,
             dictionary: dictionary,
             named: digest,
             level: Self.level(for: page.count)
         )
-        guard let coded, coded.count < plain.count else { return Answer(status: 200, fields: fields, body: plain) }
+        guard let coded, coded.count < plain.count else { return nil }
         var fields = fields
         fields.remove(name: "Content-Length")
         fields.remove(name: "Accept-Ranges")
         fields.replaceOrAdd(name: "Content-Encoding", value: DictionaryCompressed.coding)
+        fields.keepFromSharedCaches(askingAlways: false)
         if let tag = fields.first(name: "ETag"), !tag.lowercased().hasPrefix("w/") {
             fields.replaceOrAdd(name: "ETag", value: "W/\(tag)")
         }
@@ -267,8 +286,10 @@ extension HTTPHeaders {
         )
     }
 
-    /// Many of them do not look at `Vary`: one client's data would be every browser's page.
-    fileprivate mutating func keepFromSharedCaches() {
+    /// Many of them do not look at `Vary`: one client's data, or what only it can decode, would be every browser's page.
+    ///
+    /// - Parameter askingAlways: whether clients, too, have to ask where their server says nothing of how long the answer holds.
+    fileprivate mutating func keepFromSharedCaches(askingAlways: Bool = true) {
         let words = self["Cache-Control"].joined(separator: ",").filter { $0 != " " && $0 != "\t" }
         let rules = words.split(separator: ",").map(String.init)
         let others = rules.filter { rule in
@@ -276,7 +297,7 @@ extension HTTPHeaders {
             return !name.isEmpty && !["public", "private", "s-maxage", "proxy-revalidate"].contains(name)
         }
         // What stands in quotes is not read here.
-        let isPlain = !others.isEmpty && !others.contains { $0.contains("\"") }
+        let isPlain = !(others.isEmpty && askingAlways) && !others.contains { $0.contains("\"") }
         let value = (["private"] + (isPlain ? others : ["no-cache"])).joined(separator: ", ")
         replaceOrAdd(name: "Cache-Control", value: value)
     }
@@ -286,5 +307,15 @@ extension HTTPHeaders {
         guard !known.contains("*") else { return }
         let new = names.filter { !known.contains($0.lowercased()) }
         if !new.isEmpty { add(name: "Vary", value: new.joined(separator: ", ")) }
+    }
+}
+
+extension PageAnswer {
+    fileprivate var outcome: PageTally.Outcome {
+        switch self {
+        case .notModified: .notModified
+        case .data: .data
+        case .page: .page
+        }
     }
 }

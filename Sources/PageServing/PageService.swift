@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 package import NIOHTTP1
 import PageDiff
 
@@ -7,6 +8,12 @@ package struct PageService: Sendable {
 
     let routes: PageRoutes
     let memory: PageMemory
+    let counted = NIOLockedValueBox(PageTally())
+
+    /// What became of pages until now.
+    package var tally: PageTally { counted.withLockedValue(\.self) }
+    /// Of the pages that are kept in memory.
+    package var keptBytes: Int { memory.bytes }
 
     /// - Parameter memory: of pages that were sent, in bytes.
     package init(_ routes: PageRoutes = .all, memory: Int = memory) {
@@ -35,7 +42,8 @@ package struct PageService: Sendable {
             client: client(fields, codings, takesDictionaries: route.dictionaries.hold(isOpen: isOpen)),
             codings: codings,
             isOpen: isOpen,
-            memory: memory
+            memory: memory,
+            counted: counted
         )
     }
 

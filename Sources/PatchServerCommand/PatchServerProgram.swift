@@ -27,6 +27,7 @@ struct PatchServerProgram: AsyncParsableCommand {
               patchsrv parameters set --data /srv/patchline --channel production banner="Sale until 8 pm"
               patchsrv trust --data /srv/patchline --trust Keys        (after patchsign root publish)
               patchsrv pages --upstream http://127.0.0.1:3000        (a site whose pages change in a few blocks)
+              patchsrv blocks page.html        (whether a page's marks are as they were meant)
               patchsrv refresh --data /srv/patchline        (every six hours, where no serve does it)
               patchsrv status --data /srv/patchline         (every day, from cron)
               patchsrv export /srv/www --data /srv/patchline        (for a static host)
@@ -51,7 +52,7 @@ struct PatchServerProgram: AsyncParsableCommand {
                 ),
         subcommands: [
             InitCommand.self, PublishCommand.self, DialCommand.self, ParametersCommand.self, AnswerCommand.self,
-            TrustCommand.self, RefreshCommand.self, ServeCommand.self, PagesCommand.self,
+            TrustCommand.self, RefreshCommand.self, ServeCommand.self, PagesCommand.self, BlocksCommand.self,
             StatusCommand.self, ListCommand.self, DraftCommand.self, ProposalCommand.self, HistoryCommand.self,
             TokenCommand.self, AuditCommand.self,
             BackupCommand.self, RestoreCommand.self,

@@ -237,6 +237,11 @@ struct PageExchangeTests {
         let answer = next.answer(open, body: second.page)
         #expect(answer.fields["Content-Encoding"] == ["dcz"])
         #expect(answer.fields["ETag"] == ["W/\"own\""])
+        #expect(answer.fields["Cache-Control"] == ["private"])
+        var shared = open
+        shared.replaceOrAdd(name: "Cache-Control", value: "public, max-age=60, s-maxage=900")
+        let fields = try exchange(service, has(first.page)).answer(shared, body: second.page).fields
+        #expect(fields["Cache-Control"] == ["private, max-age=60"], "who looks at no Vary would give it to everybody")
         #expect(answer.body.count < 120)
         let digest = SHA256Digest(of: first.page)
         #expect(

@@ -58,6 +58,44 @@ struct PagesTests {
         }
     }
 
+    @Test func `say on a port of their own what pages were answered with, and what that saved`() async throws {
+        _ = try await running(.system("node"), [Tool.script("site.mjs")]) { site in
+            let arguments = ["pages", "--upstream", try await site.address(), "--port", "0", "--metrics-port", "0"]
+            _ = try await running(.patchsrv, arguments) { server in
+                let (url, line) = (try await server.address(), try await server.line(with: "numbers at http"))
+                let numbers = try #require(line.split(separator: " ").last.map(String.init))
+                let (codes, lines) = try await client("\(url)/live", "\(url)/live")
+                #expect(codes == [1_000, 200], "\(lines)")
+                #expect(try await client("\(url)/still", "\(url)/still").codes == [1_000, 304])
+                let unmarked = try await get("\(url)/plain", "accept-diff: true")
+                #expect(unmarked.hasPrefix("HTTP/1.1 200"))
+                #expect(try await get("\(url)/metrics").hasPrefix("HTTP/1.1 404"), "which is the site's")
+
+                let health = try await get(numbers.replacing("/metrics", with: "/healthz"))
+                #expect(health.hasPrefix("HTTP/1.1 200") && health.hasSuffix("\r\n\r\nok"), "\(health)")
+                let text = try await get(numbers)
+                for help in [
+                    "answers_total Pages that were looked at, by what was sent in their place.",
+                    "sent_bytes_total Bytes of the bodies that were sent.",
+                    "whole_bytes_total Bytes that the site sent for the same answers.",
+                    "memory_bytes Of pages that are kept, for later ones to be compressed against.",
+                ] { #expect(text.contains("# HELP patchsrv_pages_\(help)\n"), "\(text)") }
+                #expect(text.contains("Content-Type: text/plain; version=0.0.4"), "\(text)")
+                func value(_ name: String, _ outcome: String) -> Int? {
+                    let start = "patchsrv_pages_\(name)_total{outcome=\"\(outcome)\"} "
+                    let line = text.split(separator: "\n").first { $0.hasPrefix(start) }
+                    return line.flatMap { Int($0.dropFirst(start.count)) }
+                }
+                let outcomes = ["page", "data", "notModified", "asItIs", "dictionary"]
+                #expect(outcomes.map { value("answers", $0) } == [2, 1, 1, 1, 0], "\(text)")
+                let (sent, whole) = (try #require(value("sent_bytes", "data")), value("whole_bytes", "data") ?? 0)
+                #expect(sent > 0 && sent < 500 && whole > 5_000, "\(text)")
+                #expect(value("sent_bytes", "notModified") == 0)
+                #expect(value("sent_bytes", "asItIs") == value("whole_bytes", "asItIs"))
+            }
+        }
+    }
+
     @Test func `send a page whose blocks could be taken for one another whole, each time`() async throws {
         try await LiveSite.served { url, _ in
             _ = try await get("\(url)/twice")
@@ -87,6 +125,28 @@ struct PagesTests {
             #expect(fields.contains(#""x-forwarded-for":"127.0.0.1""#), "\(fields)")
             #expect(fields.contains(#""x-forwarded-host":"\#(url.dropFirst(7))""#), "\(fields)")
             #expect(fields.contains(#""host":"\#(site.dropFirst(7))""#), "\(fields)")
+        }
+    }
+
+    /// By the lines of the page PageDifferences, as they stand there.
+    @Test func `answer in dcz whoever names the page that was sent before, as curl can`() async throws {
+        let file = Tool.repository.appending("Sources/Patchline/Patchline.docc/PageDifferences.md")
+        let text = try String(contentsOfFile: file.string, encoding: .utf8)
+        let lines = try #require(text.firstMatch(of: #/```sh\n(curl -s -o page\.html -H 'Sec-Fetch-Dest[^`]*)```/#)?.1)
+        try await World.with { world in
+            // Its end comes once it is remembered.
+            try await LiveSite.served { url, _ in
+                let script = String(lines).replacing("http://127.0.0.1:8080/cart", with: "\(url)/unsized")
+                let outcome = try await run(
+                    .system("bash"),
+                    ["-euo", "pipefail", "-c", script],
+                    in: world.folder
+                ).done()
+                #expect(outcome.output == "Content-Encoding: dcz\r\n", "\(outcome)")
+                let offer = "\r\nUse-As-Dictionary: match=\"/unsized\", match-dest=(\"document\")\r\n"
+                #expect(try await get("\(url)/unsized", "Sec-Fetch-Dest: document").contains(offer))
+                #expect(try await !get("\(url)/unsized").contains("Use-As-Dictionary"))
+            }
         }
     }
 
@@ -136,6 +196,8 @@ struct PagesTests {
             #expect(trust.code == 4, "\(trust)")
             #expect(trust.text.contains("no certificate of an authority in PEM"), "\(trust)")
             #expect(trust.text.contains("--upstream-ca must be PEM: -----BEGIN CERTIFICATE-----"), "\(trust)")
+            let port = try await run(.patchsrv, ["pages", "--upstream", "http://x", "--metrics-port", "70000"])
+            #expect(port.code == 64 && port.text.contains("--metrics-port must be from 0 to 65535"), "\(port)")
             let upstream = try await run(.patchsrv, ["pages", "--upstream", "ftp://x"])
             #expect(
                 upstream.code == 64 && upstream.text.contains("--upstream must be http:// or https://"),

@@ -100,11 +100,25 @@ struct PagesCommand: AsyncParsableCommand {
     )
     var trustedProxy: ProxyAddresses?
 
+    @Option(help: ArgumentHelp("The address of --metrics-port.", valueName: "address"))
+    var metricsHost = "127.0.0.1"
+
+    @Option(
+        help: ArgumentHelp(
+            "The port of /metrics and /healthz; 0 takes any free one. Without it they are nowhere.",
+            valueName: "port"
+        )
+    )
+    var metricsPort: Int?
+
     @OptionGroup var tls: TLSOptions
     @OptionGroup var settings: SettingsFileOption
 
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("--port must be from 0 to 65535") }
+        guard (0...65_535).contains(metricsPort ?? 0) else {
+            throw ValidationError("--metrics-port must be from 0 to 65535")
+        }
         guard Upstream(upstream) != nil else { throw ValidationError("--upstream \(Upstream.rule)") }
     }
 
@@ -121,7 +135,8 @@ struct PagesCommand: AsyncParsableCommand {
         let proxies = trustedProxy?.proxies ?? .none
         configuration.sharing = .byAddress(trustedProxies: proxies)
         let scheme = renewal == nil ? "http" : "https"
-        var settings = try proxySettings()
+        let pages = try pageService()
+        var settings = try proxySettings(pages)
         settings.standing = .inFrontOfSite(scheme: scheme, proxies)
         let report: @Sendable (String) -> Void = { log.say(.error, printable($0)) }
         try await APIProxy.with(settings, report: report) { [configuration] proxy in
@@ -136,21 +151,38 @@ struct PagesCommand: AsyncParsableCommand {
                 log.reopen()
                 nudge.yield()
             }
-            let services: [(any Service)?] = [ReportedServer(server), renewal, hangups]
+            let numbers = metricsPort.map { numbersServer(of: pages, at: $0, log) }
+            let services: [(any Service)?] = [ReportedServer(server), numbers, renewal, hangups]
             try await serving(services.compactMap(\.self), stoppingWithin: configuration.drainTimeout, log)
         }
     }
 
-    private func proxySettings() throws -> APIProxy.Settings {
-        guard let upstream = Upstream(upstream) else { throw ValidationError("--upstream \(Upstream.rule)") }
-        let rule = ProxyRule(try ProxyPattern("/.*"), to: [upstream])
-        var settings = APIProxy.Settings(rules: ProxyRules([rule]), trust: try trust())
-        if let upstreamTimeout { settings.timeout = upstreamTimeout.duration }
+    private func numbersServer(of pages: PageService, at port: Int, _ log: ServerLog) -> ReportedServer {
+        ReportedServer(
+            FileServer(
+                configuration: FileServerConfiguration(host: metricsHost, port: port),
+                source: PageNumbers(pages: pages, process: ProcessFacts(start: ProcessEnvironment.now())),
+                accessLog: nil,
+                errorLog: { log.say(.error, $0) },
+                onListening: { log.tellListening("numbers at", "http://\($0.authority)/metrics") }
+            )
+        )
+    }
+
+    private func pageService() throws -> PageService {
         let routes = try routes.map { file in
             let bytes = try DiskFiles().read(FilePath(argument: file).followingLinks, limit: PageRoutes.limit)
             return try PageRoutes(bytes, named: file)
         }
-        settings.filter = PageService(routes ?? .all, memory: memory?.bytes ?? PageService.memory)
+        return PageService(routes ?? .all, memory: memory?.bytes ?? PageService.memory)
+    }
+
+    private func proxySettings(_ pages: PageService) throws -> APIProxy.Settings {
+        guard let upstream = Upstream(upstream) else { throw ValidationError("--upstream \(Upstream.rule)") }
+        let rule = ProxyRule(try ProxyPattern("/.*"), to: [upstream])
+        var settings = APIProxy.Settings(rules: ProxyRules([rule]), trust: try trust())
+        if let upstreamTimeout { settings.timeout = upstreamTimeout.duration }
+        settings.filter = pages
         return settings
     }
 

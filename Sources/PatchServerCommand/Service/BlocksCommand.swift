@@ -1,0 +1,85 @@
+import ArgumentParser
+import CommandSupport
+import PageDiff
+import PatchFormat
+import PatchStore
+import SystemPackage
+import Terminal
+
+/// `patchsrv blocks`: what a page is to clients that get of it what changed.
+struct BlocksCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "blocks",
+        abstract: "Shows the blocks of a page, and what of its marks was probably meant otherwise.",
+        discussion: """
+            Takes a page (up to 5 MB) apart as patchsrv pages does, and prints its template tag, its SHA-1, and the blocks between
+            <!--sonicdiff-NAME--> and <!--sonicdiff-NAME-end-->, with their bytes, comments included. Pages with one template tag
+            differ in their title and their blocks alone, so that clients which have one of them get no more than these of another.
+
+            What is passed over without a word when a page is sent is a warning here, with its line in the page: a start without an
+            end, an end without a start, a block within another, an empty one, a name that stands twice, and a comment that is
+            nearly a mark. At most \(PageLimits.doubts) are told, and the exit code is 0 with them too.
+
+            EXAMPLES
+              patchsrv blocks page.html
+              curl -s https://example.com/cart | patchsrv blocks -
+              patchsrv blocks page.html --json
+            """
+                + exitCodes([.done: "shown; there may be warnings"], usual: .disk)
+    )
+
+    @Argument(help: ArgumentHelp("The page, or - for standard input.", valueName: "file"))
+    var file: String
+
+    @Flag(help: "Print it as JSON.")
+    var json = false
+
+    func run() async throws {
+        try await reporting(json: json) {
+            let page = SplitPage(try bytes())
+            let console = Console.standardOutput
+            if json { return console.line(Self.json(page).pretty()) }
+            Self.write(page, to: console, warnings: .standardError)
+        }
+    }
+
+    private func bytes() throws -> [UInt8] {
+        let limit = PageLimits.page
+        guard file == "-" else {
+            return try DiskFiles().read(FilePath(argument: file).followingLinks, limit: limit)
+        }
+        let name = FilePath(SecretInput.name(of: file))
+        do throws(SystemError) { return try StandardInput.bytes(limit: limit) } catch {
+            let reason = Errno(rawValue: error.code)
+            throw reason == .fileTooLarge ? FileError.tooLarge(name, limit: limit) : FileError(reason, .read, name)
+        }
+    }
+
+    static func json(_ page: SplitPage) -> JSON {
+        .fields([
+            ("templateTag", .text(page.templateTag.hex)), ("sha1", .text(page.pageTag.hex)),
+            ("blocks", .array(page.marks.blocks.map(\.json))), ("doubts", .array(page.doubts.map(\.json))),
+        ])
+    }
+
+    static func write(_ page: SplitPage, to console: Console, warnings: Console) {
+        console.line("template tag: \(page.templateTag.hex)")
+        console.line("SHA-1: \(page.pageTag.hex)")
+        if page.isMarked {
+            var table = Table(["block", Table.Column("bytes", .right)])
+            for block in page.marks.blocks { table.add(["\(block.name)", "\(Words.grouped(block.range.count))"]) }
+            table.write(to: console)
+        } else {
+            console.line("no blocks: the page is sent whole")
+        }
+        for doubt in page.doubts { warnings.line(printable("warning: line \(doubt.line): \(doubt)")) }
+    }
+}
+
+extension PageMarks.Block {
+    fileprivate var json: JSON { .fields([("name", .text(name)), ("bytes", .integer(range.count))]) }
+}
+
+extension PageDoubt {
+    fileprivate var json: JSON { .fields([("line", .integer(line)), ("what", .text(description))]) }
+}

@@ -1,0 +1,50 @@
+import HTTPFiles
+import PageServing
+import PatchServer
+
+/// What `patchsrv pages` says of itself, on a port of its own: whether it answers, and its numbers for Prometheus.
+struct PageNumbers: FileSource {
+    let pages: PageService
+    let process: ProcessFacts
+
+    func decide(_ request: FileRequest) -> FileDecision {
+        switch request.path.text {
+        case "/healthz": .now(PreparedReply(Self.page("ok", type: "text/plain; charset=utf-8")))
+        case "/metrics":
+            .later(.whole) { _ in Self.page(text, type: "text/plain; version=0.0.4; charset=utf-8") }
+        default: .now(PreparedReply(.notFound))
+        }
+    }
+
+    private static func page(_ text: String, type: String) -> FileAnswer {
+        .bytes(ServedBytes(bytes: Array(text.utf8), contentType: type, cacheControl: "no-store"))
+    }
+
+    var text: String {
+        let tally = pages.tally
+        var answers = MetricFamily(
+            "patchsrv_pages_answers_total",
+            .counter,
+            "Pages that were looked at, by what was sent in their place."
+        )
+        var sent = MetricFamily("patchsrv_pages_sent_bytes_total", .counter, "Bytes of the bodies that were sent.")
+        var whole = MetricFamily(
+            "patchsrv_pages_whole_bytes_total",
+            .counter,
+            "Bytes that the site sent for the same answers."
+        )
+        for outcome in PageTally.Outcome.allCases {
+            let (count, labels) = (tally[outcome], [(name: "outcome", value: outcome.rawValue)])
+            answers.add(.integer(count.answers), labels)
+            sent.add(.integer(count.sentBytes), labels)
+            whole.add(.integer(count.wholeBytes), labels)
+        }
+        let kept = MetricFamily(
+            "patchsrv_pages_memory_bytes",
+            .gauge,
+            "Of pages that are kept, for later ones to be compressed against.",
+            .integer(pages.keptBytes)
+        )
+        return ([answers, sent, whole, kept] + process.families).map(\.text).joined()
+    }
+}

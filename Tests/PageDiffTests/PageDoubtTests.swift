@@ -1,0 +1,124 @@
+import PageDiff
+import Testing
+
+@Suite("What of a page's marks was probably meant otherwise")
+struct PageDoubtTests {
+    private static func told(_ text: String) -> [String] { SplitPage(text).doubts.map { "\($0.line): \($0)" } }
+
+    @Test func `is nothing where each block ends, is named once, and has something in it`() {
+        #expect(SplitPage(Pages.cart).doubts == [])
+        #expect(Self.told("<p>no page of blocks</p><!-- a comment --><!doctype html>!") == [])
+        #expect(Self.told("<!--sonicdiff-->1<!--sonicdiff-end-->2<!--sonicdiff-->3<!--sonicdiff-end-->") == [])
+        #expect(Self.told("<!--SonicDiff-a-->1<!--sonicdiff-b-END-->") == [])
+    }
+
+    @Test func `is each start behind the last end`() {
+        let text = "<!--sonicdiff-a-->1<!--sonicdiff-a-end-->\n<!--sonicdiff-b-->2\n\n<!--sonicdiff-->3"
+        #expect(
+            Self.told(text) == [
+                "2: no end mark follows the start of the block b, which is none",
+                "4: no end mark follows the start of a block without a name, which is none",
+            ]
+        )
+    }
+
+    @Test func `is a start within a block, and the end that it leaves over`() {
+        let text = "<!--sonicdiff-a-->1\n<!--sonicdiff-b-->2<!--sonicdiff-b-end-->\n3<!--sonicdiff-a-end-->4"
+        #expect(
+            Self.told(text) == [
+                "2: the block b begins within the block a, which ends with the first end mark: nothing nests",
+                "3: an end mark stands outside of every block",
+            ]
+        )
+        #expect(
+            Self.told("<!--sonicdiff-->1<!--sonicdiff-->2<!--sonicdiff-end-->") == [
+                "1: a block without a name begins within the block auto0, which ends with the first end mark: nothing nests"
+            ]
+        )
+    }
+
+    @Test(arguments: [
+        "<!--sonicdiff-a-end-->", "1\r\n<!--sonicdiff-end-->",
+        "<!--sonicdiff-a-->1<!--sonicdiff-a-end-->\n<!--sonicdiff-b-end-->",
+    ])
+    func `is an end without a start`(text: String) {
+        let line = text.utf8.split(separator: UInt8(ascii: "\n")).count
+        #expect(Self.told(text) == ["\(line): an end mark stands outside of every block"])
+    }
+
+    @Test(arguments: [
+        "<!-- sonicdiff-cart -->", "<!--sonicdiff-cart-box-->", "<!--sonicdiff-cart box-->", "<!--sonicdiff-é-->",
+        "<!-- of SonicDiff -->", "<!--sonicdiff-cart->", "<!--sonicdiff--cart-->", "<!--sonicdiff-cart--",
+    ])
+    func `is a comment that is nearly a mark`(comment: String) {
+        #expect(Self.told("1\n\(comment)") == ["2: this is nearly a mark, and is none: \(comment)"])
+        let next = Self.told("\(comment)<!--sonicdiff-a-->1<!--sonicdiff-a-end-->")
+        #expect(next == ["1: this is nearly a mark, and is none: \(comment)"])
+    }
+
+    @Test func `is a mark in the title, which is none there`() {
+        #expect(
+            Self.told("<title><!--sonicdiff-a--></title>") == [
+                "1: this is nearly a mark, and is none: <!--sonicdiff-a-->"
+            ]
+        )
+    }
+
+    @Test func `shows of a comment 60 characters`() {
+        let (fits, long) = (
+            "<!--sonicdiff " + String(repeating: "é", count: 43) + "-->", String(repeating: "é", count: 90)
+        )
+        #expect(Self.told(fits) == ["1: this is nearly a mark, and is none: \(fits)"])
+        let cut = "<!--sonicdiff " + String(repeating: "é", count: 46) + "…"
+        #expect(Self.told("<!--sonicdiff \(long)-->") == ["1: this is nearly a mark, and is none: \(cut)"])
+    }
+
+    @Test func `is a name that stands twice, for the page has no data then`() {
+        let block = "<!--sonicdiff-a-->1<!--sonicdiff-a-end-->\n"
+        #expect(
+            Self.told(block + block + block) == (2...3).map { "\($0): the name a stands twice: the page is sent whole" }
+        )
+        #expect(
+            Self.told("<!--sonicdiff-title-->1<!--sonicdiff-title-end-->") == [
+                "1: a block has the name of the page's title: the page is sent whole"
+            ]
+        )
+    }
+
+    @Test func `is an empty block, whose end is of its contents or of nothing`() {
+        let said = "1: the block a is empty: an end mark right behind a start ends nothing"
+        #expect(Self.told("<!--sonicdiff-a--><!--sonicdiff-a-end-->") == [said])
+        #expect(Self.told("<!--sonicdiff-a--><!--sonicdiff-a-end-->\n<!--sonicdiff-b-end-->") == [said])
+        #expect(
+            Self.told("<!--sonicdiff-a--><!--sonicdiff-a-end-->\n<!--sonicdiff-b-->1<!--sonicdiff-b-end-->") == [
+                said, "2: the block b begins within the block a, which ends with the first end mark: nothing nests",
+            ]
+        )
+    }
+
+    @Test(arguments: [
+        "{a}<!--sonicdiff-a-->1<!--sonicdiff-a-end-->", "<!--sonicdiff-a-->{title}<!--sonicdiff-a-end-->",
+        "<!--sonicdiff-a--><title>1</title><!--sonicdiff-a-end-->",
+    ])
+    func `is what else keeps a page from data`(text: String) {
+        let said =
+            "the page is sent whole: {NAME} of a block stands in it, or a block is no UTF-8 or holds the title, or blocks are over 10000"
+        #expect(Self.told(text) == ["1: \(said)"])
+        #expect(SplitPage(text).data == nil)
+    }
+
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [
+            ("<!--sonicdiff-a-->", 100), ("<!--sonicdiff-a-end-->", 100), ("<!-- sonicdiff", 100), ("<!--", 0),
+            ("<!", 0),
+            ("!", 0), ("<!-- sonicdif -->", 0), ("<title>", 0), ("-", 0),
+        ]
+    )
+    func `is told of 100 places at most, and each byte is looked at a few times`(piece: String, count: Int) {
+        // Where each looked through the rest, these would be hours.
+        let text = "<!--" + String(repeating: piece, count: (PageLimits.page - 4) / piece.utf8.count)
+        let found = SplitPage(text).doubts.count
+        #expect(found == count)
+    }
+}
