@@ -116,9 +116,12 @@ package struct APIProxy: RequestDelegate {
                 guard error.isBeforeRequest, number + 1 < upstreams.count else { return error.answer(upstream) }
             }
         }
-        // No client is left to read it.
-        return .refused(.badGateway, message: "The client is gone.", headers: [:])
+        // No client is left to read it: it is for the log, where it says that no server failed.
+        return .refused(Self.clientGone, message: "The client is gone.", headers: [:])
     }
+
+    /// What nginx writes down for it.
+    private static let clientGone = HTTPResponseStatus(statusCode: 499)
 
     private func ask(_ upstream: Upstream, _ request: FileRequest, by rule: ProxyRule) async throws(UpstreamFault)
         -> FileAnswer

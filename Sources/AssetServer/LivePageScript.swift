@@ -47,9 +47,13 @@ enum LivePageScript {
             const texts = document.documentElement.outerHTML.match(/!--sonicdiff/gi) ?? [];
             return found.map(({ name }) => name).join() === names?.join() && texts.length === marks().length;
           };
+          // What stands in a drawing or a formula is no HTML.
           const isWhole = ({ first, last }) =>
             first.isConnected && first.parentNode === last.parentNode
+            && first.parentNode.namespaceURI === document.documentElement.namespaceURI
             && first.compareDocumentPosition(last) === Node.DOCUMENT_POSITION_FOLLOWING;
+          // The page's title is the first in its bytes that is on one line; of several it may be another than the tab's.
+          const hasOneTitle = () => document.querySelectorAll("title").length === 1 && document.querySelector("head > title");
           // A template's content: scripts in it do not run.
           const content = (text) => {
             const template = document.createElement("template");
@@ -61,13 +65,15 @@ enum LivePageScript {
               const places = found.filter(({ name }) => "{" + name + "}" === key);
               return { text, places, isTitle: key === "{title}" && places.length === 0 };
             });
-            const isPlaced = ({ places, isTitle }) => isTitle || (places.length === 1 && isWhole(places[0]));
+            const isPlaced = ({ places, isTitle }) => isTitle ? hasOneTitle() : places.length === 1 && isWhole(places[0]);
             if (!isSplitSo(found, extra.blocks) || !changes.every(isPlaced)) return reload();
             for (const { text, places: [place], isTitle } of changes) {
               if (isTitle) {
                 document.title = content(text).textContent;
                 continue;
               }
+              // A script may have moved it into the one before.
+              if (!isWhole(place)) return reload();
               const range = document.createRange();
               range.setStartBefore(place.first);
               range.setEndAfter(place.last);

@@ -35,7 +35,8 @@ extension PageDoubt: CustomStringConvertible {
         case .twice(let name): "the name \(name) stands twice: the page is sent whole"
         case .empty(let name): "\(Self.block(name)) is empty: an end mark right behind a start ends nothing"
         case .whole:
-            "the page is sent whole: {NAME} of a block stands in it, or a block is no UTF-8 or holds the title, "
+            "the page is sent whole: {title} or {NAME} of a block stands in it, or the title or a block is no UTF-8, "
+                + "or a block holds the title, "
                 + "or blocks are over \(PageLimits.blocks)"
         }
     }

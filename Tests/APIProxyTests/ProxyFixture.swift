@@ -40,6 +40,7 @@ extension FileAnswer {
 func serving<Result: Sendable>(
     _ source: any FileSource,
     tls: TLSIdentity? = nil,
+    accessLog: (@Sendable (AccessLogEntry) -> Void)? = nil,
     _ body: (Int) async throws -> Result
 ) async throws -> Result {
     let (ports, listening) = AsyncStream.makeStream(of: Int.self)
@@ -49,6 +50,7 @@ func serving<Result: Sendable>(
     let server = FileServer(
         configuration: configuration,
         source: source,
+        accessLog: accessLog,
         onListening: { listening.yield($0.port ?? 0) }
     )
     let task = Task { try await server.run() }
@@ -75,6 +77,7 @@ struct ProxyFixture: Sendable {
     static func running<Result: Sendable>(
         _ rules: String...,
         trust: TLSTrust? = nil,
+        accessLog: (@Sendable (AccessLogEntry) -> Void)? = nil,
         configure: (inout APIProxy.Settings) -> Void = { _ in },
         _ body: (ProxyFixture) async throws -> Result
     ) async throws -> Result {
@@ -85,7 +88,9 @@ struct ProxyFixture: Sendable {
         let reports = NIOLockedValueBox<[String]>([])
         return try await APIProxy.with(settings, report: { line in reports.withLockedValue { $0.append(line) } }) {
             proxy in
-            try await serving(proxy) { port in try await body(ProxyFixture(port: port, reports: reports)) }
+            try await serving(proxy, accessLog: accessLog) { port in
+                try await body(ProxyFixture(port: port, reports: reports))
+            }
         }
     }
 

@@ -66,6 +66,29 @@ struct ProxyingTests {
         }
     }
 
+    @Test func `writes 499 down for a client that goes away before its answer, and reports no upstream`() async throws {
+        let (asked, ask) = AsyncStream.makeStream(of: Void.self)
+        let (never, keep) = AsyncStream.makeStream(of: Void.self)
+        let source = UpstreamSource { _ in
+            ask.yield()
+            for await _ in never {}
+            return .text("")
+        }
+        let (entries, enter) = AsyncStream.makeStream(of: AccessLogEntry.self)
+        try await serving(source) { upstream in
+            let rule = "/.*=http://127.0.0.1:\(upstream)"
+            try await ProxyFixture.running(rule, accessLog: { enter.yield($0) }) { fixture in
+                let client = Task { try await fixture.get("/x") }
+                _ = await asked.first { _ in true }
+                client.cancel()
+                let entry = try #require(await entries.first { _ in true })
+                #expect(entry.target == "/x" && entry.status == 499)
+                #expect(fixture.reports.withLockedValue(\.self) == [])
+                keep.finish()
+            }
+        }
+    }
+
     @Test func `answers 502 for an upstream that is not there, and asks the next`() async throws {
         try await serving(UpstreamSource.echo) { upstream in
             let (gone, here) = ("http://127.0.0.1:1", "http://127.0.0.1:\(upstream)")

@@ -102,7 +102,7 @@ struct PageDoubtTests {
     ])
     func `is what else keeps a page from data`(text: String) {
         let said =
-            "the page is sent whole: {NAME} of a block stands in it, or a block is no UTF-8 or holds the title, or blocks are over 10000"
+            "the page is sent whole: {title} or {NAME} of a block stands in it, or the title or a block is no UTF-8, or a block holds the title, or blocks are over 10000"
         #expect(Self.told(text) == ["1: \(said)"])
         #expect(SplitPage(text).data == nil)
     }

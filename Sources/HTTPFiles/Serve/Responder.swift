@@ -201,7 +201,7 @@ struct Responder: Sendable {
 extension Channel {
     /// Writes `bytes` without a flush, and flushes them after `time` at the latest.
     ///
-    /// What is written after this call goes after them, from whichever thread.
+    /// What is written after this call, by the same thread or by what it starts, goes after them.
     func write(_ bytes: ByteBuffer, flushedWithin time: TimeAmount) {
         // One task for both: a loop that is late takes what is due and what was handed in by turns, and a flush that runs
         // first finds nothing.

@@ -61,6 +61,16 @@ extension AppRepository {
 }
 
 extension AppRepository {
+    /// What developers are told since a channel was published; nothing is read for an app without their channel.
+    func developersNow(
+        after channel: ChannelName,
+        in state: PublishedState
+    ) throws(ServerError) -> [DevelopersStanding] {
+        let names = [channel] + state.channels.keys
+        guard names.contains(where: { $0.text == PackageSite.developers }) else { return [] }
+        return try developers(PublishedState(of: self))
+    }
+
     /// What developers are told at each other channel's place.
     func developers(_ state: PublishedState) throws(ServerError) -> [DevelopersStanding] {
         guard let own = ChannelName(PackageSite.developers), let published = state.channels[own] else { return [] }

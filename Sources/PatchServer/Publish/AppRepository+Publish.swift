@@ -233,7 +233,8 @@ extension AppRepository {
             if let old, let turned {
                 lapses = DialLapse.all(from: old, to: turned) { known.rows[$0]?.channel == channel }
             }
-            let developers = try developers(PublishedState(of: self))
+            // It is published: whatever is damaged in another channel is for `check` to say.
+            let developers = (try? developersNow(after: channel, in: state)) ?? []
             return .published(
                 Publication(
                     channel: channel,

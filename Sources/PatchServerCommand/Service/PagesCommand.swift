@@ -29,6 +29,9 @@ struct PagesCommand: AsyncParsableCommand {
             Pages without such comments, and all else, pass as they are. --routes names a file of \(PageRoutes.format), in JSON,
             that says for which paths which of it holds; without it, all of it holds for all paths. It is read once.
 
+            Its options may stand in the environment (PATCHSRV_UPSTREAM) and in a file (--config); give it a file of its own
+            beside one of patchsrv serve, for both have a port.
+
             Keeps nothing on disk. Prints a line once it listens. The first SIGINT or SIGTERM lets answers in flight finish, the
             second ends it at once. SIGHUP reads the certificate again and goes on in a new access log.
 
@@ -50,6 +53,17 @@ struct PagesCommand: AsyncParsableCommand {
                     usual: .disk
                 )
     )
+
+    /// Those of its own that a file may have.
+    static let settings: [Setting] = [
+        Setting("upstream", rule: Upstream.rule) { Upstream($0) != nil },
+        Setting("upstream-ca"),
+        Setting("upstream-timeout", rule: ServeSettings.timeRule) { DurationArgument(argument: $0) != nil },
+        Setting("routes"),
+        Setting("memory", rule: ByteCountArgument.rule) { ByteCountArgument(argument: $0) != nil },
+        Setting("metrics-host"),
+        ServeSettings.port("metrics-port"),
+    ]
 
     @Option(help: ArgumentHelp("The site's server: http:// or https://, and at most a path.", valueName: "url"))
     var upstream: String

@@ -40,9 +40,9 @@ enum ServeSettings {
     static let leastRate = 1...1_000_000_000
     static let leastRateRule = "must be a number of bytes such as 2kB or 500B, from 1B to 1GB"
 
-    private static let timeRule = "must be a length of time such as 30d, 6h, 15m or 10s"
+    static let timeRule = "must be a length of time such as 30d, 6h, 15m or 10s"
 
-    private static func port(_ name: String, standard: String? = nil) -> Setting {
+    static func port(_ name: String, standard: String? = nil) -> Setting {
         Setting(name, standard: standard, rule: "must be from 0 to 65535") {
             Int($0).map((0...65_535).contains) ?? false
         }
@@ -56,7 +56,7 @@ extension Failure {
             self.init(
                 "\(error)",
                 hint: nearest.map { "did you mean \($0)?" }
-                    ?? "the keys are the options of patchsrv serve, and server, token-file and ca",
+                    ?? "the keys are the options of patchsrv serve and patchsrv pages, and server, token-file and ca",
                 exitCode: .malformed
             )
         case .notSettings, .badValue(.file, _, _): self.init("\(error)", exitCode: .malformed)

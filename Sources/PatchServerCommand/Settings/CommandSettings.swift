@@ -12,7 +12,7 @@ import Terminal
 enum CommandSettings {
     /// All options that may be in the file.
     private static let all =
-        ServeSettings.all + [
+        ServeSettings.all + PagesCommand.settings + [
             Setting("server", alternative: "place"), Setting("token-file"), Setting("ca"),
             Setting("retries", rule: PlaceOptions.retriesRule) { Int($0).map(PlaceOptions.retries.contains) ?? false },
             Setting("app"), Setting("channel"),

@@ -165,7 +165,8 @@ extension BrowserTests {
         }
 
         @Test(arguments: [
-            ("crossing", "", "51 x articles"), ("hidden", "", "51"), ("stamped", "", "51"),
+            ("crossing", "", "51 x articles"), ("hidden", "", "51"), ("stamped", "", "51"), ("drawing", "", "51"),
+            ("titles", "", "51"),
             ("unnamed", "document.getElementById('cart').remove()", "51"),
         ])
         func `is loaded again where a changed block cannot be told from all others`(
