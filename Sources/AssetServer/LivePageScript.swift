@@ -52,8 +52,11 @@ enum LivePageScript {
             first.isConnected && first.parentNode === last.parentNode
             && first.parentNode.namespaceURI === document.documentElement.namespaceURI
             && first.compareDocumentPosition(last) === Node.DOCUMENT_POSITION_FOLLOWING;
-          // The page's title is the first in its bytes that is on one line; of several it may be another than the tab's.
-          const hasOneTitle = () => document.querySelectorAll("title").length === 1 && document.querySelector("head > title");
+          // The page's title is the first in its bytes that is on one line: the tab's, unless another stands before that.
+          const hasTitle = () => {
+            const title = document.querySelector("title");
+            return title?.parentNode === document.head && /^.*$/.test(title.textContent);
+          };
           // A template's content: scripts in it do not run.
           const content = (text) => {
             const template = document.createElement("template");
@@ -65,7 +68,7 @@ enum LivePageScript {
               const places = found.filter(({ name }) => "{" + name + "}" === key);
               return { text, places, isTitle: key === "{title}" && places.length === 0 };
             });
-            const isPlaced = ({ places, isTitle }) => isTitle ? hasOneTitle() : places.length === 1 && isWhole(places[0]);
+            const isPlaced = ({ places, isTitle }) => isTitle ? hasTitle() : places.length === 1 && isWhole(places[0]);
             if (!isSplitSo(found, extra.blocks) || !changes.every(isPlaced)) return reload();
             for (const { text, places: [place], isTitle } of changes) {
               if (isTitle) {

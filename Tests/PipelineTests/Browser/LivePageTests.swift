@@ -164,9 +164,20 @@ extension BrowserTests {
             }
         }
 
+        @Test func `changes its title in place beside those of drawings`() async throws {
+            try await seeing { sight in
+                try await sight.openKept("titled")
+                try await sight.go()
+                try await sight.tab.wait(for: "document.title === 'Cart 51' && window.stays")
+                #expect(try await sight.tab.run("document.querySelector('svg').textContent") == "a drawing")
+                #expect(try await sight.asked().count == 2)
+            }
+        }
+
         @Test(arguments: [
             ("crossing", "", "51 x articles"), ("hidden", "", "51"), ("stamped", "", "51"), ("drawing", "", "51"),
-            ("titles", "", "51"),
+            ("titled", "document.querySelector('title').textContent = 'on\\ntwo lines'", "51"),
+            ("titled", "document.body.append(document.querySelector('title'))", "51"),
             ("unnamed", "document.getElementById('cart').remove()", "51"),
         ])
         func `is loaded again where a changed block cannot be told from all others`(

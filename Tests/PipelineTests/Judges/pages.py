@@ -28,7 +28,7 @@ BODIES = dict(
            '<p><!--sonicdiff-->0<!--sonicdiff-end--></p>',
     # What is made of a block's text is HTML, and no text of a drawing.
     drawing='<svg id="cart"><!--sonicdiff-cart--><text>{cart}</text><!--sonicdiff-cart-end--></svg>',
-    titles=f'<svg><title>a drawing</title></svg><p id="cart">{UNNAMED}</p>',
+    titled=f'<svg><title>a drawing</title></svg><p id="cart">{UNNAMED}</p>',
     # As many comments as marks, and not in their order.
     stamped=f'<template><!--sonicdiff-->0<!--sonicdiff-end--></template><p id="cart">{UNNAMED}</p>'
             '<script>document.body.append(document.querySelector("template").content.cloneNode(true))</script>',
