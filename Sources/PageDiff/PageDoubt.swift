@@ -13,8 +13,12 @@ package struct PageDoubt: Equatable, Sendable {
         case twice(String)
         /// A block with nothing in it.
         case empty(String)
-        /// There are blocks, which cannot be sent alone although no name stands twice.
+        /// `{NAME}` of a block, or of the title, which is what stands for it in the template.
+        case placeholder(String)
+        /// There are blocks, which cannot be sent alone for something else.
         case whole
+        /// A title that is not on one line: it is of the template.
+        case longTitle
     }
 
     /// In the page, from 1; lines end with a line feed.
@@ -34,10 +38,12 @@ extension PageDoubt: CustomStringConvertible {
         case .twice(PageData.title): "a block has the name of the page's title: the page is sent whole"
         case .twice(let name): "the name \(name) stands twice: the page is sent whole"
         case .empty(let name): "\(Self.block(name)) is empty: an end mark right behind a start ends nothing"
+        case .placeholder(let name):
+            "{\(name)} is what stands in the template for the block or title of that name: the page is sent whole"
         case .whole:
-            "the page is sent whole: {title} or {NAME} of a block stands in it, or the title or a block is no UTF-8, "
-                + "or a block holds the title, "
+            "the page is sent whole: the title or a block is no UTF-8, or a block holds the title, "
                 + "or blocks are over \(PageLimits.blocks)"
+        case .longTitle: "the title is not on one line: where it changes, the page is sent whole"
         }
     }
 
@@ -55,9 +61,12 @@ extension SplitPage {
         }
     }
 
-    /// Whether it has blocks and no data, although no name stands twice.
-    fileprivate var isWholeForNoName: Bool {
-        isMarked && Set(marks.blocks.map(\.name) + [PageData.title]).count == marks.blocks.count + 1 && data == nil
+    /// Why it has blocks and no data although no name stands twice, and where.
+    fileprivate var obstacle: (place: Int, matter: PageDoubt.Matter)? {
+        let names = Set(marks.blocks.map(\.name) + [PageData.title])
+        guard let first = marks.blocks.first, names.count == marks.blocks.count + 1, data == nil else { return nil }
+        let found = page.placeholders().first { names.contains($0.text) }
+        return found.map { ($0.range.lowerBound, .placeholder($0.text)) } ?? (first.range.lowerBound, .whole)
     }
 }
 
@@ -65,7 +74,8 @@ extension SplitPage {
 private struct DoubtWalk {
     private let search: ByteSearch
     private let marks: PageMarks
-    private let isWhole: Bool
+    /// What is told beside marks, by its place.
+    private var others: [(place: Int, matter: PageDoubt.Matter)]
     private var found: [PageDoubt] = []
     /// The first block that is not over.
     private var block = 0
@@ -79,7 +89,9 @@ private struct DoubtWalk {
     init(through page: SplitPage, _ search: ByteSearch) {
         self.search = search
         marks = page.marks
-        isWhole = page.isWholeForNoName
+        others = [page.obstacle].compactMap(\.self)
+        if page.isMarked, marks.title == nil, let title = search.titleTag { others.append((title, .longTitle)) }
+        others.sort { $0.place > $1.place }
     }
 
     mutating func doubts() -> [PageDoubt] {
@@ -88,10 +100,19 @@ private struct DoubtWalk {
         while found.count < PageLimits.doubts,
             let mark = search.first(UInt8(ascii: "!"), from: place + 1, before: search.count)
         {
+            tellOthers(before: mark - 1)
             look(at: mark - 1)
             place = mark
         }
+        tellOthers(before: search.count)
         return found
+    }
+
+    private mutating func tellOthers(before place: Int) {
+        while let next = others.last, next.place <= place {
+            others.removeLast()
+            add(next.matter, at: next.place)
+        }
     }
 
     private mutating func look(at place: Int) {
@@ -118,7 +139,6 @@ private struct DoubtWalk {
 
     private mutating func begin(_ outer: PageMarks.Block) {
         if !names.insert(outer.name).inserted { add(.twice(outer.name), at: outer.range.lowerBound) }
-        if block == 0, isWhole { add(.whole, at: outer.range.lowerBound) }
     }
 
     /// No start of a block that ends: only behind the last block are there starts that do not.
@@ -164,6 +184,16 @@ extension ByteSearch {
             place += 1
         }
         return start..<place
+    }
+
+    /// Where the first element begins that is called title.
+    fileprivate var titleTag: Int? {
+        var place = 0
+        while let start = first(UInt8(ascii: "<"), from: place, before: count) {
+            if holds("<title>", at: start) || holds("<title ", at: start) { return start }
+            place = start + 1
+        }
+        return nil
     }
 
     fileprivate func speaksOfMarks(_ range: Range<Int>) -> Bool { range.contains { holds("sonicdiff", at: $0) } }

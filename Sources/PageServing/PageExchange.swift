@@ -146,7 +146,7 @@ package struct PageExchange: Sendable {
             let takesDictionary = codings.takesDictionaries && mayBeDictionary(fields)
             if takesDictionary { memory.keep(page, as: SHA256Digest(of: page)) }
             let reply = PageAnswer(to: question, with: split)
-            return (answer(reply, of: split, asIs, takesDictionary), reply.outcome)
+            return (answer(reply, of: split, asIs, takesDictionary), reply.outcome(of: question))
         case .has(let digest, let dictionary) where mayBeDictionary(fields):
             memory.keep(page, as: SHA256Digest(of: page))
             let fields = offered(asIs)
@@ -311,11 +311,11 @@ extension HTTPHeaders {
 }
 
 extension PageAnswer {
-    fileprivate var outcome: PageTally.Outcome {
+    fileprivate func outcome(of question: PageQuestion) -> PageTally.Outcome {
         switch self {
         case .notModified: .notModified
         case .data: .data
-        case .page: .page
+        case .page: question.templateTag == nil ? .first : .template
         }
     }
 }

@@ -5,8 +5,10 @@ package struct PageTally: Equatable, Sendable {
         case notModified
         /// Title and blocks alone, for a template that the client has.
         case data
-        /// A page of the protocol, whole: a client's first, or one with another template.
-        case page
+        /// A page of the protocol, whole, to a client that has no template of it.
+        case first
+        /// The same, for the template is another, or the page has no data.
+        case template
         /// Compressed against a page that the client has.
         case dictionary
         /// As its server sent it.

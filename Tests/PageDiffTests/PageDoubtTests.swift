@@ -97,14 +97,31 @@ struct PageDoubtTests {
     }
 
     @Test(arguments: [
-        "{a}<!--sonicdiff-a-->1<!--sonicdiff-a-end-->", "<!--sonicdiff-a-->{title}<!--sonicdiff-a-end-->",
-        "<!--sonicdiff-a--><title>1</title><!--sonicdiff-a-end-->",
+        ("<title>x</title>\n{a}\n<!--sonicdiff-a-->1<!--sonicdiff-a-end-->", 2, "a"),
+        ("\n<!--sonicdiff-a-->{title}<!--sonicdiff-a-end-->", 2, "title"),
+        ("<!--sonicdiff-a-->1<!--sonicdiff-a-end-->\n\n{a}", 3, "a"),
     ])
-    func `is what else keeps a page from data`(text: String) {
+    func `is the name of a block or of the title in braces, at its line`(text: String, line: Int, name: String) {
         let said =
-            "the page is sent whole: {title} or {NAME} of a block stands in it, or the title or a block is no UTF-8, or a block holds the title, or blocks are over 10000"
-        #expect(Self.told(text) == ["1: \(said)"])
+            "{\(name)} is what stands in the template for the block or title of that name: the page is sent whole"
+        #expect(Self.told(text) == ["\(line): \(said)"])
         #expect(SplitPage(text).data == nil)
+    }
+
+    @Test func `is what else keeps a page from data`() {
+        let said =
+            "the page is sent whole: the title or a block is no UTF-8, or a block holds the title, or blocks are over 10000"
+        let text = "\n<!--sonicdiff-a--><title>1</title><!--sonicdiff-a-end-->"
+        #expect(Self.told(text) == ["2: \(said)"])
+        #expect(SplitPage(text).data == nil)
+    }
+
+    @Test func `is a title that is not on one line, where there are blocks`() {
+        let (title, block) = ("<html>\n<title>\nCart</title>\n", "<!--sonicdiff-a-->1<!--sonicdiff-a-end-->")
+        #expect(
+            Self.told(title + block) == ["2: the title is not on one line: where it changes, the page is sent whole"]
+        )
+        #expect(Self.told(title) == [] && Self.told("<title>Cart</title>\n" + block) == [])
     }
 
     @Test(

@@ -66,7 +66,11 @@ struct PagesTests {
                 let numbers = try #require(line.split(separator: " ").last.map(String.init))
                 let (codes, lines) = try await client("\(url)/live", "\(url)/live")
                 #expect(codes == [1_000, 200], "\(lines)")
-                #expect(try await client("\(url)/still", "\(url)/still").codes == [1_000, 304])
+                #expect(
+                    try await client("\(url)/still", "\(url)/still", "\(url)/live?template=2").codes == [
+                        1_000, 304, 2_000,
+                    ]
+                )
                 let unmarked = try await get("\(url)/plain", "accept-diff: true")
                 #expect(unmarked.hasPrefix("HTTP/1.1 200"))
                 #expect(try await get("\(url)/metrics").hasPrefix("HTTP/1.1 404"), "which is the site's")
@@ -86,8 +90,8 @@ struct PagesTests {
                     let line = text.split(separator: "\n").first { $0.hasPrefix(start) }
                     return line.flatMap { Int($0.dropFirst(start.count)) }
                 }
-                let outcomes = ["page", "data", "notModified", "asItIs", "dictionary"]
-                #expect(outcomes.map { value("answers", $0) } == [2, 1, 1, 1, 0], "\(text)")
+                let outcomes = ["first", "data", "notModified", "template", "asItIs", "dictionary"]
+                #expect(outcomes.map { value("answers", $0) } == [2, 1, 1, 1, 1, 0], "\(text)")
                 let (sent, whole) = (try #require(value("sent_bytes", "data")), value("whole_bytes", "data") ?? 0)
                 #expect(sent > 0 && sent < 500 && whole > 5_000, "\(text)")
                 #expect(value("sent_bytes", "notModified") == 0)

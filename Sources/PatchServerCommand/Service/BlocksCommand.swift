@@ -58,9 +58,12 @@ struct BlocksCommand: AsyncParsableCommand {
     static func json(_ page: SplitPage) -> JSON {
         .fields([
             ("templateTag", .text(page.templateTag.hex)), ("sha1", .text(page.pageTag.hex)),
+            ("sentWhole", .bool(isSentWhole(page))),
             ("blocks", .array(page.marks.blocks.map(\.json))), ("doubts", .array(page.doubts.map(\.json))),
         ])
     }
+
+    private static func isSentWhole(_ page: SplitPage) -> Bool { !page.isMarked || page.data == nil }
 
     static func write(_ page: SplitPage, to console: Console, warnings: Console) {
         console.line("template tag: \(page.templateTag.hex)")
@@ -69,6 +72,7 @@ struct BlocksCommand: AsyncParsableCommand {
             var table = Table(["block", Table.Column("bytes", .right)])
             for block in page.marks.blocks { table.add(["\(block.name)", "\(Words.grouped(block.range.count))"]) }
             table.write(to: console)
+            if isSentWhole(page) { console.line("the page is sent whole each time") }
         } else {
             console.line("no blocks: the page is sent whole")
         }
