@@ -53,7 +53,7 @@ struct MiddlewareTests {
     }
 
     private func get(_ url: String, _ fields: String...) async throws -> (head: String, body: String) {
-        let arguments = ["-sSi", "--max-time", "60", url] + fields.flatMap { ["-H", $0] }
+        let arguments = ["-sSi", "--max-time", "20", url] + fields.flatMap { ["-H", $0] }
         let run = try await Subprocess.run(
             .name("curl"),
             arguments: Arguments(arguments),
