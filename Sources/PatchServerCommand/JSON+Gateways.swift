@@ -27,8 +27,9 @@ extension JSON {
         let open = number("open").map { "version \($0) can be fetched" } ?? "nothing can be fetched"
         guard let told = self["told"] else { return open }
         let words = "clients are told \(told.text)"
-        // A package that lies there for whoever asks is of no use to those who are told to delete.
-        return told["e"] == nil ? "\(open), and \(words)" : "\(words), and delete what they have"
+        // A package that lies there for whoever asks is of no use to those who are told to delete, or to wait.
+        if told["e"] != nil { return "\(words), and delete what they have" }
+        return told.isTrue("p") ? "\(words): nobody new takes any" : "\(open), and \(words)"
     }
 
     private func developersWords(_ name: String) -> [String] {

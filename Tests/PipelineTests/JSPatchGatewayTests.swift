@@ -329,7 +329,12 @@ struct JSPatchGatewayTests {
                     "\(counted)"
                 )
                 #expect(!counted.contains("cart 1 has a head-count"))
-                #expect(try await Self.told(world, url) == #"{"p":true,"r":true,"v":1} 200"#)
+                let told = #"{"p":true,"r":true,"v":1}"#
+                #expect(try await Self.told(world, url) == "\(told) 200")
+                #expect(
+                    counted.contains("platform \(Self.appKey) 2.1: clients are told \(told): nobody new takes any\n"),
+                    "\(counted)"
+                )
 
                 try Self.describe(
                     world,

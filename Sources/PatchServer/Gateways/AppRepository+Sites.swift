@@ -61,10 +61,12 @@ extension AppRepository {
 }
 
 extension AppRepository {
-    /// What developers are told since a channel was published; nothing is read for an app without their channel.
-    func developersNow(
-        after channel: ChannelName,
-        in state: PublishedState
+    /// What developers are told once a channel was published; nothing is read for an app without their channel.
+    ///
+    /// - Parameter state: the one before.
+    func developers(
+        since channel: ChannelName,
+        over state: PublishedState
     ) throws(ServerError) -> [DevelopersStanding] {
         let names = [channel] + state.channels.keys
         guard names.contains(where: { $0.text == PackageSite.developers }) else { return [] }

@@ -234,7 +234,7 @@ extension AppRepository {
                 lapses = DialLapse.all(from: old, to: turned) { known.rows[$0]?.channel == channel }
             }
             // It is published: whatever is damaged in another channel is for `check` to say.
-            let developers = (try? developersNow(after: channel, in: state)) ?? []
+            let developers = (try? developers(since: channel, over: state)) ?? []
             return .published(
                 Publication(
                     channel: channel,

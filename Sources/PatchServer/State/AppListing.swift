@@ -112,7 +112,7 @@ extension AppListing.Patch {
                 dial.map {
                     .fields([
                         ("rollout", .integer($0.rollout)), ("paused", .bool($0.paused)),
-                        ("reason", $0.reason.map { .text($0) }),
+                        ("headcount", $0.headcount.map { .integer($0) }), ("reason", $0.reason.map { .text($0) }),
                     ])
                 }
             ), ("size", .integer(size)), ("assets", kind == .bundle ? .integer(assets) : nil),

@@ -118,8 +118,10 @@ extension PackageStanding {
 }
 
 extension AppListing.Patch {
-    /// Ten thousandths as percent; the dial where it says less.
+    /// Ten thousandths as percent; the dial where it says less, and its head-count.
     fileprivate var rolloutText: String {
-        dial?.paused == true ? "paused" : "\(RolloutShare(min(rollout, dial?.rollout ?? rollout)))"
+        guard dial?.paused != true else { return "paused" }
+        let places = dial?.headcount.map { ", \(Words.count($0, "place"))" } ?? ""
+        return "\(RolloutShare(min(rollout, dial?.rollout ?? rollout)))\(places)"
     }
 }
