@@ -53,6 +53,22 @@ struct StoreLockTests {
         withExtendedLifetime(alone) {}
     }
 
+    @Test func `is free when its owner lets go, though a child that was just forked has the file open still`() throws {
+        let inherited: FileDescriptor
+        do {
+            let lock = try StoreLock(path)
+            let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
+                (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == path.string
+            }
+            try #require(descriptors.count == 1)
+            // As fork(2) does it: one open file under a second descriptor.
+            inherited = try FileDescriptor(rawValue: try #require(Int32(descriptors[0]))).duplicate()
+            withExtendedLifetime(lock) {}
+        }
+        #expect(refusal(path) == nil)
+        try inherited.close()
+    }
+
     @Test func `names the process that holds it, and is free when that process is killed`() throws {
         let holder = try Holder(of: path)
         #expect(refusal(path) == .held(path, by: holder.pid))

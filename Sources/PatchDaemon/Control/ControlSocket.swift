@@ -35,7 +35,11 @@ struct ControlSocket: ~Copyable {
         } catch { throw .file(error) }
         let lock = unsafe Glibc.open(folder.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard lock >= 0 else { throw .cannotListen(path, Errno(rawValue: errno)) }
-        defer { close(lock) }
+        defer {
+            // By name: a child that was just forked has the folder open too.
+            flock(lock, LOCK_UN)
+            close(lock)
+        }
         guard flock(lock, LOCK_EX) == 0 else { throw .cannotListen(path, Errno(rawValue: errno)) }
         guard try Self.isFree(path) else { throw .answered(path) }
         do throws(FileError) {

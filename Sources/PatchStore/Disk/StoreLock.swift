@@ -22,6 +22,9 @@ extension StoreLockError: CustomStringConvertible {
 ///
 /// A flock(2), exclusive unless it is shared: the kernel releases it when the process ends, however it ends, so a lock is never
 /// stale. The file itself stays, empty: removing it would let two owners lock two files of one name.
+///
+/// The lock is released by name, not by closing the file alone: a child that this process has forked has the file open too
+/// until it executes its program, which takes its time on a busy machine.
 package struct StoreLock: ~Copyable {
     /// How often a waiting process asks again.
     private static let pollInterval = Duration.milliseconds(50)
@@ -91,6 +94,7 @@ package struct StoreLock: ~Copyable {
 
     deinit {
         try? file.descriptor.resize(to: 0)
+        flock(file.descriptor.rawValue, LOCK_UN)
     }
 
     private static func holder(of path: FilePath) -> Int? {
