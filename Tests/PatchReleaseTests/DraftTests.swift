@@ -275,6 +275,39 @@ struct DraftTests {
         }
     }
 
+    @Test
+    func
+        `of a promotion leaves behind what the other channel only keeps, so whom a share leaves out keeps what he has`()
+        throws
+    {
+        let own = published(try ReleaseDraft([described("a", "1", bytes: "1")], base: nil))
+        func tested(_ rules: PatchRules) throws -> ReleaseContents {
+            let two = published(try ReleaseDraft([described("a", "2", bytes: "2")], base: nil))
+            return published(try ReleaseDraft([described("a", "3", bytes: "3", rules: rules)], base: two))
+        }
+        let share: [PatchID: Int] = [named("a"): 1_000]
+        let open = try tested(.everyone)
+        #expect(labels(try ReleaseDraft(promoting: open, over: own)) == ["a 3", "a 1"])
+        #expect(labels(try ReleaseDraft(promoting: open, over: own, rollouts: share)) == ["a 3", "a 1"])
+        // Half of the other channel's devices are given 2, and so would be half of these, but for the share that is named.
+        let half = try tested(PatchRules(rollout: 5_000))
+        #expect(labels(try ReleaseDraft(promoting: half, over: own)) == ["a 3", "a 2"])
+        #expect(labels(try ReleaseDraft(promoting: half, over: own, rollouts: share)) == ["a 3", "a 1"])
+        // What meets no condition is given 2 there, and here.
+        let european = try tested(PatchRules(condition: "region==eu"))
+        #expect(labels(try ReleaseDraft(promoting: european, over: own, rollouts: share)) == ["a 3", "a 2"])
+        // An older version that both list stands under this channel's rules, and its content is nobody's concern.
+        let conflicting = published(
+            try ReleaseDraft(
+                [described("a", "2", bytes: "other", rules: PatchRules(rollout: 7_000))],
+                base: own
+            )
+        )
+        let rows = try ReleaseDraft(promoting: open, over: conflicting, rollouts: share).rows
+        #expect(rows.map(\.label.description) == ["a 3", "a 2", "a 1"])
+        #expect(rows.map(\.rules.rollout) == [1_000, 7_000, 10_000])
+    }
+
     @Test func `of a promotion is refused when both channels give one label another content`() throws {
         let own = published(try ReleaseDraft([described("a", "1", bytes: "one")], base: nil))
         let tested = published(try ReleaseDraft([described("a", "1", bytes: "other")], base: nil))

@@ -181,10 +181,10 @@ struct IdleTests {
         try await world.device.launchAndConfirm()
         let full = FileError.io(.watch, "/store", .noSpace)
         waits.fail(with: full)
-        try await running { _ in
+        try await running(changing: { $0.unwatchedInterval = RunningApp.Settings().unwatchedInterval }) { _ in
             await another()
             await another()
-            #expect(waits.pauses.allSatisfy { $0 == .milliseconds(1) } && !waits.pauses.isEmpty)
+            #expect(waits.pauses.allSatisfy { $0 == .seconds(1) } && !waits.pauses.isEmpty)
             #expect(await world.nextEvents(2) == ["serving web 1", "trouble \(SyncError.file(full))"])
             waits.fail(with: nil)
             await another()

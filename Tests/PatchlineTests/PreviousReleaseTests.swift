@@ -59,6 +59,7 @@ private struct Kept {
         server.listening(on: AssetServer.port)
         var settings = RunningApp.Settings()
         settings.watchInterval = .milliseconds(1)
+        settings.unwatchedInterval = .milliseconds(1)
         app = RunningApp(device: device.device, server: server, settings: settings) { [damaged] event in
             if case .damaged(let files) = event { damaged.withLockedValue { $0 += files } }
         }

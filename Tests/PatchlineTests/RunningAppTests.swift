@@ -54,6 +54,7 @@ struct Launched {
         settings.startupTimeout = timeout
         settings.startupTimer = start
         settings.watchInterval = .milliseconds(1)
+        settings.unwatchedInterval = .milliseconds(1)
         change(&settings)
         let app = RunningApp(
             device: device.device,

@@ -11,7 +11,7 @@ extension ServerReportTranscripts {
             version: version,
             kind: .bundle,
             sha256: sha256,
-            rollout: rollout,
+            rules: PatchRules(rollout: rollout),
             dial: nil,
             size: 1,
             assets: 1
@@ -24,7 +24,14 @@ extension ServerReportTranscripts {
             func channel(_ name: ChannelName, _ patches: [AppListing.Patch]) -> AppListing.Channel {
                 AppListing.Channel(name: name, version: 7, published: Sample.before, patches: patches)
             }
-            let other = channel(Sample.beta, [Self.listed(Sample.version, Sample.digest, rollout: 10_000)])
+            // The second is kept behind one for everybody, and stays there.
+            let other = channel(
+                Sample.beta,
+                [
+                    Self.listed(Sample.version, Sample.digest, rollout: 10_000),
+                    Self.listed(Sample.named("1.3.0"), Sample.otherDigest, rollout: 10_000),
+                ]
+            )
             return AppListing(app: Sample.app, roles: [], channels: [other, channel(Sample.channel, own)], drafts: [])
         }
         let same = Self.listed(Sample.version, Sample.digest, rollout: 10_000)

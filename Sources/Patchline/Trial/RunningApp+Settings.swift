@@ -44,8 +44,10 @@ extension RunningApp {
         package var bundle: PatchID?
         /// Whether this host evaluates script patches: then a selection with new scripts alone starts at once.
         package var runsScripts = false
-        /// How often `state.json` is checked.
+        /// The least time between two looks at the files that are followed.
         package var watchInterval = Duration.milliseconds(50)
+        /// How often they are looked at where the system does not tell of changes: an idle device is to sleep all the same.
+        package var unwatchedInterval = Duration.seconds(1)
 
         package init() {}
     }

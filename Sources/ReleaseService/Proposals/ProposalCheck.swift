@@ -61,13 +61,18 @@ struct ProposalCheck: Equatable, Sendable {
     ) throws(ProposalFault) -> [String] {
         var lines: [String] = []
         for patch in source.patches {
+            let versions = source.patches.filter { $0.patchID == patch.patchID }
+            let rollout = rollouts[patch.patchID]
+            guard versions.prefix(PatchRules.promoted(versions.map(\.rules), rollout: rollout)).contains(patch) else {
+                continue
+            }
             let label = Label(patchID: patch.patchID, version: patch.version)
-            let isFirst = source.patches.first { $0.patchID == patch.patchID } == patch
-            let share = isFirst ? rollouts[patch.patchID].map { ", for \(RolloutShare($0)) of devices" } ?? "" : ""
+            let isFirst = versions.first == patch
+            let share = isFirst ? rollout.map { ", for \(RolloutShare($0)) of devices" } ?? "" : ""
             let own = current?.patches.filter { $0.patchID == patch.patchID } ?? []
             if let same = own.first(where: { $0.version == patch.version }) {
                 guard same.sha256 == patch.sha256 else { throw .otherContent(label) }
-                let rollout = isFirst ? rollouts[patch.patchID] ?? patch.rollout : patch.rollout
+                let rollout = isFirst ? rollout ?? patch.rollout : patch.rollout
                 if same.rollout != rollout {
                     lines.append(
                         "~ \(label): rollout goes from \(RolloutShare(same.rollout)) to \(RolloutShare(rollout))"
