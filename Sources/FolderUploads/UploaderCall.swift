@@ -41,7 +41,6 @@ enum UploaderCall: Equatable, Sendable {
 
     private static func check(_ request: FileRequest, posts type: String) throws(UploaderError) {
         guard request.method == .POST else { throw .wrongMethod(allow: "POST") }
-        let given = request.headers.first(name: "Content-Type")?.prefix { $0 != ";" && $0 != " " }.lowercased()
-        guard given == type else { throw .wrongType(wanted: type) }
+        guard request.headers.mediaType == type else { throw .wrongType(wanted: type) }
     }
 }

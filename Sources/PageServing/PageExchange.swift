@@ -1,3 +1,4 @@
+import HTTPFiles
 import NIOConcurrencyHelpers
 package import NIOHTTP1
 import PageDiff
@@ -66,13 +67,13 @@ package struct PageExchange: Sendable {
 
     package func plan(status: Int, fields: HTTPHeaders) -> Plan {
         // Another one speaks the protocol already.
-        guard status == 200, Self.isPage(fields), !fields.contains(name: PageField.templateTag) else {
+        guard status == 200, fields.isPage, !fields.contains(name: PageField.templateTag) else {
             return .passes(fields)
         }
         var passed = fields
         passed.vary(by: client == .other ? Self.asks : Self.asks + Self.codes)
         let length = fields.first(name: "Content-Length").flatMap { Int($0) } ?? 0
-        guard Coding(fields) != nil, !fields.directives.contains("no-transform"), length <= PageLimits.page else {
+        guard Coding(fields) != nil, !fields.cacheDirectives.contains("no-transform"), length <= PageLimits.page else {
             return .passes(passed)
         }
         switch client {
@@ -174,7 +175,7 @@ package struct PageExchange: Sendable {
         fields.keepFromSharedCaches()
         var rule = rule
         // What is to be stored nowhere is not for clients to keep either.
-        if fields.directives.contains("no-store") { rule.cacheOffline = .keepNothing }
+        if fields.cacheDirectives.contains("no-store") { rule.cacheOffline = .keepNothing }
         for (name, value) in answer.fields(of: page, by: rule) { fields.replaceOrAdd(name: name, value: value) }
         switch answer {
         case .notModified:
@@ -263,29 +264,17 @@ package struct PageExchange: Sendable {
     private static func level(for size: Int) -> Int { size <= 100_000 ? 9 : 5 }
 
     private func mayBeDictionary(_ fields: HTTPHeaders) -> Bool {
-        guard route.dictionaries.hold(isOpen: isOpen), !fields.directives.contains("no-store") else { return false }
+        guard route.dictionaries.hold(isOpen: isOpen), !fields.cacheDirectives.contains("no-store") else {
+            return false
+        }
         return route.dictionaries == .all || !fields.contains(name: "Set-Cookie")
     }
 
     private static let asks = [PageField.acceptDiff, PageField.templateTag]
     private static let codes = ["Accept-Encoding", "Available-Dictionary"]
-
-    private static func isPage(_ fields: HTTPHeaders) -> Bool {
-        let type = fields.first(name: "Content-Type")?.lowercased().prefix { $0 != ";" && $0 != " " } ?? ""
-        return type == "text/html" || type == "application/xhtml+xml"
-    }
 }
 
 extension HTTPHeaders {
-    /// Of `Cache-Control`, in lower case and without what they are set to.
-    fileprivate var directives: Set<String> {
-        Set(
-            self["Cache-Control"].flatMap { $0.split(separator: ",") }.map {
-                $0.lowercased().filter { $0 != " " && $0 != "\t" }
-            }.map { String($0.prefix { $0 != "=" }) }
-        )
-    }
-
     /// Many of them do not look at `Vary`: one client's data, or what only it can decode, would be every browser's page.
     ///
     /// - Parameter askingAlways: whether clients, too, have to ask where their server says nothing of how long the answer holds.

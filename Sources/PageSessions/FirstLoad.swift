@@ -1,3 +1,4 @@
+import HTTPFiles
 import NIOHTTP1
 import PageDiff
 
@@ -16,7 +17,7 @@ enum FirstLoad: Equatable, Sendable {
         case 200 where reply.isOfProtocol && reply.templateChanged == false: self = .askPlainly
         case 200 where fields.pageCoding(against: nil) == nil: self = .pass
         case 200 where reply.isOfProtocol: self = .collect
-        case 200 where takesUntagged && fields.isHTML && !fields.forbidKeeping: self = .collect
+        case 200 where takesUntagged && fields.isPage && !fields.cacheDirectives.contains("no-store"): self = .collect
         default: self = .pass
         }
     }

@@ -26,7 +26,7 @@ struct LinkedRequest: Equatable, Sendable {
 extension LinkedRequest {
     /// Whether somebody wants what the server has now, as browsers do who load a page again without their cache.
     private static func asksAnew(_ fields: HTTPHeaders) -> Bool {
-        (fields["Cache-Control"] + fields["Pragma"]).contains { $0.lowercased().contains("no-cache") }
+        fields.cacheDirectives.contains("no-cache") || CacheDirectives(fields["Pragma"]).contains("no-cache")
     }
 }
 
@@ -37,14 +37,14 @@ enum LinkAge {
     /// Nil for one that is not kept.
     static func time(of status: Int, _ fields: HTTPHeaders) -> Duration? {
         let varies = fields[canonicalForm: "Vary"].map { $0.lowercased() }
-        let rules = fields[canonicalForm: "Cache-Control"].map { $0.lowercased() }
+        let rules = fields.cacheDirectives
         guard status == 200, !fields.contains(name: "Set-Cookie"), fields.pageCoding(against: nil) != nil,
             varies.allSatisfy({ ["accept-encoding", "origin"].contains($0) }),
-            !rules.contains(where: { $0.hasPrefix("no-store") || $0.hasPrefix("no-cache") })
+            !rules.contains("no-store"), !rules.contains("no-cache")
         else { return nil }
-        guard let rule = rules.first(where: { $0.hasPrefix("max-age=") }) else { return PageLimits.linkTime }
+        guard rules.contains("max-age") else { return PageLimits.linkTime }
         let age = fields.first(name: "Age").flatMap { Int($0) } ?? 0
-        guard let seconds = Int(rule.dropFirst("max-age=".count)), seconds > 0, age >= 0 else { return nil }
+        guard let seconds = rules.seconds("max-age"), seconds > 0, age >= 0 else { return nil }
         let left = min(seconds, longest) - min(age, longest)
         return left > 0 ? .seconds(left) : nil
     }

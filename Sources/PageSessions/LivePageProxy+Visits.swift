@@ -216,7 +216,8 @@ extension LivePageProxy {
         case .tooLarge: return (.plain, answered)
         case .whole(let body):
             let takesUntagged =
-                visit.pages.takesUntagged && stream.headers.isHTML && !stream.headers.forbidKeeping
+                visit.pages.takesUntagged && stream.headers.isPage
+                && !stream.headers.cacheDirectives.contains("no-store")
             return (PageOutcome(of: reply, body: body, kept: page, takesUntagged: takesUntagged), answered)
         }
     }
@@ -299,7 +300,8 @@ extension PageReply {
     init(_ stream: ServedStream) {
         self.init(status: Int(stream.status.code)) { name in
             let value = stream.headers.first(name: name)
-            let keepsNothing = name == PageField.cacheOffline && value != nil && stream.headers.forbidKeeping
+            let keepsNothing =
+                name == PageField.cacheOffline && value != nil && stream.headers.cacheDirectives.contains("no-store")
             return keepsNothing ? CacheOffline.keepNothing.rawValue : value
         }
     }

@@ -71,16 +71,6 @@ extension HTTPHeaders {
         add(name: "Server-Timing", value: "patchline-page;desc=\"\(visit)\"")
     }
 
-    var isHTML: Bool {
-        let type = first(name: "Content-Type")?.lowercased() ?? ""
-        return type.hasPrefix("text/html") || type.hasPrefix("application/xhtml+xml")
-    }
-
-    /// Whether their server wants the answer kept nowhere.
-    var forbidKeeping: Bool {
-        self["Cache-Control"].contains { $0.lowercased().contains("no-store") }
-    }
-
     /// Nil for a coding that is not read here.
     ///
     /// - Parameter page: the one that its server was told of.

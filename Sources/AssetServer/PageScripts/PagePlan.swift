@@ -1,4 +1,5 @@
 import HTTPFiles
+import NIOHTTP1
 
 /// Where in a page scripts are put, and under which type it is sent then; or why it stays as it is.
 ///
@@ -55,7 +56,7 @@ package enum PagePlan: Equatable, Sendable {
 
     /// Whether such an answer is a page at all.
     static func isHTML(_ contentType: String) -> Bool {
-        contentType.prefix { $0 != ";" }.lowercased().filter { $0 != " " } == "text/html"
+        HTTPHeaders.mediaType(contentType) == "text/html"
     }
 
     private struct Fault: Error {

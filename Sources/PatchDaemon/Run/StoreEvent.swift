@@ -35,17 +35,8 @@ package enum RunnerFault: Error, Equatable, Sendable {
         files: any FileOperations
     ) throws(RunnerFault) -> APIProxy.Settings? {
         let file = try path.map { path throws(RunnerFault) in try read(path, files) }
-        let all = rules.compactMap { try? ProxyRule(argument: $0) } + (file?.rules ?? [])
-        guard !all.isEmpty else { return nil }
-        guard all.count <= ProxyRules.maxRules else {
-            throw .other("there are more than \(ProxyRules.maxRules) proxy rules")
-        }
-        do throws(TLSFault) {
-            let authorities = file?.authorities.map { Array($0.utf8) }
-            var settings = APIProxy.Settings(rules: ProxyRules(all), trust: try TLSTrust(authorities: authorities))
-            if let seconds = file?.timeoutSeconds { settings.timeout = .seconds(seconds) }
-            return settings
-        } catch { throw .other(error.description) }
+        let own = rules.compactMap { try? ProxyRule(argument: $0) }
+        do throws(ProxySettingsFault) { return try .telling(own, before: file) } catch { throw .other("\(error)") }
     }
 
     private static func read(_ path: FilePath, _ files: any FileOperations) throws(RunnerFault) -> ProxyFile {

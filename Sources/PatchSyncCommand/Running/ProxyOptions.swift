@@ -64,22 +64,12 @@ struct ProxyOptions: ParsableArguments {
     func settings() throws(Failure) -> APIProxy.Settings? {
         let file = try file.map { path throws(Failure) in try Self.read(path) }
         let own = rules.compactMap { try? ProxyRule(argument: $0) }
-        let all = own + (file?.rules ?? [])
-        guard !all.isEmpty else { return nil }
-        guard all.count <= ProxyRules.maxRules else {
-            throw Failure("there are more than \(ProxyRules.maxRules) proxy rules", exitCode: .malformed)
-        }
-        var settings = APIProxy.Settings(rules: ProxyRules(all), trust: try trust(file))
-        if let seconds = timeout ?? file?.timeoutSeconds { settings.timeout = .seconds(seconds) }
-        return settings
-    }
-
-    private func trust(_ file: ProxyFile?) throws(Failure) -> TLSTrust {
-        let pem: [UInt8]? =
-            if let authorities { try Self.bytes(of: authorities, limit: Limits.certificates) } else {
-                file?.authorities.map { Array($0.utf8) }
-            }
-        do throws(TLSFault) { return try TLSTrust(authorities: pem) } catch {
+        let pem = try authorities.map { path throws(Failure) in try Self.bytes(of: path, limit: Limits.certificates) }
+        do throws(ProxySettingsFault) {
+            return try .telling(own, before: file, authorities: pem, timeoutSeconds: timeout)
+        } catch .tooManyRules {
+            throw Failure("\(ProxySettingsFault.tooManyRules)", exitCode: .malformed)
+        } catch {
             throw Failure(
                 "no certificate of an authority in PEM",
                 hint: "--proxy-ca, or \"ca\" of the --proxies file.",

@@ -80,25 +80,19 @@ extension PatchlineApp {
         var proxying: APIProxy.Settings? {
             get throws(PatchlineError) {
                 let file = try readProxyFile()
-                guard !proxyRules.isEmpty || file?.rules.isEmpty == false else { return nil }
-                guard proxyRules.count + (file?.rules.count ?? 0) <= ProxyRules.maxRules else {
-                    throw PatchlineError("there are more than \(ProxyRules.maxRules) proxy rules")
-                }
                 var rules: [ProxyRule] = []
                 for text in proxyRules {
                     do throws(ProxyRuleError) { rules.append(try ProxyRule(argument: text)) } catch {
                         throw PatchlineError("the proxy rule '\(text)' \(error)")
                     }
                 }
-                do throws(TLSFault) {
-                    let authorities = proxyAuthorities ?? file?.authorities.map { Array($0.utf8) }
-                    var settings = APIProxy.Settings(
-                        rules: ProxyRules(rules + (file?.rules ?? [])),
-                        trust: try TLSTrust(authorities: authorities)
-                    )
-                    if let seconds = file?.timeoutSeconds { settings.timeout = .seconds(seconds) }
-                    return settings
-                } catch { throw PatchlineError("proxyAuthorities holds no certificate of an authority in PEM") }
+                do throws(ProxySettingsFault) {
+                    return try .telling(rules, before: file, authorities: proxyAuthorities)
+                } catch .authorities {
+                    throw PatchlineError("proxyAuthorities holds no certificate of an authority in PEM")
+                } catch {
+                    throw PatchlineError("\(error)")
+                }
             }
         }
     }

@@ -1,0 +1,38 @@
+package import NIOHTTP1
+
+extension HTTPHeaders {
+    /// Of `Content-Type`, in lower case and without parameters; empty where there is none (RFC 9110 §8.3.1).
+    package var mediaType: String { first(name: "Content-Type").map { Self.mediaType($0) } ?? "" }
+
+    /// Whether the content is a page for browsers.
+    package var isPage: Bool { ["text/html", "application/xhtml+xml"].contains(mediaType) }
+
+    /// Of a value of `Content-Type`.
+    package static func mediaType(_ contentType: String) -> String {
+        contentType.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+    }
+
+    package var cacheDirectives: CacheDirectives { CacheDirectives(self["Cache-Control"]) }
+}
+
+/// The directives of `Cache-Control`, by name in lower case (RFC 9111 §5.2).
+package struct CacheDirectives: Equatable, Sendable {
+    private let values: [String: String]
+
+    /// Of a directive that stands there twice, the first counts.
+    package init(_ lines: [String]) {
+        let directives = lines.flatMap { $0.split(separator: ",") }.map { line in
+            let words = line.filter { $0 != " " && $0 != "\t" }
+            let name = words.prefix { $0 != "=" }
+            return (name.lowercased(), String(words.dropFirst(name.count + 1)))
+        }
+        values = Dictionary(directives) { first, _ in first }
+    }
+
+    package func contains(_ name: String) -> Bool { values[name] != nil }
+
+    /// What a directive is set to, in seconds; nil where it is not there, or is no number.
+    package func seconds(_ name: String) -> Int? {
+        values[name].flatMap { $0.allSatisfy { $0.isASCII && $0.isNumber } ? Int($0) : nil }
+    }
+}

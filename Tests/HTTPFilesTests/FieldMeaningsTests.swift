@@ -1,0 +1,35 @@
+import HTTPFiles
+import NIOHTTP1
+import Testing
+
+@Suite("What an answer's fields mean")
+struct FieldMeaningsTests {
+    @Test func `is of one media type, whatever its letters and parameters`() {
+        for (value, type, isPage) in [
+            ("text/html", "text/html", true), ("Text/HTML ; charset=utf-8", "text/html", true),
+            ("application/xhtml+xml;q=1", "application/xhtml+xml", true), ("text/htmlx", "text/htmlx", false),
+            ("text/plain; text/html", "text/plain", false), ("", "", false),
+        ] {
+            let fields = HTTPHeaders([("content-type", value)])
+            #expect(fields.mediaType == type && fields.isPage == isPage, "\(value)")
+        }
+        #expect(HTTPHeaders().mediaType == "" && !HTTPHeaders().isPage)
+    }
+
+    @Test func `says by whole names who may keep an answer, and for how long`() {
+        let fields = HTTPHeaders([
+            ("Cache-Control", "Private, MAX-AGE = 60,,"),
+            ("cache-control", "no-store, max-age=5, s-maxage=-1, x-no-cache"),
+        ])
+        let directives = fields.cacheDirectives
+        #expect(directives.contains("private") && directives.contains("no-store"))
+        #expect(!directives.contains("no-cache") && !directives.contains("") && !directives.contains("age"))
+        #expect(directives.seconds("max-age") == 60, "the first counts")
+        #expect(directives.seconds("s-maxage") == nil && directives.contains("s-maxage"))
+        #expect(directives.seconds("private") == nil && directives.seconds("stale-if-error") == nil)
+        for wrong in ["max-age=", "max-age=+5", "max-age=1e3", "max-age=99999999999999999999", "max-age=٣"] {
+            #expect(CacheDirectives([wrong]).seconds("max-age") == nil, "\(wrong)")
+        }
+        #expect(HTTPHeaders().cacheDirectives == CacheDirectives([]))
+    }
+}
