@@ -275,37 +275,51 @@ struct DraftTests {
         }
     }
 
-    @Test
-    func
-        `of a promotion leaves behind what the other channel only keeps, so whom a share leaves out keeps what he has`()
+    @Test func `of a promotion to a share leaves older versions where they are, so everybody else keeps what he has`()
         throws
     {
-        let own = published(try ReleaseDraft([described("a", "1", bytes: "1")], base: nil))
-        func tested(_ rules: PatchRules) throws -> ReleaseContents {
-            let two = published(try ReleaseDraft([described("a", "2", bytes: "2")], base: nil))
-            return published(try ReleaseDraft([described("a", "3", bytes: "3", rules: rules)], base: two))
-        }
+        let own = published(
+            try ReleaseDraft([described("a", "1", bytes: "1"), described("b", "1", bytes: "b")], base: nil)
+        )
         let share: [PatchID: Int] = [named("a"): 1_000]
-        let open = try tested(.everyone)
-        #expect(labels(try ReleaseDraft(promoting: open, over: own)) == ["a 3", "a 1"])
-        #expect(labels(try ReleaseDraft(promoting: open, over: own, rollouts: share)) == ["a 3", "a 1"])
-        // Half of the other channel's devices are given 2, and so would be half of these, but for the share that is named.
-        let half = try tested(PatchRules(rollout: 5_000))
-        #expect(labels(try ReleaseDraft(promoting: half, over: own)) == ["a 3", "a 2"])
-        #expect(labels(try ReleaseDraft(promoting: half, over: own, rollouts: share)) == ["a 3", "a 1"])
-        // What meets no condition is given 2 there, and here.
-        let european = try tested(PatchRules(condition: "region==eu"))
-        #expect(labels(try ReleaseDraft(promoting: european, over: own, rollouts: share)) == ["a 3", "a 2"])
-        // An older version that both list stands under this channel's rules, and its content is nobody's concern.
-        let conflicting = published(
+        for rules in [PatchRules.everyone, PatchRules(rollout: 5_000), PatchRules(condition: "region==eu")] {
+            let two = published(
+                try ReleaseDraft([described("a", "2", bytes: "2"), described("b", "2", bytes: "bb")], base: nil)
+            )
+            let tested = published(
+                try ReleaseDraft(
+                    [described("a", "3", bytes: "3", rules: rules), described("b", "3", bytes: "bbb", rules: rules)],
+                    base: two
+                )
+            )
+            let rows = try ReleaseDraft(promoting: tested, over: own, rollouts: share).rows
+            let isOpen = rules == .everyone
+            #expect(
+                rows.map(\.label.description) == ["a 3", "a 1", "b 3", "b 2"],
+                "only what a share is named for: \(rules)"
+            )
+            #expect(rows[0].rules.rollout == 1_000 && rows[0].rules.condition == rules.condition)
+            #expect(rows[1].rules == .everyone && rows[2].rules.isForEveryone == isOpen)
+            #expect(labels(try ReleaseDraft(promoting: tested, over: nil, rollouts: share)) == ["a 3", "b 3", "b 2"])
+        }
+        // What both list stands under this channel's rules, and under one content.
+        func three(_ two: String) throws -> ReleaseContents {
+            let older = published(try ReleaseDraft([described("a", "2", bytes: two)], base: nil))
+            return published(try ReleaseDraft([described("a", "3", bytes: "3")], base: older))
+        }
+        let slow = published(
             try ReleaseDraft(
-                [described("a", "2", bytes: "other", rules: PatchRules(rollout: 7_000))],
+                [described("a", "2", bytes: "2", rules: PatchRules(rollout: 7_000)), described("b", "1", bytes: "b")],
                 base: own
             )
         )
-        let rows = try ReleaseDraft(promoting: open, over: conflicting, rollouts: share).rows
-        #expect(rows.map(\.label.description) == ["a 3", "a 2", "a 1"])
-        #expect(rows.map(\.rules.rollout) == [1_000, 7_000, 10_000])
+        let rows = try ReleaseDraft(promoting: try three("2"), over: slow, rollouts: share).rows
+        #expect(rows.map(\.label.description) == ["a 3", "a 2", "a 1", "b 1"])
+        #expect(rows.map(\.rules.rollout) == [1_000, 7_000, 10_000, 10_000])
+        let digest = SHA256Digest(of: Array("2".utf8)).hex.prefix(12)
+        #expect(throws: SigningError.republished(label("a", "2"), difference: "sha256 \(digest)… in production")) {
+            try ReleaseDraft(promoting: try three("other"), over: slow, rollouts: share)
+        }
     }
 
     @Test func `of a promotion is refused when both channels give one label another content`() throws {

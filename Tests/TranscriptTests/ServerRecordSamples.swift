@@ -11,7 +11,7 @@ extension ServerReportTranscripts {
             version: version,
             kind: .bundle,
             sha256: sha256,
-            rules: PatchRules(rollout: rollout),
+            rollout: rollout,
             dial: nil,
             size: 1,
             assets: 1
@@ -24,7 +24,7 @@ extension ServerReportTranscripts {
             func channel(_ name: ChannelName, _ patches: [AppListing.Patch]) -> AppListing.Channel {
                 AppListing.Channel(name: name, version: 7, published: Sample.before, patches: patches)
             }
-            // The second is kept behind one for everybody, and stays there.
+            // With a share, the second stays where it is.
             let other = channel(
                 Sample.beta,
                 [

@@ -223,7 +223,7 @@ struct ServerReportTranscripts {
                             version: Sample.version,
                             kind: .bundle,
                             sha256: Sample.digest,
-                            rules: PatchRules(rollout: 5_000),
+                            rollout: 5_000,
                             dial: row(paused: true),
                             size: 4_096,
                             assets: 30

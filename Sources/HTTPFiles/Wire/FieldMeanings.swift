@@ -9,7 +9,7 @@ extension HTTPHeaders {
 
     /// Of a value of `Content-Type`.
     package static func mediaType(_ contentType: String) -> String {
-        contentType.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+        contentType.drop { $0 == " " || $0 == "\t" }.prefix { !" \t;,".contains($0) }.lowercased()
     }
 
     package var cacheDirectives: CacheDirectives { CacheDirectives(self["Cache-Control"]) }
@@ -19,9 +19,9 @@ extension HTTPHeaders {
 package struct CacheDirectives: Equatable, Sendable {
     private let values: [String: String]
 
-    /// Of a directive that stands there twice, the first counts.
+    /// Of a directive that stands there twice, the first counts; some servers put semicolons between them.
     package init(_ lines: [String]) {
-        let directives = lines.flatMap { $0.split(separator: ",") }.map { line in
+        let directives = lines.flatMap { $0.split { $0 == "," || $0 == ";" } }.map { line in
             let words = line.filter { $0 != " " && $0 != "\t" }
             let name = words.prefix { $0 != "=" }
             return (name.lowercased(), String(words.dropFirst(name.count + 1)))

@@ -51,22 +51,6 @@ package struct PatchRules: Hashable, Sendable {
             && unknown.isEmpty
     }
 
-    /// How many of a patch's versions, newest first, a channel gives its devices.
-    ///
-    /// Those up to the first that every device may take; what stands behind that one is there for what is not updated yet.
-    package static func given(_ versions: [PatchRules]) -> Int {
-        versions.firstIndex(where: \.isForEveryone).map { $0 + 1 } ?? versions.count
-    }
-
-    /// How many of another channel's versions a promotion brings: what that channel gives its devices.
-    ///
-    /// - Parameter rollout: the newest version's, in place of the other channel's. Whom it leaves out keeps what his own channel gives.
-    package static func promoted(_ versions: [PatchRules], rollout: Int?) -> Int {
-        var versions = versions
-        if rollout != nil, !versions.isEmpty { versions[0].rollout = 10_000 }
-        return given(versions)
-    }
-
     private static let known: Set<String> = [
         "rollout", "appVersion", "dial", "condition", "users", "mandatory", "runAtNextLaunch",
     ]

@@ -137,14 +137,12 @@ package struct ReleaseDraft: Equatable, Sendable {
         return rows
     }
 
-    /// What another channel gives its devices, with the remaining versions of the base behind each patch; patches that only the
+    /// The list of another channel, with the remaining versions of the base behind each patch; patches that only the
     /// base lists stay as they are.
     ///
-    /// Older versions that the other channel only keeps behind one for everybody stay there: nobody here has them.
-    ///
-    /// - Parameter rollouts: ceilings of the newest version of each of these patches, in place of the source's. Whom one leaves out
-    ///   keeps what the base gives.
-    /// - Throws: `republished` when the base lists a promoted label with other content, `withdrawn` when it names the content as
+    /// - Parameter rollouts: ceilings of the newest version of each of these patches, in place of the source's. The source's older
+    ///   ones stay where they are then: whom a ceiling leaves out keeps what the base gives him.
+    /// - Throws: `republished` when the base lists a label with other content, `withdrawn` when it names the content as
     ///   withdrawn, `nothingToWithdraw` for a rollout of a patch that the source does not list.
     package init(
         promoting source: ReleaseContents,
@@ -152,44 +150,40 @@ package struct ReleaseDraft: Equatable, Sendable {
         rollouts: [PatchID: Int] = [:]
     ) throws(SigningError) {
         for id in rollouts.keys.sorted() where source.versions(of: id).isEmpty { throw .nothingToWithdraw(id, nil) }
+        for entry in source.list.entries {
+            guard let known = base?.entry(entry.label) else { continue }
+            if known.fingerprint != entry.fingerprint {
+                throw .republished(
+                    entry.label,
+                    difference: "sha256 \(known.fingerprint.sha256.hex.prefix(12))… in \(base?.channel.text ?? "")"
+                )
+            }
+            guard known.place == entry.place else {
+                throw .republished(entry.label, difference: "\(known.place) in \(base?.channel.text ?? "")")
+            }
+        }
         var rows: [Row] = []
         for id in source.list.patchIDs {
-            let versions = source.versions(of: id)
-            let promoted = versions.prefix(PatchRules.promoted(versions.map(\.rules), rollout: rollouts[id]))
-            var isOpen = false
-            for (place, entry) in promoted.enumerated() {
-                let known = try Self.known(entry, in: base)
-                var rules = entry.rules
-                if place == 0, let rollout = rollouts[id] { rules.rollout = rollout }
-                isOpen = isOpen || rules.isForEveryone
-                rows.append(Row(carrying: entry, rules: rules, known: known?.signature ?? entry.signature))
+            var promoted: [(entry: PatchEntry, rules: PatchRules)] = source.versions(of: id).map { ($0, $0.rules) }
+            if let rollout = rollouts[id] {
+                promoted.removeSubrange(1...)
+                promoted[0].rules.rollout = rollout
             }
-            let others = (base?.versions(of: id) ?? []).filter { own in !promoted.contains { $0.label == own.label } }
+            rows += promoted.map { entry, rules in
+                Row(carrying: entry, rules: rules, known: base?.entry(entry.label)?.signature ?? entry.signature)
+            }
+            let others = (base?.versions(of: id) ?? []).filter { own in
+                !promoted.contains { $0.entry.label == own.label }
+            }
             // No version behind one that every device may take can be needed; without such a one, keep as many as a
             // description asks for.
+            let isOpen = promoted.contains { $0.rules.isForEveryone }
             let keep = max(0, DescribedPatch.keepByDefault - (promoted.count - 1))
             rows += Self.staying(others, keep: keep, isOpen: isOpen).map(Row.init(carrying:))
         }
         let listed = Set(source.list.patchIDs)
         rows += (base?.list.entries ?? []).filter { !listed.contains($0.patchID) }.map(Row.init(carrying:))
         self.rows = try Self.allowed(rows, over: base)
-    }
-
-    /// The base's entry under the label of another channel's, where there is one.
-    ///
-    /// - Throws: `republished` where it is another one.
-    private static func known(_ entry: PatchEntry, in base: ReleaseContents?) throws(SigningError) -> PatchEntry? {
-        guard let base, let known = base.entry(entry.label) else { return nil }
-        guard known.fingerprint == entry.fingerprint else {
-            throw .republished(
-                entry.label,
-                difference: "sha256 \(known.fingerprint.sha256.hex.prefix(12))… in \(base.channel)"
-            )
-        }
-        guard known.place == entry.place else {
-            throw .republished(entry.label, difference: "\(known.place) in \(base.channel)")
-        }
-        return known
     }
 
     /// The base's list with other rules for one version.

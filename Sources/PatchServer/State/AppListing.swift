@@ -14,9 +14,8 @@ package struct AppListing: Equatable, Sendable {
         package let version: VersionLabel
         package let kind: PatchKind
         package let sha256: SHA256Digest
-        package let rules: PatchRules
         /// The signed ceiling, in devices of 10,000.
-        package var rollout: Int { rules.rollout }
+        package let rollout: Int
         /// What the dial makes of it; nil where it says nothing.
         package let dial: Dial.Row?
         /// Bytes of the script, or of all assets together.

@@ -71,7 +71,7 @@ extension AppRepository {
                     version: entry.version,
                     kind: entry.kind,
                     sha256: entry.fingerprint.sha256,
-                    rules: entry.rules,
+                    rollout: entry.rules.rollout,
                     dial: dial.row(entry.patchID, entry.fingerprint.sha256),
                     size: size,
                     assets: assets.count,

@@ -8,14 +8,13 @@ import Terminal
 struct PromoteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "promote",
-        abstract: "Gives a channel what another one gives its devices: proposes, makes and signs it, and pushes it.",
+        abstract: "Lists in a channel what another one lists: proposes, makes and signs it, and pushes it.",
         discussion: """
             For whoever proposes and signs alone; with several people it is `patchsign propose`, `patchsign pull --proposal` \
             and `patchsign push`. The release is made here, out of verified published bytes: bundles stay what they are, \
             byte by byte. It shows what changes and asks, unless --yes is given.
 
-            Older versions that the other channel only keeps behind one for everybody stay there. Whom --rollout leaves out \
-            keeps what this channel gives him.
+            With --rollout, a patch's newest version comes alone: whom the share leaves out keeps what this channel gives him.
 
             With --output the fetched releases and the new one stay there, as `patchsign pull` writes them.
 
@@ -36,10 +35,10 @@ struct PromoteCommand: AsyncParsableCommand {
                 )
     )
 
-    @Option(help: ArgumentHelp("The channel that has it.", valueName: "name"), transform: parsed)
+    @Option(help: ArgumentHelp("The channel whose list it is.", valueName: "name"), transform: parsed)
     var from: ChannelName
 
-    @Option(help: ArgumentHelp("The channel that is to get it.", valueName: "name"), transform: parsed)
+    @Option(help: ArgumentHelp("The channel that is to list it.", valueName: "name"), transform: parsed)
     var channel: ChannelName
 
     @Option(help: PromotedShare.help, transform: PromotedShare.init(_:))

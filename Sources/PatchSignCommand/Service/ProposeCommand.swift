@@ -43,7 +43,7 @@ struct ProposeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The channel that is to change.", valueName: "name"), transform: parsed)
     var channel: ChannelName
 
-    @Option(help: ArgumentHelp("List what this channel gives its devices.", valueName: "name"), transform: parsed)
+    @Option(help: ArgumentHelp("List what this channel lists.", valueName: "name"), transform: parsed)
     var promoteFrom: ChannelName?
 
     @Option(help: PromotedShare.help, transform: PromotedShare.init(_:))

@@ -64,6 +64,7 @@ struct ProxyOptions: ParsableArguments {
     func settings() throws(Failure) -> APIProxy.Settings? {
         let file = try file.map { path throws(Failure) in try Self.read(path) }
         let own = rules.compactMap { try? ProxyRule(argument: $0) }
+        guard !own.isEmpty || file?.rules.isEmpty == false else { return nil }
         let pem = try authorities.map { path throws(Failure) in try Self.bytes(of: path, limit: Limits.certificates) }
         do throws(ProxySettingsFault) {
             return try .telling(own, before: file, authorities: pem, timeoutSeconds: timeout)

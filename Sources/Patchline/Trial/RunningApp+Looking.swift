@@ -68,9 +68,9 @@ extension RunningApp {
         isWell = await attempt { [self] () throws(SyncError) in try await removePreviousIfDue() } && isWell
         // What was tried in vain may have touched the folders itself.
         if !isWell { try? await waiting.sleep(settings.watchInterval) }
-        if !isTold { return settings.unwatchedInterval }
         let held = holdEnds.map { $0.since(device.now()) }
-        let pauses = [trial?.nextQuestion, hadPrevious ? server.previousLasts : nil, held].compactMap(\.self)
+        let clock = isTold ? nil : settings.unwatchedInterval
+        let pauses = [trial?.nextQuestion, hadPrevious ? server.previousLasts : nil, held, clock].compactMap(\.self)
         return pauses.min().map { max($0, settings.watchInterval) }
     }
 

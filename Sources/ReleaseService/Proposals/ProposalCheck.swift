@@ -61,18 +61,16 @@ struct ProposalCheck: Equatable, Sendable {
     ) throws(ProposalFault) -> [String] {
         var lines: [String] = []
         for patch in source.patches {
-            let versions = source.patches.filter { $0.patchID == patch.patchID }
-            let rollout = rollouts[patch.patchID]
-            guard versions.prefix(PatchRules.promoted(versions.map(\.rules), rollout: rollout)).contains(patch) else {
-                continue
-            }
             let label = Label(patchID: patch.patchID, version: patch.version)
-            let isFirst = versions.first == patch
-            let share = isFirst ? rollout.map { ", for \(RolloutShare($0)) of devices" } ?? "" : ""
+            let isFirst = source.patches.first { $0.patchID == patch.patchID } == patch
+            let share = isFirst ? rollouts[patch.patchID].map { ", for \(RolloutShare($0)) of devices" } ?? "" : ""
             let own = current?.patches.filter { $0.patchID == patch.patchID } ?? []
-            if let same = own.first(where: { $0.version == patch.version }) {
-                guard same.sha256 == patch.sha256 else { throw .otherContent(label) }
-                let rollout = isFirst ? rollout ?? patch.rollout : patch.rollout
+            let same = own.first { $0.version == patch.version }
+            if let same, same.sha256 != patch.sha256 { throw .otherContent(label) }
+            // Older versions come along only without a share.
+            guard isFirst || rollouts[patch.patchID] == nil else { continue }
+            if let same {
+                let rollout = isFirst ? rollouts[patch.patchID] ?? patch.rollout : patch.rollout
                 if same.rollout != rollout {
                     lines.append(
                         "~ \(label): rollout goes from \(RolloutShare(same.rollout)) to \(RolloutShare(rollout))"
@@ -81,6 +79,8 @@ struct ProposalCheck: Equatable, Sendable {
                 if own.first?.version != patch.version, isFirst {
                     lines.append("~ \(label) stands first")
                 }
+            } else if !isFirst {
+                lines.append("+ \(label) is listed too, behind newer versions")
             } else if let first = own.first {
                 lines.append(
                     "~ \(patch.patchID) \(patch.version) is listed, where \(first.version) stands first now\(share)"
