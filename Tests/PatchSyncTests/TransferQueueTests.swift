@@ -61,6 +61,9 @@ struct TransferQueueTests {
         return path
     }
 
+    /// Transfers of these rows, one by one.
+    private func single(_ rows: Range<Int>) -> [String] { rows.map { "\($0)" } }
+
     private let small = Array(repeating: 100, count: 20)
 
     @Test func `is the whole pack where all is missing`() {
@@ -68,25 +71,25 @@ struct TransferQueueTests {
     }
 
     @Test func `is single objects where no server has packs`() {
-        #expect(transfers(small, packs: false) == (0..<20).map(String.init))
+        #expect(transfers(small, packs: false) == single(0..<20))
     }
 
     @Test func `is the pack too where some is here, and few objects one by one`() {
         let missing = Array(0..<9) + Array(12..<20)
         #expect(transfers(small, missing: missing) == ["pack of 0: 0..<17"])
-        #expect(transfers(small, missing: Array(0..<7)) == (0..<7).map(String.init))
+        #expect(transfers(small, missing: Array(0..<7)) == single(0..<7))
     }
 
     @Test func `leaves what came in part to itself, and what is begun counts for no pack`() {
         #expect(transfers(small, begun: [9]) == ["pack of 0: \((0..<20).filter { $0 != 9 })", "9"])
-        #expect(transfers(small, begun: Array(3..<16)) == (Array(0..<3) + (16..<20) + (3..<16)).map(String.init))
+        #expect(transfers(small, begun: Array(3..<16)) == single(0..<3) + single(16..<20) + single(3..<16))
     }
 
     @Test func `takes an object without bytes from the pack`() {
         var sizes = small
         sizes[8] = 0
         #expect(transfers(sizes) == ["pack of 0: 0..<20"])
-        #expect(transfers(Array(repeating: 0, count: 20)) == (0..<20).map(String.init))
+        #expect(transfers(Array(repeating: 0, count: 20)) == single(0..<20))
     }
 
     @Test func `judges each patch by itself, and a script has no pack`() {
@@ -100,7 +103,7 @@ struct TransferQueueTests {
         var queue = TransferQueue(MissingObjects([first, script, second]), begun: [])
         var transfers: [String] = []
         while let next = queue.next(packs: { _ in true }) { transfers.append(next.words) }
-        #expect(transfers == ["pack of 0: 0..<20"] + (20..<26).map(String.init))
+        #expect(transfers == ["pack of 0: 0..<20"] + single(20..<26))
     }
 
     @Test func `asks by itself for what was wrong, and for the others as it is chosen then`() {
