@@ -22,7 +22,7 @@ extension APIProxy.Settings {
     ///
     /// - Parameter authorities: in PEM.
     /// - Returns: nil without a rule.
-    package static func telling(
+    package static func joining(
         _ rules: [ProxyRule],
         before file: ProxyFile?,
         authorities: [UInt8]? = nil,

@@ -33,6 +33,8 @@ struct FieldMeaningsTests {
             #expect(CacheDirectives([wrong]).seconds("max-age") == nil, "\(wrong)")
         }
         #expect(CacheDirectives(["private; no-store"]).contains("no-store"), "as some servers write it")
+        let quoted = CacheDirectives([#"private="x, no-store", max-age="60""#])
+        #expect(quoted.contains("private") && quoted.contains("no-store") && quoted.seconds("max-age") == 60)
         #expect(HTTPHeaders().cacheDirectives == CacheDirectives([]))
     }
 }

@@ -19,10 +19,13 @@ extension HTTPHeaders {
 package struct CacheDirectives: Equatable, Sendable {
     private let values: [String: String]
 
-    /// Of a directive that stands there twice, the first counts; some servers put semicolons between them.
+    /// Of a directive that stands there twice, the first counts.
+    ///
+    /// Some servers put semicolons between them, and any may put an argument in quotes. What stands within quotes is split too, and
+    /// then forbids rather more than less.
     package init(_ lines: [String]) {
         let directives = lines.flatMap { $0.split { $0 == "," || $0 == ";" } }.map { line in
-            let words = line.filter { $0 != " " && $0 != "\t" }
+            let words = line.filter { !" \t\"".contains($0) }
             let name = words.prefix { $0 != "=" }
             return (name.lowercased(), String(words.dropFirst(name.count + 1)))
         }

@@ -36,7 +36,7 @@ struct ControlSocket: ~Copyable {
         let lock = unsafe Glibc.open(folder.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard lock >= 0 else { throw .cannotListen(path, Errno(rawValue: errno)) }
         defer {
-            // By name: a child that was just forked has the folder open too.
+            // Not only closed: a child that was just forked has the folder open too.
             flock(lock, LOCK_UN)
             close(lock)
         }

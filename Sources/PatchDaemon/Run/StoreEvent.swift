@@ -36,7 +36,7 @@ package enum RunnerFault: Error, Equatable, Sendable {
     ) throws(RunnerFault) -> APIProxy.Settings? {
         let file = try path.map { path throws(RunnerFault) in try read(path, files) }
         let own = rules.compactMap { try? ProxyRule(argument: $0) }
-        do throws(ProxySettingsFault) { return try .telling(own, before: file) } catch { throw .other("\(error)") }
+        do throws(ProxySettingsFault) { return try .joining(own, before: file) } catch { throw .other("\(error)") }
     }
 
     private static func read(_ path: FilePath, _ files: any FileOperations) throws(RunnerFault) -> ProxyFile {

@@ -14,8 +14,6 @@ struct PromoteCommand: AsyncParsableCommand {
             and `patchsign push`. The release is made here, out of verified published bytes: bundles stay what they are, \
             byte by byte. It shows what changes and asks, unless --yes is given.
 
-            With --rollout, a patch's newest version comes alone: whom the share leaves out keeps what this channel gives him.
-
             With --output the fetched releases and the new one stay there, as `patchsign pull` writes them.
 
             EXAMPLES

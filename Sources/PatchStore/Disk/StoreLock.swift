@@ -23,8 +23,8 @@ extension StoreLockError: CustomStringConvertible {
 /// A flock(2), exclusive unless it is shared: the kernel releases it when the process ends, however it ends, so a lock is never
 /// stale. The file itself stays, empty: removing it would let two owners lock two files of one name.
 ///
-/// The lock is released by name, not by closing the file alone: a child that this process has forked has the file open too
-/// until it executes its program, which takes its time on a busy machine.
+/// The file is unlocked, not only closed: a child that this process has forked has it open too until it executes its program,
+/// which takes its time on a busy machine.
 package struct StoreLock: ~Copyable {
     /// How often a waiting process asks again.
     private static let pollInterval = Duration.milliseconds(50)

@@ -67,7 +67,7 @@ struct ProxyOptions: ParsableArguments {
         guard !own.isEmpty || file?.rules.isEmpty == false else { return nil }
         let pem = try authorities.map { path throws(Failure) in try Self.bytes(of: path, limit: Limits.certificates) }
         do throws(ProxySettingsFault) {
-            return try .telling(own, before: file, authorities: pem, timeoutSeconds: timeout)
+            return try .joining(own, before: file, authorities: pem, timeoutSeconds: timeout)
         } catch .tooManyRules {
             throw Failure("\(ProxySettingsFault.tooManyRules)", exitCode: .malformed)
         } catch {

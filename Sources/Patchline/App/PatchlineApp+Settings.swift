@@ -87,7 +87,7 @@ extension PatchlineApp {
                     }
                 }
                 do throws(ProxySettingsFault) {
-                    return try .telling(rules, before: file, authorities: proxyAuthorities)
+                    return try .joining(rules, before: file, authorities: proxyAuthorities)
                 } catch .authorities {
                     throw PatchlineError("proxyAuthorities holds no certificate of an authority in PEM")
                 } catch {
