@@ -674,6 +674,12 @@ if Context.environment["PATCHLINE_OPTIMIZED"] != nil {
     }
 }
 
+// With PATCHLINE_TESTS set ("PatchSyncTests,PatchFetchTests"), only these test targets exist: a change in a low module then
+// rebuilds what they need, and not every test of the package.
+if let names = Context.environment["PATCHLINE_TESTS"]?.split(separator: ",").map(String.init) {
+    package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
+}
+
 for target in package.targets where target.type != .system {
     target.swiftSettings = (target.swiftSettings ?? []) + settings
 }
