@@ -19,7 +19,7 @@ transcripts: ; @.ci/setup --with-judges && .ci/test --transcripts
 # The tests that stop a disk at some of its changes, at all of them: half an hour.
 sweep: ; @.ci/setup --with-judges && PATCHLINE_SWEEP=all .ci/test --filter 'Interrupted|Crash|Stopped|Killed'
 # Half an hour each, optimised, with the address sanitizer; what fails and the grown corpus stay in FOUND.
-fuzz: ; @.ci/setup && CONFIGURATION=release SECONDS_EACH=$${SECONDS_EACH:-1800} FOUND=$${FOUND:-$${TMPDIR:-/tmp}/patchline-fuzz-found} .ci/fuzz
+fuzz: ; @.ci/setup && CONFIGURATION=release SECONDS_EACH=$${SECONDS_EACH:-1800} FOUND=$${FOUND:-$$(.ci/private-folder fuzz-found)} .ci/fuzz
 # Made-up answers at each user of the HTTP client, without TLS and with it, SECONDS_EACH, from SEED on; what fails or was in flight is named by its seed.
 answers: ; @.ci/setup --with-judges && $(SWIFT_BUILD) --build-tests && PATCHLINE_ANSWERS_SECONDS=$${SECONDS_EACH:-600} PATCHLINE_ANSWERS_SEED=$${SEED:-1000} .ci/test --skip-build --filter 'HTTPPeersTests.HostileAnswerTests'
 # What GCDWebServer recorded, from a working copy of it: make recorded CHECKOUT=DIR
@@ -62,7 +62,7 @@ release: ; @.ci/setup && $(SWIFT_RELEASE)
 PACKAGES := $(PATCHLINE_BUILD)/packages
 packages: ; @.ci/setup && $(SWIFT_RELEASE) && $(RELEASE) --product generate-manual && .ci/man "$$($(RELEASE) --show-bin-path)" "$(PACKAGES)/man" && .packaging/packages "$$($(RELEASE) --show-bin-path)" "$(PACKAGES)/man" "$(PACKAGES)"
 # By hand and as root: boots a bare Debian with them in ROOT, which debootstrap fills once.
-packages-check: packages ; @.packaging/check "$$($(RELEASE) --show-bin-path)" "$(PACKAGES)" "$${ROOT:-$${TMPDIR:-/tmp}/patchline-bookworm}"
+packages-check: packages ; @.packaging/check "$$($(RELEASE) --show-bin-path)" "$(PACKAGES)" "$${ROOT:-$$(.ci/private-folder bookworm)/root}"
 # What systemd says of the services; CI runs it.
 units: ; @.ci/units
 clean: ; rm -rf "$(PATCHLINE_BUILD)" "$(PATCHLINE_BUILD)-fuzz"
