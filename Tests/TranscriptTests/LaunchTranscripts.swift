@@ -120,6 +120,12 @@ struct LaunchTranscripts {
         log += told.take(
             .app(.serving(Selection(number: 4, roleVersion: 7, patches: [Self.tip], entryKeys: .none), trial: nil))
         )
+        for event in log {
+            // A doubled key ends this process: JSONObject.
+            let document = event.json(at: Sample.time, store: "shop", id: "s-1")
+            #expect(throws: Never.self) { try JSON(parsing: document.fileBytes) }
+            #expect(document["id"] == .text("s-1") && document["type"] == .integer(event.type.rawValue))
+        }
         let lines = try log.map { try #require(LogLine($0.logged(at: Sample.time, by: "serve"))) }
         transcript.list("log", lines.map(\.words))
         let digest = LogDigest(Array(lines.prefix(16)))

@@ -77,9 +77,14 @@ extension ScriptFailure {
     package var json: JSON { .fields(members) }
 
     package var members: [(String, JSON?)] {
+        [("patchId", .text(patchID.text)), ("version", .text(version.text))] + details
+    }
+
+    /// The members without the version.
+    package var details: [(String, JSON?)] {
         [
-            ("patchId", .text(patchID.text)), ("version", .text(version.text)), ("fault", .text(fault.rawValue)),
-            ("message", .text(message)), ("line", .integer(line)), ("column", .integer(column)),
+            ("fault", .text(fault.rawValue)), ("message", .text(message)), ("line", .integer(line)),
+            ("column", .integer(column)),
         ]
     }
 }

@@ -55,6 +55,8 @@ extension DeviceEvent {
 
     private var members: [(String, JSON?)] {
         switch what {
+        // The version of a failed script is a member of every event that has one: ``labelMembers``.
+        case .told(.app(.scriptFailed(let failure))): failure.details
         case .told(let event): ServeEvent.told(of: event).first?.members ?? []
         case .failed(let failure): [("error", .text("\(failure.patchID) \(failure.version): \(failure.error)"))]
         case .awaiting(let version): version.security.map { [("security", $0.json)] } ?? []

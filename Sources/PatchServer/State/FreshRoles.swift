@@ -124,7 +124,7 @@ extension PublishedState {
 
     /// What the snapshot says of every role but the dial.
     var otherFiles: [String: RoleFile] {
-        Dictionary(uniqueKeysWithValues: snapshot.files.filter { $0.key != "dial" }.map { ($0.key.text, $0.value) })
+        Dictionary(snapshot.files.filter { $0.key != "dial" }.map { ($0.key.text, $0.value) }) { first, _ in first }
     }
 
     /// The dial's targets, as its role names them.

@@ -98,7 +98,7 @@ extension PatchlineStore.Settings {
     init(_ configuration: DeviceConfiguration) {
         appVersion = configuration.appVersion?.text
         user = configuration.user?.text
-        data = Dictionary(uniqueKeysWithValues: configuration.data.map { ($0.key.text, $0.value.text) })
+        data = Dictionary(configuration.data.map { ($0.key.text, $0.value.text) }) { first, _ in first }
         platform = configuration.platform.map { .init(name: $0.name, compatibility: $0.compatibility) }
         keep = configuration.keep
         asksServer = configuration.answers

@@ -1,3 +1,4 @@
+import AssetServer
 import HTTPFiles
 import NIOConcurrencyHelpers
 import NIOCore
@@ -53,6 +54,23 @@ struct EventLogTests {
                     + #"{"at":"1970-01-01T00:00:00Z","event":"nothingInstalled","id":"s-1","store":"shop","type":0,"#
                     + "\"typeName\":\"Unknown\"}\n\n",
                 "event: missed\ndata: {\"missed\":1}\n\n",
+            ]
+        )
+    }
+
+    @Test func `names the version of a script that failed in a page once`() throws {
+        let failure = try ScriptFailure(
+            Array(#"{"patchId":"fix","version":"2","fault":"threw","message":"x","line":1,"column":1}"#.utf8)
+        )
+        log.take(.app(.scriptFailed(failure)), from: "shop")
+        guard case .events(let entries) = log.news(after: 0) else {
+            Issue.record("nothing was told")
+            return
+        }
+        #expect(
+            entries.map { String(decoding: $0.line, as: UTF8.self) } == [
+                #"{"at":"1970-01-01T00:00:00Z","column":1,"event":"scriptFailed","fault":"threw","id":"s-1","line":1,"#
+                    + #""message":"x","patchId":"fix","store":"shop","type":8,"typeName":"JSException","version":"2"}"#
             ]
         )
     }
