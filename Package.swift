@@ -447,7 +447,7 @@ let package = Package(
         .testTarget(
             name: "ReleaseClientTests",
             dependencies: [
-                "ReleaseClient", "ReleaseFolder", "HTTPFiles", "PatchFormat", "PatchTrust", "PatchStore",
+                "PatchFetch", "ReleaseClient", "ReleaseFolder", "HTTPFiles", "PatchFormat", "PatchTrust", "PatchStore",
                 nioConcurrency,
                 nioCore, nioHTTP1,
             ]

@@ -6,8 +6,8 @@ package enum FetchError: Error, Equatable, Sendable {
     case notFound(String)
     /// Any other answer than 200 (or 206 to a range).
     case status(String, code: Int)
-    /// 429 or 503, with the server's wish for the next try, in seconds.
-    case busy(String, code: Int, retryAfter: Int)
+    /// 429 or 503, with the time that the server asks for before the next try.
+    case busy(String, code: Int, retryAfter: RetryAfter)
     /// A redirect, which is never followed: the device knows its servers.
     case redirected(String, to: String)
     /// More bytes than the caller allows; the rest was not read.

@@ -55,10 +55,10 @@ enum HTTPAnswer: Equatable {
         // An object storage answers 403 for a missing file.
         case 403, 404: throw .notFound(path)
         case 429, 503:
-            guard let seconds = headers.first(name: "retry-after").flatMap({ Int($0) }), seconds >= 0 else {
+            guard let retryAfter = headers.first(name: "retry-after").flatMap({ RetryAfter(field: $0) }) else {
                 throw .status(path, code: status)
             }
-            throw .busy(path, code: status, retryAfter: seconds)
+            throw .busy(path, code: status, retryAfter: retryAfter)
         default: throw .status(path, code: status)
         }
     }

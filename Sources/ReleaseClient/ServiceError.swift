@@ -1,3 +1,4 @@
+import PatchFetch
 package import HTTPPeers
 package import PatchFormat
 package import PatchStore
@@ -52,7 +53,8 @@ package enum ServiceError: Error, Equatable, Sendable {
 
     /// The server's wish for the next try, if it has one.
     var retryAfter: Duration? {
-        if case .problem(let problem) = self { problem.retryAfter.map { .seconds($0) } } else { nil }
+        // The back-off of builds gives up where a server asks for more than it waits.
+        if case .problem(let problem) = self { problem.retryAfter?.upTo(.seconds(RetryAfter.longest)) } else { nil }
     }
 }
 

@@ -38,7 +38,7 @@ struct SimulatedAnswer {
         switch fault {
         case .notFound: throw .notFound(path)
         case .status(let code): throw .status(path, code: code)
-        case .busy(let seconds): throw .busy(path, code: 503, retryAfter: seconds)
+        case .busy(let seconds): throw .busy(path, code: 503, retryAfter: RetryAfter(seconds))
         case .timesOut: throw .timedOut(path)
         case .stalls: throw .stalled(path)
         case .refused(let error): throw error

@@ -1,4 +1,5 @@
 import PatchDaemon
+import PatchFetch
 import Testing
 
 @Suite("When the daemon looks next")
@@ -50,10 +51,29 @@ struct ScheduleTests {
         }
     }
 
-    @Test func `leaves a server alone for as long as it asks, also beyond the interval`() {
-        var schedule = quarter
-        let asked = Schedule.Failure(isNetwork: false, retryAfter: .seconds(3_000))
-        #expect(schedule.next(after: .failed(asked), isInstalled: true, random: middle)?.seconds == 3_000)
+    @Test(
+        arguments: [
+            (900, 0, 30), (900, -5, 30), (900, 3_000, 3_000), (900, 3_601, 3_600), (900, 2_147_483_648, 3_600),
+            (900, Int.max, 3_600), (86_400, 7_200, 7_200), (86_400, Int.max, 86_400),
+        ] as [(Int, Int, Int64)]
+    )
+    func `leaves a server alone for as long as it asks, up to an hour or the interval`(
+        interval: Int,
+        asked: Int,
+        seconds: Int64
+    ) {
+        var schedule = Schedule(every: .seconds(interval))
+        let failure = Schedule.Failure(isNetwork: false, retryAfter: RetryAfter(asked))
+        let look = schedule.next(after: .failed(failure), isInstalled: true, random: middle)
+        #expect(look == NextLook(seconds: seconds, reason: .backOff))
+        // The dice never carry it beyond what an integer holds.
+        _ = schedule.next(after: .failed(failure), isInstalled: true, random: 0.999_999)
+    }
+
+    @Test func `is a finite time also for an interval that no setting allows`() {
+        var schedule = Schedule(every: .seconds(Int64.max))
+        let look = schedule.next(after: .done, isInstalled: true, random: 0.999_999)
+        #expect((look?.seconds ?? .max) < 100_000_000)
     }
 
     @Test func `comes with the network where that was what failed, at most every ten seconds`() {

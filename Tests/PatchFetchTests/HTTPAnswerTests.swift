@@ -149,7 +149,11 @@ struct HTTPAnswerTests {
     @Test func `that is busy says when to ask again`() {
         #expect(error(503, ["retry-after": "7"]) == .busy("objects/x", code: 503, retryAfter: 7))
         #expect(error(429, ["retry-after": "0"]) == .busy("objects/x", code: 429, retryAfter: 0))
-        for field in ["-1", "soon", "Fri, 20 Nov 2026 08:00:00 GMT"] {
+        for field in ["9999999999", "9223372036854775807", "9223372036854775808"] {
+            let longest = FetchError.busy("objects/x", code: 503, retryAfter: RetryAfter(.max))
+            #expect(error(503, ["retry-after": field]) == longest)
+        }
+        for field in ["-1", "+1", "", "1.5", "soon", "Fri, 20 Nov 2026 08:00:00 GMT", "Fri, 31 Dec 9999 23:59:59 GMT"] {
             #expect(error(503, ["retry-after": field]) == .status("objects/x", code: 503))
         }
     }

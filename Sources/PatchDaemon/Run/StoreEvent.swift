@@ -71,11 +71,9 @@ extension Schedule.Failure {
             self.init(isNetwork: false)
             return
         }
-        if case .busy(_, _, let seconds) = fetch {
-            self.init(isNetwork: false, retryAfter: .seconds(seconds))
-        } else {
-            self.init(isNetwork: fetch.isNetwork)
-        }
+        let retryAfter = fetch.retryAfter
+        // A server that asks for time was reached: the return of the network changes nothing.
+        self.init(isNetwork: retryAfter == nil && fetch.isNetwork, retryAfter: retryAfter)
     }
 }
 
