@@ -17,6 +17,7 @@ extension AsyncParsableCommand {
     ///
     /// - Parameter prepare: called before the command runs, and before any task of the program does.
     package static func runProgram(_ arguments: [String], _ prepare: (any ParsableCommand) -> Void = { _ in }) async {
+        Console.occupyClosedStreams()
         let mistakes = UsageMistake(arguments)
         let console = Console.standardOutput
         switch reading(arguments, columns: min(console.width, HelpText.widest)) {

@@ -62,9 +62,14 @@ struct PatchServerProgram: AsyncParsableCommand {
     )
 
     static func main() async {
+        // Before a settings file is opened.
+        Console.occupyClosedStreams()
         do {
             guard let arguments = try CommandSettings.expanded(Array(CommandLine.arguments.dropFirst())) else { return }
-            await runProgram(arguments)
+            await runProgram(arguments) { command in
+                guard let command = command as? any ServingCommand else { return }
+                Console.outlastStreams(output: command.logFormat.lost, errors: command.logFormat.lost)
+            }
         } catch {
             let failure = Failure(of: error) ?? Failure("\(error)")
             failure.report(to: .standardError)

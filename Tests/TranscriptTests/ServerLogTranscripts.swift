@@ -45,6 +45,7 @@ struct ServerLogTranscripts {
             "the log and the folder",
             [
                 ServerLog.notReopened("/var/log/patchsrv.log", FileError.permission(.append, Sample.path)),
+                ServerLog.notOpened("/var/log/patchsrv.log", FileError.permission(.append, Sample.path)),
                 ServeCommand.unmarked(.readOnly(.create, Sample.path)), overdue(.seconds(10)),
             ]
         )

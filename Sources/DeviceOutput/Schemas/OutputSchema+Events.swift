@@ -219,6 +219,12 @@ extension OutputSchema {
             },
             {
               "type": "object",
+              "description": "Lines that could not be written before this one: the disk was full, or the reader was gone.",
+              "required": ["event", "count"],
+              "properties": {"event": {"const": "linesLost"}, "count": {"type": "integer", "minimum": 1}}
+            },
+            {
+              "type": "object",
               "description": "In words; what is served stays.",
               "required": ["event", "error"],
               "properties": {"event": {"const": "trouble"}, "error": {"type": "string"}}

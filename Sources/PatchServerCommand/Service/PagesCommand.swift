@@ -12,7 +12,7 @@ import SystemPackage
 import Terminal
 
 /// `patchsrv pages`: a proxy in front of a site, whose pages cost their clients what changed.
-struct PagesCommand: AsyncParsableCommand {
+struct PagesCommand: ServingCommand {
     static let configuration = CommandConfiguration(
         commandName: "pages",
         abstract: "Stands in front of a site and sends of its pages what changed.",
@@ -141,7 +141,7 @@ struct PagesCommand: AsyncParsableCommand {
     }
 
     private func serve() async throws {
-        let log = try ServerLog(logFormat, accessLog: accessLog)
+        let log = ServerLog(logFormat, accessLog: accessLog)
         let (nudges, nudge) = AsyncStream.makeStream(of: Void.self)
         let renewal = try tls.renewal(nudges: nudges, log: log)
         var configuration = FileServerConfiguration(host: host, port: port)

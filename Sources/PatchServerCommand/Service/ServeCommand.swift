@@ -13,7 +13,7 @@ import SystemPackage
 import Terminal
 
 /// `patchsrv serve`: serves the published tree.
-struct ServeCommand: AsyncParsableCommand {
+struct ServeCommand: ServingCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
         abstract: "Serves the published tree over HTTP or HTTPS, and signs it again in time.",
@@ -180,7 +180,7 @@ struct ServeCommand: AsyncParsableCommand {
     private func serve() async throws {
         let folder = folder.folder
         guard try DiskFiles().status(of: folder.tree) != nil else { throw Failure.noApps(in: folder) }
-        let log = try ServerLog(logFormat, accessLog: accessLog)
+        let log = ServerLog(logFormat, accessLog: accessLog)
         let keys = try refresh.keys(in: folder)
         for key in keys.locked {
             if let line = refresh.warning(of: key, hasAPI: api == .on) { log.say(.warning, printable(line)) }

@@ -10,7 +10,7 @@ import SystemPackage
 import Terminal
 import UnixSignals
 
-struct MeteorCommand: AsyncParsableCommand {
+struct MeteorCommand: ServingCommand {
     static let configuration = CommandConfiguration(
         commandName: "meteor",
         abstract: "Serve an app that Meteor built, and go on following its Meteor server.",

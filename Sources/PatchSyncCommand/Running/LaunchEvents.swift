@@ -140,6 +140,11 @@ struct LaunchEvents: Sendable {
         }
     }
 
+    /// Lines that could not be written: a full disk, or a reader that has gone.
+    @Sendable static func lost(_ count: Int) -> String {
+        ServeEvent("linesLost", [("count", .integer(count))]).json.line
+    }
+
     private static func trouble(_ text: String) -> String { "trouble: \(printable(text))" }
 
     func say(_ event: String, _ text: String, _ members: [(String, JSON?)] = []) {
