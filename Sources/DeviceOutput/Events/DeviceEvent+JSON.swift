@@ -1,3 +1,4 @@
+import AssetServer
 import PatchChoice
 package import PatchFormat
 import PatchSync
