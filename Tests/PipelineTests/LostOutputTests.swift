@@ -7,7 +7,8 @@ import Testing
 struct LostOutputTests {
     /// What a shell puts in place of the streams.
     static let redirections = [
-        ">/dev/full 2>&1", ">&- 2>&-", "<&- >&- 2>&-", "> >(exec true) 2>&1", "2>/dev/full > >(exec sleep 20 >/dev/null 2>&1)",
+        ">/dev/full 2>&1", ">&- 2>&-", "<&- >&- 2>&-", "> >(exec true) 2>&1",
+        "2>/dev/full > >(exec sleep 20 >/dev/null 2>&1)",
     ]
 
     /// Runs a program of ours by a shell, which redirects its streams.

@@ -1,4 +1,5 @@
 import HTTPPeers
+import PatchFetch
 import PatchFormat
 import PatchStore
 import PatchTrust
