@@ -322,10 +322,18 @@ struct DeviceReportTranscripts {
         let token = AccessToken(random: [UInt8](repeating: 0xAB, count: 16))
         return try Written.lines { console in
             let launch = LaunchEvents(json: false, store: "/var/lib/app", out: console, errors: console)
-            let open = LocalServer.Address(port: 8_081, token: nil)
+            let open = LocalServer.Address(port: 8_081, token: nil, host: LocalServer.Address.sharedHost)
             launch.listening(open, urlIn: nil, isSecret: false)
-            launch.listening(LocalServer.Address(port: 8_081, token: token), urlIn: "/run/app/url", isSecret: false)
-            launch.listening(LocalServer.Address(port: 8_081, token: token), urlIn: nil, isSecret: true)
+            launch.listening(
+                LocalServer.Address(port: 8_081, token: token, host: LocalServer.Address.sharedHost),
+                urlIn: "/run/app/url",
+                isSecret: false
+            )
+            launch.listening(
+                LocalServer.Address(port: 8_081, token: token, host: LocalServer.Address.sharedHost),
+                urlIn: nil,
+                isSecret: true
+            )
             var metered = sync(.unchanged)
             metered.putOff = putOff
             for report in [sync(.staged), sync(.unchanged), metered] { launch.take(.synced(.success(report))) }

@@ -77,6 +77,13 @@ struct MeteorCommand: AsyncParsableCommand {
     @Option(name: .long, help: "The port; the app's own without it, 0 for any.")
     var port: Int?
 
+    @Flag(
+        name: .long,
+        help:
+            "Serve pages on 127.0.0.1, for web views that resolve no NAME.localhost; other programs on this machine can get their cookies."
+    )
+    var noOwnHost = false
+
     @Flag(name: .long, help: "Print JSON instead of text: an object a line.")
     var json = false
 
@@ -107,6 +114,7 @@ struct MeteorCommand: AsyncParsableCommand {
         let folder = FilePath(argument: store)
         var settings = MeteorServer.Settings()
         settings.port = port
+        settings.hasOwnHost = !noOwnHost
         if let downloadLimit { settings.downloadLimit = downloadLimit.bytes }
         settings.interval = lookEvery.map { .seconds($0) }
         settings.startupTimeout = .milliseconds(startupTimeout)
@@ -148,6 +156,8 @@ struct MeteorCommand: AsyncParsableCommand {
                         hint: "stop it, or choose another with --port; pages lose their storage then.",
                         exitCode: .busy
                     )
+                } catch let error as LocalServerError {
+                    return Failure(error)
                 } catch { return Failure("\(error)") }
             }
             group.addTask {
