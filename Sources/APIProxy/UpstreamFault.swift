@@ -63,3 +63,18 @@ enum UpstreamFault: Error, Equatable, Sendable {
         return .refused(status, message: text, headers: headers)
     }
 }
+
+extension UpstreamFault: CustomStringConvertible {
+    /// For a line of a log, behind the upstream's origin.
+    var description: String {
+        switch self {
+        case .unreachable: "no connection"
+        case .connectTimedOut: "no connection in time"
+        case .notTrusted: "no TLS connection that can be trusted"
+        case .timedOut: "no bytes moved for too long"
+        case .closed: "the connection ended before the answer did"
+        case .malformed: "the answer is not HTTP"
+        case .answer(let fault): "the answer \(fault)"
+        }
+    }
+}

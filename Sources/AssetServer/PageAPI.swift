@@ -41,8 +41,18 @@ package enum PageAPI {
                 self = .refused(.refused(.methodNotAllowed, message: "Only \(allow).", headers: ["Allow": allow]))
                 return
             }
+            // A script's URL may have a parameter that keeps caches away; one of a call is a wish that would go unheard.
+            if method == .POST, let other = PageAPI.unknownParameter(of: name, request.query) {
+                self = .refused(json(.badRequest, "error", "\(name) takes no parameter '\(other)'"))
+                return
+            }
             self = PageAPI.reading(name, request)
         }
+    }
+
+    private static func unknownParameter(of call: String, _ query: String?) -> Substring? {
+        let known: Set<Substring> = call == "confirm" ? ["launch"] : []
+        return query?.split(separator: "&").map { $0.prefix { $0 != "=" } }.first { !known.contains($0) }
     }
 
     /// Whether somebody asks for the script that speaks for a page, as one that came from a cache does, or for a patch to

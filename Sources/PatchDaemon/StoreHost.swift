@@ -1,5 +1,6 @@
 package import PatchSync
 package import Patchline
+package import Terminal
 
 /// A store that the daemon looks after, as its local socket sees it.
 ///
@@ -14,8 +15,8 @@ package protocol StoreHost: Sendable {
     /// Where pages are served; nil while they are not.
     func pages() async -> LocalServer.Address?
 
-    /// Why it is not kept now, in words; nil where it is.
-    func trouble() async -> String?
+    /// Why the store's pages are not served now, and what to do; nil if they are.
+    func trouble() async -> Failure?
 
     /// When the daemon asks the server next, and why then.
     func nextLook() async -> NextLook?
@@ -32,7 +33,7 @@ package protocol StoreHost: Sendable {
 }
 
 extension StoreHost {
-    package func trouble() async -> String? { nil }
+    package func trouble() async -> Failure? { nil }
 }
 
 /// What somebody wants of one sync.

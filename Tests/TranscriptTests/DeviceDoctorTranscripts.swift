@@ -1,4 +1,5 @@
 import FileFacts
+import PatchDaemon
 import FoundationEssentials
 import PatchFetch
 import PatchFormat
@@ -105,9 +106,17 @@ struct DeviceDoctorTranscripts {
     ]
 
     private static let port: [Diagnosis.Line] = [
-        .port(nil, .nobody), .port(8_080, .nobody), .port(8_080, .ours(process: 4_711)), .port(8_080, .another),
-        .port(8_080, .unusable("Permission denied")),
+        port(.nobody, isNew: true), port(.nobody), port(.ours(process: 4_711)),
+        .port(0, isNew: true, isInFile: true, .nobody), .noPages, port(.another(.unknown)),
+        port(.another(.program(process: 7, name: "python3"))), port(.another(.user("ann")), isInFile: true),
+        port(.another(.store("beta")), isInFile: true), port(.unusable("Permission denied")),
     ]
+
+    private static func port(
+        _ owner: Diagnosis.Line.PageServer,
+        isNew: Bool = false,
+        isInFile: Bool = false
+    ) -> Diagnosis.Line { .port(8_080, isNew: isNew, isInFile: isInFile, owner) }
 
     private static let both = AddressFamilies(hasV4: true, hasV6: true)
 

@@ -1,4 +1,5 @@
 import ChildProcess
+import HTTPFiles
 import AssetServer
 import DeviceOutput
 import PatchFetch
@@ -225,7 +226,7 @@ struct DaemonTranscripts {
     @Test func `stands in its transcript, in words and as JSON`() throws {
         var transcript = Transcript("patchsync-run", about: "Lines of patchsync run.")
         var shop = StoreSettings(name: "shop", store: "/var/lib/shop")
-        let address = LocalServer.Address(port: 8_081, token: nil)
+        let address = LocalServer.Address(port: 8_081, token: nil, host: LocalServer.Address.sharedHost)
         let busy = Failure(
             "d.yaml:4 there is no setting 'sync'",
             hint: "did you mean sync-every?",
@@ -238,10 +239,20 @@ struct DaemonTranscripts {
                 try Written.lines { console in
                     let events = DaemonEvents(json: json, out: console, errors: console)
                     let told: [StoreEvent] = [
-                        .made, .differs(["channel (beta, not production)"]), .listening(address),
+                        .made, .differs(["root of trust (another one of version 1)"]),
+                        .follows([
+                            "server https://b.example, before https://a.example", "channel beta, before production",
+                        ]),
+                        .removed, .listening(address),
                         .app(.app(.nothingInstalled)),
                         .proxy("a server is gone"), .trouble(.device(.noStore("/var/lib/shop"))),
-                        .trouble(.server(.portInUse(8_081))), .trouble(.other("no authority")),
+                        .trouble(.portTaken(8_081, by: .store("beta"))),
+                        .trouble(.portTaken(8_081, by: .program(process: 4_711, name: "python3"))),
+                        .trouble(.server(.listener(.portInUse(host: "127.0.0.1", port: 8_081)))),
+                        .trouble(
+                            .server(.listener(.cannotBind(host: "::1", port: 8_081, reason: "Permission denied")))
+                        ),
+                        .trouble(.other("no authority")),
                     ]
                     for event in told { events.take(event, of: shop) }
                     shop.urlFile = "/nowhere/shop.html"
@@ -252,6 +263,7 @@ struct DaemonTranscripts {
                     events.kept(busy)
                     events.unwatched(FileError(.noSpace, .watch, "/etc/patchline"))
                     events.answering(at: "/run/patchline/patchsync.sock")
+                    events.vanished("/run/patchline/patchsync.sock")
                     events.unanswering(Failure(ControlError.answered("/run/patchline/patchsync.sock")))
                 }
             )

@@ -92,6 +92,7 @@ struct LibraryTranscripts {
             lines.append("\(status.code) \(message)")
         }
         proxy.list("faults", lines)
+        proxy.list("in the log", UpstreamFault.samples.map(\.description))
         try proxy.check()
     }
 

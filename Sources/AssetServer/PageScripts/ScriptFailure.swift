@@ -60,6 +60,7 @@ package struct ScriptFailure: Equatable, Sendable {
     package init(_ body: [UInt8]) throws(FormatError) {
         let document = "report"
         let fields = try Fields(try JSON.document(body, named: document, limit: Self.limit), of: document)
+        try fields.allow(["launch", "patchId", "version", "fault", "message", "line", "column"])
         launch = try fields.optionalString("launch")
         patchID = try fields.name("patchId")
         version = try fields.name("version")

@@ -206,7 +206,7 @@ struct ControlWork: Sendable {
                 "next",
                 .object([("seconds", .inline(.fields([("type", .text("integer"))]))), ("reason", .text)])
             ),
-            ("trouble", .text),
+            ("trouble", .text), ("hint", .text),
         ],
         required: ["name", "app", "channel", "phase", "running"]
     )
@@ -231,7 +231,7 @@ struct ControlWork: Sendable {
                 "next",
                 next.map { .fields([("seconds", .integer(Int($0.seconds))), ("reason", .text($0.reason.rawValue))]) }
             ),
-            ("trouble", trouble.map { .text($0) }),
+            ("trouble", trouble.map { .text($0.message) }), ("hint", trouble?.hint.map { .text($0) }),
         ])
     }
 }

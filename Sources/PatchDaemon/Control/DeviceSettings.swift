@@ -7,7 +7,7 @@ import PatchTrust
 
 /// A change of what `patchsync set` sets, as a merge patch says it (RFC 7396): null forgets, and what is not named stays.
 ///
-/// Members that it does not know are passed over.
+/// Unknown members were refused before (``ControlNames``).
 struct DeviceSettings: Sendable {
     private var facts = FactChanges()
     private var mirrors: [ServerURL]?
@@ -182,6 +182,9 @@ extension DeviceSettings {
         func type(_ names: String...) -> ControlSchema {
             .inline(.fields([("type", .array((names + ["null"]).map { .text($0) }))]))
         }
+        func told(_ name: String) -> ControlSchema {
+            .inline(.fields([("type", .text(name)), ("readOnly", .bool(true))]))
+        }
         func object(_ members: [(String, ControlSchema)]) -> ControlSchema {
             .inline(
                 .fields([
@@ -196,7 +199,7 @@ extension DeviceSettings {
             ("platform", object([("name", .text), ("compatibility", .text)])), ("keep", type("integer")),
             ("answers", type("boolean")), ("express", type("boolean")), ("entrySignatures", type("string")),
             ("mirrors", type("array")), ("pins", type("array")), ("ownHost", type("boolean")),
-            ("ca", type("boolean", "string")), ("embedded", type("string")),
+            ("ca", type("boolean", "string")), ("embedded", told("string")), ("debug", told("boolean")),
             (
                 "network",
                 .object([("metered", type("boolean")), ("allowance", type("integer")), ("limitRate", type("integer"))])

@@ -37,6 +37,9 @@ package actor Daemon {
             runners.append(runner)
         }
         self.settings = settings
+        // A port that a store had before stays its own; of the others the first one has it.
+        for runner in runners { await runner.claimPort(ofEarlierStart: true) }
+        for runner in runners { await runner.claimPort(ofEarlierStart: false) }
         for runner in runners { keep(runner) }
         await tellHosts()
     }

@@ -65,7 +65,7 @@ extension Device {
 
 extension DeviceStore {
     /// A root of another app, or another root of the same version, is no root of this store.
-    func differences(of root: [UInt8], app: AppID) throws(SyncError) -> [String] {
+    package func differences(of root: [UInt8], app: AppID) throws(SyncError) -> [String] {
         let given: TrustedRoot
         do throws(TrustError) {
             given = try TrustedRoot(anchor: root, admitting: admission)

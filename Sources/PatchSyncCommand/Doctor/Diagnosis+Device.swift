@@ -1,6 +1,7 @@
 import CommandSupport
 import DeviceOutput
 import FileFacts
+import PatchDaemon
 import PatchFormat
 import PatchStore
 import PatchSync
@@ -220,22 +221,31 @@ extension Diagnosis.Line {
     enum PageServer: Equatable, Sendable {
         case nobody
         case ours(process: Int)
-        case another
+        case another(PortHolder)
         case unusable(String)
     }
 
-    static func port(_ port: Int?, _ owner: PageServer) -> Diagnosis.Line {
-        guard let port else { return Diagnosis.Line("port", .ok, "chosen at the first start") }
+    /// - Parameters:
+    ///   - isNew: whether the first start is still to come.
+    ///   - isInFile: whether the settings of `patchsync run` name the store.
+    static func port(_ port: Int, isNew: Bool, isInFile: Bool, _ owner: PageServer) -> Diagnosis.Line {
         switch owner {
+        case .nobody where port == 0: return Diagnosis.Line("port", .ok, "any free one, at each start")
+        case .nobody where isNew:
+            return Diagnosis.Line("port", .ok, "\(port) is free, and the app gets it at the first start")
         case .nobody: return Diagnosis.Line("port", .ok, "\(port) is free")
         case .ours(let process): return Diagnosis.Line("port", .ok, "process \(process) serves this store on \(port)")
-        case .another:
+        case .another(let holder):
+            let hint =
+                isInFile || holder.isStore
+                ? Failure.portTaken(port, by: holder).hint
+                : "stop it; another port (serve --port) costs the pages their storage"
             return Diagnosis.Line(
                 "port",
                 .portTaken,
                 .fault,
-                "another program listens on \(port), which is the app's",
-                hint: "stop it; another port (serve --port) costs the pages their storage"
+                "\(holder.words) has \(port), which is the app's",
+                hint: hint
             )
         case .unusable(let reason):
             return Diagnosis.Line(
@@ -247,6 +257,8 @@ extension Diagnosis.Line {
             )
         }
     }
+
+    static let noPages = Diagnosis.Line("port", .ok, "the settings say that no pages are served")
 
     /// - Parameter limit: of this user's inotify instances; nil where nobody says.
     static func watches(areLeft: Bool, limit: Int?) -> Diagnosis.Line {

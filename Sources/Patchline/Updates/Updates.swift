@@ -243,7 +243,7 @@ extension Device {
         }
     }
 
-    func sync(
+    package func sync(
         _ wish: Updates.Wish,
         _ deadlines: Deadlines,
         report: @escaping @Sendable (SyncEvent) -> Void

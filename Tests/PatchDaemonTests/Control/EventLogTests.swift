@@ -70,4 +70,45 @@ struct EventLogTests {
         #expect(written.withLockedValue(\.self) == ["retry: 1000\n\n", ":\n\n"])
         #expect(log.listeners == 0)
     }
+
+    /// R10.
+    @Test func `has room for so many listeners, and ends the oldest of the user that has most`() async throws {
+        let most = EventLog.mostListeners
+        let own = log.wakes()
+        // Of another user, who opens as many as there can be.
+        let others = (0..<most).map { _ in log.wakes(for: 1_000) }
+        #expect(log.listeners == most)
+        log.take(event, from: "shop")
+        var heard = own.makeAsyncIterator()
+        #expect(await heard.next() == .news, "it is not pushed out")
+        var first = others[0].makeAsyncIterator()
+        #expect(await first.next() == .end)
+        #expect(await first.next() == nil)
+        var second = others[1].makeAsyncIterator()
+        #expect(await second.next() == .news)
+        #expect(EventLog.leaving([1: nil, 2: 7, 3: nil], for: 7) == 1, "both have two then: the oldest")
+        #expect(EventLog.leaving([1: nil, 2: 7, 3: nil], for: 8) == 1)
+        #expect(EventLog.leaving([1: nil, 2: 7, 3: 7], for: nil) == 1)
+        #expect(EventLog.leaving([1: nil, 2: 7, 3: 7], for: 7) == 2)
+        #expect(EventLog.leaving([:], for: nil) == nil)
+        withExtendedLifetime(others) {}
+    }
+
+    @Test func `tells a listener that makes room what it had not heard, and then that nothing is missing`()
+        async throws
+    {
+        let written = NIOLockedValueBox<[String]>([])
+        let stream = EventStream(log, of: nil, after: nil, beat: .seconds(3_600))
+        let kept = NIOLockedValueBox<[AsyncStream<EventLog.Wake>]>([])
+        try await stream.send { [log, event] piece throws(ClientGone) in
+            let text = String(buffer: piece)
+            written.withLockedValue { $0.append(text) }
+            guard text.hasPrefix("retry") else { return }
+            kept.withLockedValue { kept in kept = (0..<EventLog.mostListeners).map { _ in log.wakes() } }
+            log.take(event, from: "shop")
+        }
+        let texts = written.withLockedValue(\.self)
+        #expect(texts.count == 3 && texts[1].hasPrefix("id: s-1\n"), "\(texts)")
+        #expect(texts.last == "event: missed\ndata: {\"missed\":0}\n\n")
+    }
 }
