@@ -522,6 +522,7 @@ let package = Package(
                 "APIProxy", "AssetServer", "DeviceOutput", "DeviceTesting", "HTTPFiles", "PageTesting", "PatchChoice",
                 "PatchDaemon",
                 "PatchFetch", "PatchFormat", "PatchStore", "PatchSync", "PatchTesting", "PatchTrust", "Patchline",
+                "Terminal",
                 nioConcurrency,
                 nioCore,
                 subprocess,

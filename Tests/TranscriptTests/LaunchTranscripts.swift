@@ -263,6 +263,7 @@ struct DaemonTranscripts {
                     events.kept(busy)
                     events.unwatched(FileError(.noSpace, .watch, "/etc/patchline"))
                     events.answering(at: "/run/patchline/patchsync.sock")
+                    events.unanswering(Failure("no more descriptors"), isTriedAgain: false)
                     events.vanished("/run/patchline/patchsync.sock")
                     events.unanswering(Failure(ControlError.answered("/run/patchline/patchsync.sock")))
                 }

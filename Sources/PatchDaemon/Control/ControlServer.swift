@@ -52,7 +52,7 @@ package struct ControlServer: Sendable {
         (self.place, self.settings, self.hosts, self.log, self.report) = (place, settings, hosts, log, report)
     }
 
-    /// What becomes of the socket.
+    /// A change of the socket.
     package enum News: Equatable, Sendable {
         /// Clients are answered from now on.
         case listening

@@ -23,7 +23,7 @@ package final class EventLog: Sendable {
         let line: [UInt8]
     }
 
-    /// What a listener is told.
+    /// A wake-up of a listener.
     enum Wake: Equatable, Sendable {
         case news
         /// Its place is another listener's.
@@ -89,6 +89,9 @@ package final class EventLog: Sendable {
 
     /// How many listen.
     package var listeners: Int { state.withLockedValue(\.listeners.count) }
+
+    /// How many listeners there were so far.
+    var listenersSoFar: Int { state.withLockedValue(\.nextListener) }
 
     func id(_ number: Int) -> String { "\(start)-\(number)" }
 

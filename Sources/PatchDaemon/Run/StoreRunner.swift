@@ -57,9 +57,9 @@ package actor StoreRunner: StoreHost {
     private var address: LocalServer.Address?
     /// Why the last launch ended.
     private var lastTrouble: Failure?
-    /// The fault that was told last.
+    /// The last reported fault.
     ///
-    /// The same one is not told at each try.
+    /// It is reported once, not at each try.
     private var toldFault: RunnerFault?
     /// Whether versions are downloaded while another listener has the port.
     private var awaitsPort = false

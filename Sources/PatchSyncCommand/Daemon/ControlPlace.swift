@@ -33,7 +33,7 @@ struct ControlPlace: Sendable {
             await server.run { news in
                 switch news {
                 case .listening: if case .path(let path) = place { events.answering(at: path) }
-                case .failed(let error): events.unanswering(Failure(error))
+                case .failed(let error): events.unanswering(Failure(error), isTriedAgain: place.isPath)
                 case .vanished(let path): return events.vanished(path)
                 }
                 whenSettled()
@@ -43,4 +43,8 @@ struct ControlPlace: Sendable {
         let (never, _) = AsyncStream.makeStream(of: Never.self)
         for await _ in never {}
     }
+}
+
+extension ControlServer.Place {
+    fileprivate var isPath: Bool { if case .path = self { true } else { false } }
 }

@@ -91,11 +91,12 @@ struct DaemonEvents: Sendable {
     }
 
     /// The local socket cannot be used; the stores are kept all the same.
-    func unanswering(_ failure: Failure) {
+    func unanswering(_ failure: Failure, isTriedAgain: Bool = true) {
+        let again = isTriedAgain ? ", and is tried again" : ""
         say(
             "trouble",
             nil,
-            "trouble: the local socket cannot be used, and is tried again: \(printable(failure.message))",
+            "trouble: the local socket cannot be used\(again): \(printable(failure.message))",
             [("error", .text(failure.message)), ("hint", failure.hint.map { .text($0) })]
         )
         if !json { hint(of: failure) }

@@ -258,7 +258,7 @@ extension Diagnosis.Line {
         }
     }
 
-    static let noPages = Diagnosis.Line("port", .ok, "the settings say that no pages are served")
+    static let noPages = Diagnosis.Line("port", .ok, "the settings file switches pages off")
 
     /// - Parameter limit: of this user's inotify instances; nil where nobody says.
     static func watches(areLeft: Bool, limit: Int?) -> Diagnosis.Line {

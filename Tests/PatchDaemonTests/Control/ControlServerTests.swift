@@ -1,6 +1,7 @@
 import DeviceOutput
 import DeviceTesting
 import FoundationEssentials
+import Glibc
 import NIOConcurrencyHelpers
 import PatchChoice
 import PatchFormat
@@ -391,5 +392,31 @@ struct ControlServerTests {
         await running.value
         #expect(told == [.failed(.notASocket(path)), .listening])
         #expect(pauses.withLockedValue(\.self) == [.seconds(2), .seconds(4)])
+    }
+
+    /// R10, of another user, whom only root can be.
+    @Test(.enabled(if: geteuid() == 0))
+    func `has room for its owner, however many streams another user opens`() async throws {
+        try await TestHost.with { host in
+            try #require(unsafe chmod(host.root.string, 0o755) == 0)
+            let own = host.log.wakes()
+            let script = """
+                for number in $(seq 80); do curl -sN --unix-socket "$1" http://patchline/v1/events & done; wait
+                """
+            async let flood = run(
+                "setpriv",
+                [
+                    "--reuid", "65534", "--regid", "0", "--clear-groups", "bash", "-c", script, "bash",
+                    host.socket.string,
+                ]
+            )
+            while host.log.listenersSoFar <= EventLog.mostListeners + 1 { try await Task.sleep(for: .milliseconds(5)) }
+            for _ in 1...3 { #expect(try await host.curl("/v1").status == 200) }
+            #expect(host.log.listeners <= EventLog.mostListeners)
+            host.log.close()
+            let ended = try await flood.output
+            #expect(ended.contains("event: missed\ndata: {\"missed\":0}\n"), "the oldest of that user made room")
+            for await wake in own { #expect(wake != .end) }
+        }
     }
 }
