@@ -216,8 +216,9 @@ package actor StoreRunner: StoreHost {
             if start.duration(to: .now) > .seconds(300) { failures = 0 }
             guard !isStopped else { break }
             if isRemoved {
-                // It is made anew at once; what then fails has to wait.
                 isRemoved = false
+                // `rm -rf` may still be at work, and would remove files of the new store too.
+                guard (try? await around.sleep(.seconds(1))) != nil else { break }
                 continue
             }
             let pause = min(Duration.seconds(300), .seconds(5) * (1 << min(failures, 6)))
