@@ -12,6 +12,8 @@ final class ControlSocket: Sendable {
     let descriptor: Int32
     let path: FilePath
     private let identity: Identity
+    /// Open for as long as this lives, so that no other file gets the inode's number.
+    private let inode: Int32
 
     private struct Identity: Equatable {
         let device: dev_t
@@ -42,12 +44,17 @@ final class ControlSocket: Sendable {
         }
         (descriptor, identity) = try Self.listen(path)
         self.path = path
+        inode = unsafe Glibc.open(path.string, Self.onlyName | O_NOFOLLOW | O_CLOEXEC)
         withExtendedLifetime(lock) {}
     }
 
     deinit {
         if isThere { try? DiskFiles().remove(path) }
+        if inode >= 0 { close(inode) }
     }
+
+    /// O_PATH (open(2)), which opens a socket's name and nothing behind it.
+    private static let onlyName: Int32 = 0o10_000_000
 
     /// Whether the name still leads to this socket.
     var isThere: Bool { Self.identity(of: path) == identity }
