@@ -32,10 +32,6 @@ package protocol StoreHost: Sendable {
     func foreground() async throws(SyncError)
 }
 
-extension StoreHost {
-    package func trouble() async -> Failure? { nil }
-}
-
 /// What somebody wants of one sync.
 package struct SyncWish: Equatable, Sendable {
     /// Nil: as the device is set.

@@ -11,6 +11,7 @@ import PatchTesting
 import Patchline
 import Subprocess
 import SystemPackage
+import Terminal
 import Testing
 
 /// A store in a folder of its own, served on a real port, as the socket sees it.
@@ -95,6 +96,8 @@ struct TestHost: StoreHost {
     func device() throws(SyncError) -> Device { try simulated.device.reopened() }
 
     func pages() -> LocalServer.Address? { address.withLockedValue(\.self) }
+
+    func trouble() -> Terminal.Failure? { nil }
 
     func nextLook() -> NextLook? { NextLook(seconds: 900, reason: .interval) }
 
