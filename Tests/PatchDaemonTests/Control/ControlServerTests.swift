@@ -361,8 +361,8 @@ struct ControlServerTests {
             while host.news.withLockedValue(\.count) < 3 { try await Task.sleep(for: .milliseconds(5)) }
             #expect(host.news.withLockedValue(\.self) == [.listening, .vanished(host.socket), .listening])
             #expect(try await host.curl("/v1").status == 200)
-            // With its folder.
-            try DiskFiles().removeTree(host.socket.removingLastComponent())
+            // With its folder, in one step: `rm -rf` could still remove the next socket.
+            try DiskFiles().rename(host.socket.removingLastComponent(), to: host.root.appending("moved"))
             while host.news.withLockedValue(\.count) < 5 { try await Task.sleep(for: .milliseconds(5)) }
             #expect(try await host.curl("/v1").status == 200)
         }
