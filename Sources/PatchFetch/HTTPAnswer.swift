@@ -43,12 +43,13 @@ enum HTTPAnswer: Equatable {
             let coding = try Self.coding(headers, request) ?? resume.coding
             if coding == nil { try Self.check(headers, request) }
             let field = headers.first(name: "content-range") ?? ""
-            guard let range = ContentRange(field), range.first == resume.offset, range.last == range.total - 1,
+            guard let range = ContentRange(field), range.first == resume.offset,
+                range.last == min(resume.end ?? range.total, range.total) - 1,
                 coding == resume.coding,
                 coding == nil ? request.mayHave(range.total) : range.total <= request.limit
             else { throw .wrongRange(path, field: field) }
             let head = headers.fetchedHead(offset: resume.offset, of: request, coding)
-            self = .body(head, length: range.total - resume.offset)
+            self = .body(head, length: range.last - range.first + 1)
         case 304 where tag != nil: self = .notModified
         case 416 where request.resume != nil: self = .noSuchRange
         case 301...303, 307, 308: throw .redirected(path, to: headers.first(name: "location") ?? "nowhere")

@@ -188,8 +188,8 @@ extension HTTPClientRequest {
         headers.add(name: "user-agent", value: "patchsync")
         if let tag { headers.add(name: "if-none-match", value: tag) }
         if let resume = request.resume {
-            headers.add(name: "range", value: "bytes=\(resume.offset)-")
-            headers.add(name: "if-range", value: resume.validator)
+            headers.add(name: "range", value: "bytes=\(resume.offset)-" + (resume.end.map { "\($0 - 1)" } ?? ""))
+            if let validator = resume.validator { headers.add(name: "if-range", value: validator) }
         }
         if request.isHead { method = .HEAD }
         if let question = request.question {

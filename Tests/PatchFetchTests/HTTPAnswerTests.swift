@@ -48,6 +48,22 @@ struct HTTPAnswerTests {
         )
     }
 
+    @Test func `of 206 announces exactly the part where an end was named`() throws {
+        var part = FetchRequest("packs/x", limit: 10, deadline: .seconds(1))
+        part.resume = .init(offset: 4, validator: nil, end: 8)
+        #expect(
+            try HTTPAnswer(206, ["content-range": "bytes 4-7/10"], to: part) == .body(FetchedHead(offset: 4), length: 4)
+        )
+        for field in ["bytes 4-9/10", "bytes 4-6/10", "bytes 5-7/10", "bytes 4-7/11"] {
+            #expect(error(206, ["content-range": field], to: part) == .wrongRange("packs/x", field: field))
+        }
+        // The file may end before.
+        part.resume = .init(offset: 4, validator: nil, end: 12)
+        #expect(
+            try HTTPAnswer(206, ["content-range": "bytes 4-9/10"], to: part) == .body(FetchedHead(offset: 4), length: 6)
+        )
+    }
+
     /// The rest of a compressed form.
     private func rest(of coding: CompressionFormat) -> FetchRequest {
         FetchRequest(

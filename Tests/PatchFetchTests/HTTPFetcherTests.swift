@@ -64,6 +64,19 @@ struct HTTPFetcherTests {
         #expect(head.contains("\r\naccept-encoding: identity\r\n"))
     }
 
+    @Test func `asks for a part by Range alone where the path names the content`() async throws {
+        var request = FetchRequest("packs/x", limit: 10, deadline: .seconds(600))
+        request.resume = .init(offset: 4, validator: nil, end: 8)
+        let (parts, error, heads) = try await fetch(request) { _ in
+            .bytes(.answer("206 Partial Content", ["Content-Range: bytes 4-7/10"], "4567"))
+        }
+        #expect(error == nil)
+        #expect(parts == [.head(FetchedHead(offset: 4, length: 4)), .bytes(Array("4567".utf8))])
+        let head = try #require(heads.first).lowercased()
+        #expect(head.contains("\r\nrange: bytes=4-7\r\n") && !head.contains("if-range"))
+        #expect(head.contains("\r\naccept-encoding: identity\r\n"))
+    }
+
     @Test func `comes no faster than it may, over all requests together, and its waits are no delay of the server`()
         async throws
     {

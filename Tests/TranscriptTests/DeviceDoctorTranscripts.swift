@@ -1,5 +1,6 @@
 import FileFacts
 import FoundationEssentials
+import PatchChoice
 import PatchFetch
 import PatchFormat
 import PatchStore
@@ -82,6 +83,17 @@ struct DeviceDoctorTranscripts {
         .disk(DiskSpace(freeBytes: 5_000_000_000, freeFiles: nil), stored: 20_000_000),
         .disk(DiskSpace(freeBytes: 5_000_000, freeFiles: nil), stored: 20_000_000),
         .disk(DiskSpace(freeBytes: 5_000, freeFiles: nil), stored: 0),
+        .disk(
+            DiskSpace(freeBytes: 39_000_000, freeFiles: nil),
+            stored: 0,
+            noRoom: [
+                NoRoomVersion(
+                    content: PatchContent(patchID: Sample.patch, sha256: Sample.digest),
+                    label: Sample.label,
+                    wait: Sample.noRoom
+                )
+            ]
+        ),
         .disk(DiskSpace(freeBytes: 5_000_000_000, freeFiles: 7), stored: 0),
     ]
 

@@ -182,6 +182,7 @@ struct DeviceReportTranscripts {
             transfers: TransferFailures(),
             unfit: unfit,
             putOff: putOff,
+            noRoom: noRoom,
             decisions: [],
             retries: Dictionary(uniqueKeysWithValues: zip(patches.map(\.content), retries)),
             fault: nil,
@@ -247,9 +248,13 @@ struct DeviceReportTranscripts {
         }
     }
 
+    private var noRoom: [NoRoomVersion] {
+        [NoRoomVersion(content: Self.now.content, label: Self.now.label, wait: Sample.noRoom)]
+    }
+
     private var syncs: [SyncReport] {
         var metered = sync(.unchanged)
-        metered.putOff = putOff
+        (metered.putOff, metered.noRoom) = (putOff, noRoom)
         let lags = [Sample.before, Sample.time].map {
             StaleMirror(offered: 6, known: 7, signedAt: $0, clock: Sample.time)
         }
@@ -277,13 +282,16 @@ struct DeviceReportTranscripts {
                 )
             ),
             (.take, TransferCost(way: .wholePack, size: .exactly(346_000))),
+            (.take, TransferCost(way: .packRanges, size: .about(123_000), whole: whole)),
             (.take, TransferCost(way: .singleObjects, size: .about(20_000), whole: whole)),
             (.take, .nothing), (.heal, TransferCost(way: .singleObjects, size: .exactly(900))), (.keep, .nothing),
         ]
         let open = (SyncForecast.Task.take, TransferCost(way: .open, size: whole, whole: whole))
         let unknown = (SyncForecast.Task.take, TransferCost(way: .open, size: .unknown, whole: .unknown))
+        var full = forecast([open])
+        full.noRoom = noRoom
         return [
-            forecast(costs), forecast([open], isTrial: true), forecast([unknown], isUnasked: true), forecast([]),
+            full, forecast(costs), forecast([open], isTrial: true), forecast([unknown], isUnasked: true), forecast([]),
         ]
     }
 

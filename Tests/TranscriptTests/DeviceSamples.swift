@@ -13,6 +13,10 @@ import PatchTrust
 import ReleaseFolder
 import SystemPackage
 
+extension Sample {
+    static let noRoom = RoomWait(needs: 52_700_000, free: 39_000_000, reserve: 16_000_000)
+}
+
 extension SyncError: Sampled {
     static var samples: [SyncError] {
         let platform = Platform(name: "linux", compatibility: "5e5e")
@@ -23,7 +27,8 @@ extension SyncError: Sampled {
             .waitsForLaunch, .heldBack(.postponed(until: Sample.after)), .heldBack(.window(opens: Sample.after)),
             .blacklisted(Sample.label, until: Sample.time),
             .otherAppBuild(given: Sample.named("412"), embedded: Sample.named("411")), .trialRunning,
-            .waitsForTrial, .notKept("port 8081 is taken by another program"), .notKept(nil),
+            .noRoom(Sample.label, Sample.noRoom), .waitsForTrial, .notKept("port 8081 is taken by another program"),
+            .notKept(nil),
             .unreadable(Sample.format), .pack("\(Sample.label) pack from 1.0.0", .signatures(.column)),
         ]
         let nested: [[SyncError]] = [
@@ -42,7 +47,7 @@ extension SyncError: Sampled {
         case .fetch, .trust, .format, .file, .lock, .object, .pack, .noStore, .storeIncomplete, .storeExists,
             .rootNamesNoApp,
             .nothingPending,
-            .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .heldBack, .blacklisted, .incompatible,
+            .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .heldBack, .noRoom, .blacklisted, .incompatible,
             .embedded,
             .otherAppBuild, .trialRunning, .waitsForTrial, .notKept, .unreadable:
             true
@@ -136,7 +141,7 @@ extension NotEligible: Sampled {
             .blocked(until: Sample.time), .rolledBackByHand(until: Sample.time),
             .transferWaiting(failures: 3, until: Sample.time), .notReceived,
             .metered(MeteredWait(cost: 48_000, left: 20_000)), .metered(MeteredWait(cost: nil, left: 0)),
-            .metered(MeteredWait(cost: 48_000, left: 0, together: [Sample.script])),
+            .metered(MeteredWait(cost: 48_000, left: 0, together: [Sample.script])), .noRoom(Sample.noRoom),
         ] + (platform.map { [.incompatible($0)] } ?? []) + [
             .republished, .unmet(requires: Sample.script, because: nil),
             .unmet(requires: Sample.script, because: .dialMissing), .breaks(Sample.label), .noPlace(headcount: 5_000),
@@ -147,7 +152,7 @@ extension NotEligible: Sampled {
     var isSampled: Bool {
         switch self {
         case .rollout, .paused, .dialMissing, .appVersion, .condition, .malformedCondition, .users, .unknownRule,
-            .waiting, .blocked, .rolledBackByHand, .transferWaiting, .notReceived, .metered, .incompatible,
+            .waiting, .blocked, .rolledBackByHand, .transferWaiting, .notReceived, .metered, .noRoom, .incompatible,
             .republished,
             .unmet, .breaks, .noPlace, .held, .notChosen, .unapproved:
             true

@@ -90,7 +90,8 @@ struct DoctorTranscripts {
     }
 
     private let labels: [Diagnosis.Line] = [
-        .labels(of: Sample.app, size: 1_000), .labels(of: Sample.app, size: Limits.stateFile),
+        .packs(of: Sample.app, count: 3, text: "157 MB"), .labels(of: Sample.app, size: 1_000),
+        .labels(of: Sample.app, size: Limits.stateFile),
     ]
 
     private let tls: [Diagnosis.Line] = [

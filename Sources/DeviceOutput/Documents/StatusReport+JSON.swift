@@ -52,7 +52,7 @@ extension StatusReport {
                 )
             ),
             ("transfers", transfersJSON), ("unfit", unfitJSON), ("network", configuration.network.json),
-            ("putOff", putOff.rows.isEmpty ? nil : putOff.told),
+            ("putOff", putOff.rows.isEmpty ? nil : putOff.told), ("noRoom", noRoom.json),
             (
                 "passedOver",
                 .array(

@@ -34,6 +34,7 @@ extension SyncError {
         case .nothingPending, .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .heldBack, .trialRunning,
             .waitsForTrial:
             .failed
+        case .noRoom: .disk
         case .blacklisted, .incompatible: .refused
         }
     }
@@ -98,6 +99,8 @@ extension SyncError {
         case .notKept: "the daemon tries again by itself; its output and `patchsync log` say what was wrong."
         case .trialRunning:
             "confirm it with `patchsync confirm --launch-file FILE`, or wait for a newer release in this channel."
+        case .noRoom:
+            "free some space on this disk; the next sync takes it. `patchsync set --reserve` changes the reserve."
         case .file(.noSpace): "free some space and run the same command again; nothing is lost."
         case .file(.permission), .file(.readOnly): "the store must be writable by the user that runs patchsync."
         case .unreadable: "nothing was changed; what is installed keeps running."

@@ -39,7 +39,9 @@ package struct ServeEvent: Sendable {
                     ]
                 )
             ]
-                + report.failures.map { trouble("\($0.patchID) \($0.version): \($0.error.description)") }
+                + report.noRoom.map { ServeEvent("noRoom", $0.members) }
+                + report.failures.filter { if case .noRoom = $0.error { false } else { true } }
+                .map { trouble("\($0.patchID) \($0.version): \($0.error.description)") }
         case .synced(.failure(let error)): [trouble("sync: \(error.description)")]
         case .parametersTrouble(let error): [trouble("the last good parameters stay: \(error.description)")]
         }

@@ -219,6 +219,19 @@ extension OutputSchema {
             },
             {
               "type": "object",
+              "description": "A version does not fit on the disk. The served version stays.",
+              "required": ["event", "patchId", "version", "needs", "free", "reserve"],
+              "properties": {
+                "event": {"const": "noRoom"},
+                "patchId": {"type": "string"},
+                "version": {"type": "string"},
+                "needs": {"type": "integer", "minimum": 0, "description": "Bytes that it still needs on the disk."},
+                "free": {"type": "integer", "minimum": 0},
+                "reserve": {"type": "integer", "minimum": 0, "description": "Bytes that downloads leave free."}
+              }
+            },
+            {
+              "type": "object",
               "description": "In words; what is served stays.",
               "required": ["event", "error"],
               "properties": {"event": {"const": "trouble"}, "error": {"type": "string"}}

@@ -182,6 +182,7 @@ extension OutputSchema {
               },
               "description": "Versions that the last sync left for a network that is not metered."
             },
+            \#(noRoomProperty),
             "withdrawn": {
               "type": "array",
               "description": "What runs and goes at the next launch.",

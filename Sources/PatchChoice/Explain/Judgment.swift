@@ -114,6 +114,7 @@ extension EligibilityContext {
         case .users: [.user]
         case .notReceived: [.sync]
         case .metered(let wait): [.network(allowance: wait.cost)]
+        case .noRoom(let wait): [.room(wait.needs + wait.reserve)]
         case .incompatible: [.nativePart(unfit.rows[entry.content]?.needs)]
         case .waiting(let until), .transferWaiting(_, let until): [.time(until)]
         case .blocked(let until), .rolledBackByHand(let until): [.unblock(until)]

@@ -1,4 +1,5 @@
 import FileFacts
+import PatchDelta
 package import PatchFormat
 package import PatchStore
 import PatchTrust
@@ -158,6 +159,18 @@ extension Diagnosis.Line {
             share >= 80 ? .warning : .ok,
             "\(share) % of what their record may hold",
             hint: share >= 80 ? "publish fewer new versions of patches" : nil
+        )
+    }
+
+    /// Packs that save too little for the room that they take.
+    package static func packs(of app: AppID, count: Int, text: String) -> Diagnosis.Line {
+        let all = Words.count(count, "pack")
+        return Diagnosis.Line(
+            "\(app) packs",
+            .warning,
+            "\(all) of \(text) save less than \(UpdateCost.leastSaving) % of an update",
+            hint:
+                "a publish keeps no such packs now; these go with the versions that they start from (patchsrv gc --keep)"
         )
     }
 

@@ -29,6 +29,8 @@ package struct Publication: Equatable, Sendable {
     package let lapses: [DialLapse]
     /// Of what clients in development mode get nothing now (J2).
     package let developersWait: [DevelopersStanding]
+    /// Packs that were not kept, because they save too little for the room that they take.
+    package var leftOutPacks: [LeftOutPack] = []
 }
 
 extension AppRepository {
@@ -245,7 +247,8 @@ extension AppRepository {
                     removedDrafts: removed,
                     heldBack: (turned?.versions ?? []).filter(\.isHeldBack),
                     lapses: lapses,
-                    developersWait: developers.filter { $0.taken != nil }
+                    developersWait: developers.filter { $0.taken != nil },
+                    leftOutPacks: forms.leftOut.sorted { $0.words < $1.words }
                 )
             )
         }

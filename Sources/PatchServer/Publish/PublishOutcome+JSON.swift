@@ -42,6 +42,7 @@ extension PublishOutcome {
                             }
                         )
                 ),
+                ("leftOutPacks", done.leftOutPacks.isEmpty ? nil : .array(done.leftOutPacks.map(\.json))),
                 ("dialHint", DialLapse.hint(done.lapses, in: done.channel).map { .text($0) }),
             ])
         case .drafted(let channel, let version, let quorum):

@@ -126,6 +126,9 @@ struct DoctorCommand: AsyncParsableCommand {
             let fault = isEncrypted && !passphrase.isNamed ? nil : keyFault(repository)
             diagnosis.add(.key(of: app, isEncrypted: isEncrypted, isNamed: passphrase.isNamed, fault: fault))
         }
+        if let packs = try? Self.packsWastingRoom(in: repository), packs.count > 0 {
+            diagnosis.add(.packs(of: app, count: packs.count, text: "\(ByteText(packs.bytes))"))
+        }
         if let size = (try? repository.labelsSize()) ?? nil { diagnosis.add(.labels(of: app, size: size)) }
     }
 
@@ -138,6 +141,16 @@ struct DoctorCommand: AsyncParsableCommand {
             try repository.check(key)
             return nil
         } catch { return Failure(of: error)?.message ?? "\(error)" }
+    }
+
+    /// Of all channels, which may list the same versions.
+    static func packsWastingRoom(in repository: AppRepository) throws -> (count: Int, bytes: Int) {
+        var wasting: (count: Int, bytes: Int) = (0, 0)
+        for channel in Set(try repository.packEnds().listed.values) {
+            let found = try repository.packsWastingRoom(of: channel)
+            wasting = (wasting.count + found.count, wasting.bytes + found.bytes)
+        }
+        return wasting
     }
 
     private func newestSignature() -> UTCTime? {

@@ -98,6 +98,7 @@ extension PublishOutcome {
             ] + done.heldBack.map { "  \(printable($0.holdWords))" }
                 + done.lapses.map { "  \(printable($0.words))" }
                 + done.developersWait.compactMap(\.warning).map { "  \(printable($0))" }
+                + done.leftOutPacks.map { "  \(printable($0.words))" }
                 + done.change.repaired.map { "  replaced \($0), which was damaged" }
                 + done.removedDrafts.filter { $0 != done.version }.map { "  removed draft \($0), which came too late" }
         case .drafted(let channel, let version, let quorum):

@@ -28,6 +28,8 @@ package struct DiskSpace: Equatable, Sendable {
 }
 
 extension DiskFiles {
+    package func space(at folder: FilePath) -> DiskSpace? { try? DiskSpace(at: folder) }
+
     /// Whether this process may make and rename files in a directory (access(2)).
     package func canWrite(in directory: FilePath) -> Bool {
         unsafe directory.withPlatformString { unsafe access($0, W_OK | X_OK) } == 0

@@ -46,6 +46,8 @@ package struct StatusReport: Equatable, Sendable {
     package let unfit: UnfitVersions
     /// Versions that wait for a network on which bytes cost nothing.
     package var putOff = PutOffVersions()
+    /// Versions that the last sync refused for lack of room, and that still do not fit.
+    package var noRoom: [NoRoomVersion] = []
     /// What keeps the pending selection from starting now.
     package var hold: ActivationHold?
     /// That somebody put off whatever is new, also where nothing waits.
@@ -129,6 +131,7 @@ extension Device {
             transfers: state.transfers,
             unfit: state.unfit,
             putOff: state.putOff,
+            noRoom: state.noRoom(store.room(reserve: configuration.reserve)),
             hold: hold(on: state),
             postponed: postponed(in: state).flatMap { $0.until > now() ? $0 : nil },
             awaiting: listDecisions?.awaiting ?? [],

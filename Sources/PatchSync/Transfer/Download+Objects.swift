@@ -11,6 +11,7 @@ extension Download {
         try store.wrapped { () throws(FileError) in
             try store.objects.removePartialDownloads(
                 except: Set(requests.indices.lazy.map { requests.fingerprint(at: $0).sha256 })
+                    .union(requests.manifests)
             )
         }
     }

@@ -119,8 +119,10 @@ extension Diagnosis.Line {
         )
     }
 
-    /// - Parameter stored: bytes of all that is here.
-    static func disk(_ space: DiskSpace, stored: Int) -> Diagnosis.Line {
+    /// - Parameters:
+    ///   - stored: bytes of all that is here.
+    ///   - noRoom: versions that the last sync refused for lack of room.
+    static func disk(_ space: DiskSpace, stored: Int, noRoom: [NoRoomVersion] = []) -> Diagnosis.Line {
         let free = "\(ByteText(space.freeBytes)) free"
         if let files = space.freeFiles, files < fewFiles {
             return Diagnosis.Line(
@@ -134,6 +136,15 @@ extension Diagnosis.Line {
         guard space.freeBytes >= noSpace else {
             let hint = "make room on this disk; what is installed keeps running"
             return Diagnosis.Line("disk", .diskFull, .fault, free, hint: hint)
+        }
+        if let version = noRoom.first {
+            return Diagnosis.Line(
+                "disk",
+                .noRoom,
+                .fault,
+                version.words,
+                hint: "make room on this disk; the next sync takes it by itself"
+            )
         }
         guard space.freeBytes >= stored else {
             return Diagnosis.Line(

@@ -3,7 +3,7 @@ enum DoctorCode: String, CaseIterable {
     // The store.
     case noStore, settingsUnreadable, notWritable, openToOthers, stateDamaged, copied, appBuild
     // The machine.
-    case diskFull, diskLow, clockBehind, clockDiffers, proxySet, portTaken, noWatches
+    case diskFull, diskLow, noRoom, clockBehind, clockDiffers, proxySet, portTaken, noWatches
     // Trust.
     case rootMissing, rootUnreadable, rootDiffers, rootExpired
     // The way to a server.

@@ -98,7 +98,8 @@ struct DoctorCommand: AsyncParsableCommand {
         diagnosis.add(.folder(try? disk.status(of: store.root), canWrite: disk.canWrite(in: store.root), owner: owner))
         lookAtState(device, &diagnosis)
         if let space = try? DiskSpace(at: store.root) {
-            diagnosis.add(.disk(space, stored: (try? device.storedBytes()) ?? 0))
+            let noRoom = (try? device.status().noRoom) ?? []
+            diagnosis.add(.disk(space, stored: (try? device.storedBytes()) ?? 0, noRoom: noRoom))
         }
         let trust = held(by: device)
         diagnosis.add(.root(trust, difference: try difference(of: device), at: now))

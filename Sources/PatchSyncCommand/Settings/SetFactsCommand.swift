@@ -61,6 +61,7 @@ struct SetFactsCommand: AsyncParsableCommand {
 
     @OptionGroup var metered: MeteredOptions
     @OptionGroup var rate: KeptRateOption
+    @OptionGroup var reserve: ReserveOption
     @OptionGroup var policy: PolicyOptions
 
     @Option(name: .long, help: ArgumentHelp("Forget this key of the data; may be repeated.", valueName: "key"))
@@ -91,6 +92,7 @@ struct SetFactsCommand: AsyncParsableCommand {
                 configuration.access = access
                 metered.apply(to: &configuration.network)
                 rate.apply(to: &configuration.network)
+                reserve.apply(to: &configuration)
                 policy.apply(to: &configuration.policy)
                 if let embedded { configuration.embedded = FilePath(argument: embedded) }
                 do throws(TLSFault) { try access.check(configuration.server) } catch { throw .fetch(.tls(error)) }

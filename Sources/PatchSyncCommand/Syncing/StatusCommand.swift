@@ -102,6 +102,7 @@ extension StatusReport {
         if let words = configuration.entrySignatures.words { out.line(words) }
         if let words = configuration.network.words { out.line("network: \(words)") }
         for words in putOff.words { out.line(words) }
+        for version in noRoom { out.line(version.words) }
         printDeciding(configuration.policy, to: out)
         printTransfers(to: out)
         for (decision, passed) in heldBack { out.line(decision.words(passed)) }
