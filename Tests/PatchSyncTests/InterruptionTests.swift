@@ -1,5 +1,6 @@
 import DeviceTesting
 import NIOConcurrencyHelpers
+import PatchCompression
 import PatchFetch
 import PatchFormat
 import PatchStore
@@ -90,7 +91,9 @@ struct InterruptionTests {
                 if (try? await device.sync()) == nil { interrupted += 1 }
             case .cancelled:
                 let running = NIOLockedValueBox<Task<Void, any Error>?>(nil)
-                line.interrupt(after: whole.bytes / (Self.times + 1)) { running.withLockedValue { $0?.cancel() } }
+                line.interrupt(after: whole.bytes / (Self.times + 1)) { () throws(FetchError) in
+                    _ = running.withLockedValue { $0?.cancel() }
+                }
                 let task = running.withLockedValue { running in
                     let task = Task { [device] in _ = try await device.sync() }
                     running = task
