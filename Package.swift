@@ -551,7 +551,7 @@ let package = Package(
         .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
         .testTarget(
             name: "CommandSupportTests",
-            dependencies: ["CommandSupport", "PatchFormat", "PatchTrust", "Terminal"]
+            dependencies: ["CommandSupport", "PatchFormat", "PatchTrust", "Terminal", systemPackage]
         ),
         .testTarget(
             name: "TranscriptTests",

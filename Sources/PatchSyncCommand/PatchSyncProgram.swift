@@ -42,7 +42,8 @@ struct PatchSyncProgram: AsyncParsableCommand {
     )
 
     static func main() async {
-        await runProgram(Array(CommandLine.arguments.dropFirst())) { command in
+        await runProgram(Array(CommandLine.arguments.dropFirst())) { command throws(Failure) in
+            if let command = command as? any FolderCommand { try ActingOwner.take(on: command.ownersFolders) }
             if command is any LastingCommand { IdleExecutor.install() }
         }
     }

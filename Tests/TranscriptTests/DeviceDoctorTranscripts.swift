@@ -1,3 +1,4 @@
+import CommandSupport
 import FileFacts
 import FoundationEssentials
 import PatchFetch
@@ -72,6 +73,10 @@ struct DeviceDoctorTranscripts {
             .folder(folder(0o700), canWrite: true, owner: "patchline"),
             .folder(folder(0o700), canWrite: false, owner: "patchline"),
             .folder(folder(0o775), canWrite: true, owner: "patchline"),
+            .owners(
+                ForeignFiles(count: 2, example: "/srv/device/config.json", owner: "patchline:patchline"),
+                in: "/srv/device"
+            ),
             .state(nil as StateFault?),
             .state(StateFault(file: Sample.path, error: .format(Sample.format), standby: .previous)),
             .state(SyncError.file(.permission(.read, Sample.path))),

@@ -265,6 +265,7 @@ struct DaemonTranscripts {
                 ),
                 Failure.servedAlready(store: "/var/lib/shop", by: 4_711, "shop"),
                 Failure.servedAlready(store: "/var/lib/shop", by: nil, nil), Failure.servedAlready(by: nil, port: nil),
+                Failure(SyncError.notKept(RunCommand.words(of: "shop"))),
             ]
             .map(\.transcript)
         )

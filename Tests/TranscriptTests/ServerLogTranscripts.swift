@@ -61,6 +61,7 @@ struct ServerLogTranscripts {
                 ServeCommand.restores(folder, .held(Sample.path, by: 4_711)), RestoreCommand.served(folder, by: nil),
                 RestoreCommand.served(folder, by: 4_711),
                 Failure(.unusable(reason: "it is of an unknown version"), certificate: "tls.pem", key: "tls.key"),
+                Failure(withoutPermissions: "/media/stick/site"),
             ].map(\.transcript)
         )
         try log.check()

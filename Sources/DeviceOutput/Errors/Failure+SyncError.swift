@@ -99,7 +99,12 @@ extension SyncError {
         case .trialRunning:
             "confirm it with `patchsync confirm --launch-file FILE`, or wait for a newer release in this channel."
         case .file(.noSpace): "free some space and run the same command again; nothing is lost."
-        case .file(.permission), .file(.readOnly): "the store must be writable by the user that runs patchsync."
+        case .file(.cannotLink):
+            "a store needs a file system with hard links and permissions, such as ext4, XFS or Btrfs; FAT and exFAT have neither."
+        case .file(.permission):
+            "the store and its files must belong to the user that runs patchsync; `patchsync doctor`, as root, names those that "
+                + "do not, and how to give them back."
+        case .file(.readOnly): "the store must be writable by the user that runs patchsync."
         case .unreadable: "nothing was changed; what is installed keeps running."
         case .file, .lock, .format: nil
         }

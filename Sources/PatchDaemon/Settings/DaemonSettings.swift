@@ -36,7 +36,7 @@ package struct StoreSettings: Equatable, Sendable {
     /// What a store is made from at the first start.
     package struct Origin: Equatable, Sendable {
         package let server: ServerURL
-        package let root: FilePath
+        package var root: FilePath
         /// Nil: `production`, and whatever an existing store follows.
         package let channel: ChannelName?
 
@@ -46,7 +46,7 @@ package struct StoreSettings: Equatable, Sendable {
     }
 
     package let name: String
-    package let store: FilePath
+    package var store: FilePath
     package var origin: Origin?
     /// Nil: only when somebody asks, and until there is a first version.
     package var syncEvery: Duration? = .seconds(900)

@@ -21,7 +21,7 @@ struct ServerLog: Sendable {
             (requests, file) = (accessLog.map { _ in .standardOutput }, nil)
             return
         }
-        let path = FilePath(argument: accessLog)
+        let path = FilePath(asNamed: accessLog)
         (requests, file) = (Console(descriptor: try Self.open(path).rawValue, isTerminal: false), path)
     }
 

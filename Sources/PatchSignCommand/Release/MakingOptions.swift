@@ -137,7 +137,8 @@ struct MakingOptions: ParsableArguments {
 
     func encryptionKey() throws(Failure) -> AESKey? {
         try aesKey.map { (file) throws(Failure) in
-            try signing { () throws(SigningError) in try PlatformPacking.key(FilePath(argument: file)) }
+            SecretAccess.warn(of: file)
+            return try signing { () throws(SigningError) in try PlatformPacking.key(FilePath(argument: file)) }
         }
     }
 

@@ -53,6 +53,12 @@ package enum FileError: Error, Equatable, Sendable {
 extension FileError: CustomStringConvertible {
     package var description: String {
         switch self {
+        // Searched only when an error is printed: most missing files are no error to their caller.
+        case .notFound(let operation, let path) where BrokenLink(onTheWayTo: path) != nil,
+            .notRegular(let operation, let path) where BrokenLink(onTheWayTo: path) != nil,
+            .notDirectory(let operation, let path) where BrokenLink(onTheWayTo: path) != nil,
+            .exists(let operation, let path) where BrokenLink(onTheWayTo: path) != nil:
+            "\(operation.phrase) \(path): \(BrokenLink(onTheWayTo: path)?.description ?? "")"
         case .notFound(let operation, let path): "\(operation.phrase) \(path): it does not exist"
         case .exists(let operation, let path): "\(operation.phrase) \(path): something is there already"
         case .noSpace(let operation, let path): "\(operation.phrase) \(path): the disk is full"

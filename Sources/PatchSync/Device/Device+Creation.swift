@@ -56,7 +56,7 @@ extension Device {
         wanted.server = server
         if let channel { wanted.channel = channel }
         if let access { wanted.access = access }
-        if let embedded { wanted.embedded = embedded.path }
+        if let embedded { wanted.embedded = embedded.named }
         facts.apply(to: &wanted)
         let differences = try store.differences(of: root, app: present.app) + present.differences(to: wanted)
         return differences.isEmpty ? .unchanged : .differs(differences)

@@ -75,7 +75,7 @@ package struct Device: Sendable {
         if let embedded {
             try embedded.document.check(appBuild)
             shipped = try VerifiedEmbedded(embedded, for: app, in: store)
-            configuration.embedded = embedded.path
+            configuration.embedded = embedded.named
             configuration.embeddedDigest = embedded.sha256
             configuration.appBuild = embedded.document.appBuild ?? appBuild
         }

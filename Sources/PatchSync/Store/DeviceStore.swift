@@ -187,6 +187,8 @@ package struct DeviceStore: Sendable {
         if try store.optional(store.configurationFile, limit: Limits.stateFile) != nil {
             throw .storeExists(store.root)
         }
+        // Before anything is made: a bundle is a folder of hard links.
+        if store.isShared, let fault = DiskFiles().linkFault(at: store.root) { throw .file(fault) }
         try store.wrapped { () throws(FileError) in
             for directory in [store.root, store.bundles, store.downloading] { try files.makeDirectory(directory) }
             try store.trust.prepare()

@@ -73,6 +73,11 @@ extension Diagnosis.Line {
         return Diagnosis.Line("folder", .ok, "it can be written to")
     }
 
+    /// - Parameter folder: the store.
+    static func owners(_ files: ForeignFiles, in folder: FilePath) -> Diagnosis.Line {
+        Diagnosis.Line("owners", .otherOwner, .fault, files.finding, hint: files.hint(for: folder))
+    }
+
     static func state(_ fault: StateFault?) -> Diagnosis.Line {
         guard let fault else { return Diagnosis.Line("state", .ok, "it can be read") }
         return Diagnosis.Line(

@@ -62,7 +62,7 @@ struct DoctorCommand: AsyncParsableCommand {
         HTTPFetcher.useOneEventLoop()
         var diagnosis = Diagnosis()
         if let config {
-            let file = SettingsOnDisk(FilePath(argument: config), named: config)
+            let file = SettingsOnDisk(FilePath(asNamed: config), named: config)
             var stores: [StoreSettings] = []
             do throws(SettingsOnDisk.Fault) { stores = try file.read().stores } catch {
                 diagnosis.add(.settings(Failure(error)))
@@ -86,6 +86,7 @@ struct DoctorCommand: AsyncParsableCommand {
     private func look(at store: DeviceStore, _ diagnosis: inout Diagnosis) async throws(Failure) {
         let device: Device
         do throws(SyncError) { device = try Device(store, now: ProcessEnvironment.now) } catch {
+            if let files = ForeignFiles(in: store.root) { diagnosis.add(.owners(files, in: store.root)) }
             return diagnosis.add(.store(error))
         }
         try await look(at: device, &diagnosis)
@@ -96,6 +97,7 @@ struct DoctorCommand: AsyncParsableCommand {
         diagnosis.add(.store(device.configuration))
         let owner = MachineLook.owner(of: store.root)
         diagnosis.add(.folder(try? disk.status(of: store.root), canWrite: disk.canWrite(in: store.root), owner: owner))
+        if let files = ForeignFiles(in: store.root) { diagnosis.add(.owners(files, in: store.root)) }
         lookAtState(device, &diagnosis)
         if let space = try? DiskSpace(at: store.root) {
             diagnosis.add(.disk(space, stored: (try? device.storedBytes()) ?? 0))

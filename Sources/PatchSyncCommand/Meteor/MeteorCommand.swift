@@ -165,6 +165,7 @@ extension MeteorCommand {
     /// Nobody else follows into this folder meanwhile.
     private static func locked(_ folder: FilePath) throws(Failure) -> StoreLock {
         do throws(StoreLockError) {
+            if let fault = DiskFiles().linkFault(at: folder) { throw .file(fault) }
             do throws(FileError) { try DiskFiles().makeDirectory(folder) } catch { throw .file(error) }
             return try StoreLock(folder.at("lock"))
         } catch { throw Failure(MeteorClientError.lock(error)) }
