@@ -295,7 +295,7 @@ let package = Package(
             name: "PatchSignCommand",
             dependencies: [
                 "ChildProcess", "Gateways", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder",
-                "ReleaseClient",
+                "ReleaseClient", "PatchChoice",
                 "PatchRelease", "SimulationSupport", "CommandSupport",
                 "Terminal", argumentParser, nioConcurrency,
                 systemPackage,
@@ -304,7 +304,7 @@ let package = Package(
         .executableTarget(
             name: "PatchServerCommand",
             dependencies: [
-                "APIProxy", "PageDiff", "PageServing", "PatchFetch",
+                "APIProxy", "PageDiff", "PageServing", "PatchChoice", "PatchFetch",
                 "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseTree",
                 "HTTPFiles", "HTTPPeers", "SimulationSupport",
                 "ReleaseAPI", "ReleaseClient", "ReleaseService", "ServerRecords", "CommandSupport", "Terminal",
@@ -449,7 +449,7 @@ let package = Package(
             dependencies: [
                 "ReleaseClient", "ReleaseFolder", "HTTPFiles", "PatchFormat", "PatchTrust", "PatchStore",
                 nioConcurrency,
-                nioCore, nioHTTP1,
+                nioCore, nioHTTP1, systemPackage,
             ]
         ),
         .testTarget(

@@ -19,6 +19,8 @@ package struct PushReport: Equatable, Sendable {
     package let lapses: [String]
     /// Of what clients in development mode get nothing, one line each.
     package let developersWait: [String]
+    /// Roles that end soon, or before the release, one line each.
+    package let warnings: [String]
     /// What to do about lapses.
     package let dialHint: String?
     /// The service's own answer.
@@ -64,6 +66,7 @@ package struct PushReport: Equatable, Sendable {
         heldBack = try Self.words(fields, "heldBack")
         lapses = try Self.words(fields, "lapses")
         developersWait = try Self.words(fields, "developersWait")
+        warnings = try Self.words(fields, "warnings")
         dialHint = try fields.optionalString("dialHint")
         answer = .object(fields.object)
         self.sent = sent

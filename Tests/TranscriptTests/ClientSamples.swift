@@ -27,7 +27,9 @@ extension ServiceError: Sampled {
                 .otherChange(asked: .rollBack(to: 7), offered: .rollBack(to: 3)),
                 .otherChange(asked: .promote(from: Sample.beta), offered: .withdraw(Sample.patch, version: nil)),
                 .lacking("5e5e"), .changed("objects/5e"), .endless, .file(.noSpace(.write, Sample.path)),
-                .trust(.threshold(role: "root", valid: 0, needed: 1)), .release(.missing("list.json")),
+                .trust(.threshold(role: "root", valid: 0, needed: 1)),
+                .trust(.rolledBack(role: "beta", offered: 1, trusted: 2)), .trust(.droppedFromSnapshot(role: "beta")),
+                .release(.missing("list.json")),
                 .noRelease(Sample.beta), .severalApps([]), .severalApps([Sample.app, Sample.otherApp]), .cancelled,
             ] + AnswerFault.samples.map { .answer($0) }
     }

@@ -17,7 +17,9 @@ import Testing
 struct ServerLogTranscripts {
     @Test func `says in its log what its transcript has`() async throws {
         var log = Transcript("patchsrv-log", about: "What a server says in its log, and why it does not start.")
-        let results: [RefreshResult] = [.signed(Self.roles), .failed("the disk is full"), .withoutKey]
+        let results: [RefreshResult] =
+            [.signed(Self.roles), .failed("the disk is full"), .withoutKey, .fresh(signedAt: Sample.time)]
+            + ClockBehind.samples.map { .clockBehind($0) }
         log.list("signing again", results.compactMap(\.line).map { "\($0.0.rawValue): \($0.1)" })
         log.list(
             "a locked key",

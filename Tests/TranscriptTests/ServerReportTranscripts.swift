@@ -98,7 +98,8 @@ struct ServerReportTranscripts {
             removedDrafts: [6, 7],
             heldBack: [held, turned(row(paused: true))],
             lapses: [.forgotten(held), .free(held), .free(turned(nil))],
-            developersWait: developersWait
+            developersWait: developersWait,
+            endings: []
         )
         let outcomes: [PublishOutcome] = [
             .published(done),

@@ -76,8 +76,13 @@ package struct RefreshTimer<C: Clock<Duration>>: Service {
             let repository = try AppRepository(app, in: folder, files: files, allowsTestingKeys: allowsTestingKeys)
             let signedAt = try PublishedState(of: repository).timestamp.signedAt
             let isDue = schedule.isDue(signedAt: signedAt, at: now())
-            if let signedAt, !isDue, !tryingKey { return .fresh(signedAt: signedAt) }
+            let behind = ClockBehind(clock: now(), signedAt: signedAt, build: folder.build)
+            if !tryingKey {
+                if let behind { return .clockBehind(behind) }
+                if let signedAt, !isDue { return .fresh(signedAt: signedAt) }
+            }
             guard let key = try key(repository.onlineKeyFile) else { return .withoutKey }
+            if let behind { return .clockBehind(behind) }
             if let signedAt, !isDue { return .fresh(signedAt: signedAt) }
             let lock = try folder.locked(files: files)
             let done = try repository.refresh(signing: key, at: now())
@@ -85,9 +90,17 @@ package struct RefreshTimer<C: Clock<Duration>>: Service {
             return .signed(done)
         } catch ServerError.locked(.held) {
             return .locked
+        } catch ServerError.clockBehind(let behind) {
+            return .clockBehind(behind)
         } catch {
             return .failed("\(error)")
         }
+    }
+}
+
+extension RefreshResult {
+    fileprivate var clockBehind: ClockBehind? {
+        if case .clockBehind(let behind) = self { behind } else { nil }
     }
 }
 
@@ -104,7 +117,10 @@ private struct Said {
         case .signed: true
         case .failed: before != result
         case .withoutKey: withoutKey.insert(app).inserted
-        case .fresh, .locked: false
+        case .clockBehind(let behind): before?.clockBehind?.atLeast != behind.atLeast
+        // The clock is right again, and nothing had to be signed.
+        case .fresh: before?.clockBehind != nil
+        case .locked: false
         }
     }
 }

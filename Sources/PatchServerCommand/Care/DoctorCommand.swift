@@ -79,7 +79,14 @@ struct DoctorCommand: AsyncParsableCommand {
             var diagnosis = Diagnosis()
             lookAtFolder(&diagnosis)
             for app in (try? apps.apps(in: folder.folder, damaged: true)) ?? [] { await look(at: app, now, &diagnosis) }
-            diagnosis.add(.clock(now, signedAt: newestSignature(), written: await newestEntry()))
+            diagnosis.add(
+                .clock(
+                    now,
+                    signedAt: newestSignature(),
+                    build: folder.folder.build,
+                    written: await newestEntry()
+                )
+            )
             diagnosis.add(tlsLine(now))
             let hasTLS = tls.tlsKey != nil
             if let fault = OperatorOptions.exposure(at: operatorsHost, hasTLS: hasTLS, operatorsInsecureHttp) {

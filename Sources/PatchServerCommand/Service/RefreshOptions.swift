@@ -123,7 +123,14 @@ extension RefreshResult {
                 "the online key is encrypted and no passphrase is named, so nothing is signed again here: run patchsrv "
                     + "refresh every six hours (--refresh-every off says that this is meant)"
             )
-        case .fresh, .locked: nil
+        case .clockBehind(let behind):
+            (
+                .error,
+                "\(behind): nothing is signed until it is right, and what is published is served on (patchsrv doctor says how "
+                    + "to continue)"
+            )
+        case .fresh(let signedAt): (.info, "the clock is right again: the timestamp of \(signedAt) is current")
+        case .locked: nil
         }
     }
 }

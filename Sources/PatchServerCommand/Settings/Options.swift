@@ -1,5 +1,6 @@
 import CommandSupport
 import ArgumentParser
+import PatchChoice
 import PatchFormat
 import PatchServer
 import PatchStore
@@ -15,7 +16,7 @@ struct FolderOptions: ParsableArguments {
 
     @OptionGroup var settings: SettingsFileOption
 
-    var folder: ServerFolder { ServerFolder(FilePath(argument: data)) }
+    var folder: ServerFolder { ServerFolder(FilePath(argument: data), build: Build.time) }
 }
 
 /// Where the settings are that the command line and the environment leave open.

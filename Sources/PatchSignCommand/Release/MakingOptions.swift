@@ -78,6 +78,14 @@ struct MakingOptions: ParsableArguments {
     )
     var expires: Validity?
 
+    static let allowExpired = "--allow-expired"
+
+    @Flag(
+        name: .customLong("allow-expired"),
+        help: "Sign a release that has expired by the clock: to make an old one again, byte for byte."
+    )
+    var allowsExpired = false
+
     @Flag(help: "Replace the release that stands at the output; anything but what patchsign wrote there stays.")
     var force = false
 

@@ -1,4 +1,5 @@
 import PatchFormat
+import PatchTrust
 import ReleaseClient
 import Terminal
 
@@ -39,6 +40,9 @@ extension Failure {
         case .redirected: "name the address that it redirects to with --server"
         case .lacking: "push the whole release: this one was fetched without its objects"
         case .changed: "make the release again; a signed release is never edited"
+        case .trust(.rolledBack), .trust(.droppedFromSnapshot):
+            "devices refuse it too; somebody may have the online key. If the server was restored from a backup, "
+                + "\(MemoryOptions.flag) accepts what it shows now"
         case .trust: "is --keys the root of trust of this app?"
         case .otherChange: "nothing was signed; ask whoever runs the server why it holds another change than it took"
         case .answer: "is there a release service at --server, and nothing else?"
