@@ -149,6 +149,21 @@ struct RefreshTimerTests {
     }
 
     @Test
+    func `notices within seconds that its clock was set`() async throws {
+        let (clock, time) = (TestingClock(), ManualClock(TestingServer.start))
+        let noticed = Task { try await ClockStep.wait(clock: clock, now: { time.now() }) }
+        for _ in 0..<2 {
+            #expect(await clock.sleeps.first { _ in true } == .seconds(5))
+            time.advance(by: .seconds(30))
+            clock.wakeAll()
+        }
+        #expect(await clock.sleeps.first { _ in true } == .seconds(5))
+        time.set(to: UTCTime(seconds: 60))
+        clock.wakeAll()
+        try await noticed.value
+    }
+
+    @Test
     func `signs nothing in 1970, says so once, and signs within seconds of the clock being right`() async throws {
         let world = try World()
         world.time.set(to: UTCTime(seconds: 60))

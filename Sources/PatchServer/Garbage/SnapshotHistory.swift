@@ -41,6 +41,23 @@ struct SnapshotHistory: Sendable {
         neverCurrent = ahead >= 0 ? ahead : .max
     }
 
+    /// The longest time between two signatures that counts as time.
+    ///
+    /// A server signs every few hours. A longer gap is a server that was off, or a clock that jumped ahead and signed: whatever was
+    /// superseded shortly before it must not age by years at once.
+    static let longestGap = Duration.hours(24)
+
+    /// What was superseded before this moment has been so for as long as `protect`.
+    func horizon(protecting protect: Duration) -> UTCTime {
+        var (left, later) = (Int(protect.components.seconds), now)
+        for time in [timestampWritten] + written.reversed().map(\.at) where time <= later {
+            let counted = min(later.seconds - time.seconds, Int(Self.longestGap.components.seconds))
+            guard counted < left else { return time.adding(.seconds(counted - left)) }
+            (left, later) = (left - counted, time)
+        }
+        return later.adding(.seconds(-left))
+    }
+
     /// The latest moment at which a version below the current one may have been current still.
     func superseded(_ version: Int) -> UTCTime {
         let first = firstSuccessor(of: version)

@@ -19,6 +19,7 @@ package struct RefreshTimer<C: Clock<Duration>>: Service {
     private let key: @Sendable (FilePath) throws -> OnlineKey?
     private let observe: @Sendable (AppID?, RefreshResult) -> Void
     private let report: @Sendable (AppID?, RefreshResult) -> Void
+    private let clockIsSet: (@Sendable () async throws -> Void)?
 
     /// - Parameters:
     ///   - clock: what the pauses are measured with; whether it is time is asked of `now`.
@@ -26,6 +27,7 @@ package struct RefreshTimer<C: Clock<Duration>>: Service {
     ///   - observe: called for each app in each round.
     ///   - report: called for each signing, and for trouble once until it changes; without an app when the folder itself
     ///     cannot be read.
+    ///   - clockIsSet: returns once somebody has set the clock, which ends a pause; see ``ClockStep``.
     package init(
         _ folder: ServerFolder,
         files: any FileOperations,
@@ -35,8 +37,10 @@ package struct RefreshTimer<C: Clock<Duration>>: Service {
         now: @escaping @Sendable () -> UTCTime,
         key: @escaping @Sendable (FilePath) throws -> OnlineKey?,
         observe: @escaping @Sendable (AppID?, RefreshResult) -> Void = { _, _ in },
-        report: @escaping @Sendable (AppID?, RefreshResult) -> Void
+        report: @escaping @Sendable (AppID?, RefreshResult) -> Void,
+        clockIsSet: (@Sendable () async throws -> Void)? = nil
     ) {
+        self.clockIsSet = clockIsSet
         self.folder = folder
         self.files = files
         self.allowsTestingKeys = allowsTestingKeys
@@ -59,8 +63,18 @@ package struct RefreshTimer<C: Clock<Duration>>: Service {
             }
             let pause = schedule.pause(after: results.map(\.result), at: now())
             do {
-                try await cancelWhenGracefulShutdown { try await clock.sleep(for: pause) }
+                try await cancelWhenGracefulShutdown { try await wait(for: pause) }
             } catch { return }
+        }
+    }
+
+    private func wait(for pause: Duration) async throws {
+        guard let clockIsSet else { return try await clock.sleep(for: pause) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await clock.sleep(for: pause) }
+            group.addTask { try await clockIsSet() }
+            defer { group.cancelAll() }
+            try await group.next()
         }
     }
 

@@ -92,7 +92,8 @@ struct RefreshOptions: ParsableArguments {
                 // The server reported that when it started.
                 if case .withoutKey = result, let app, said.contains(folder.onlineKey(of: app)) { return }
                 if let (level, line) = result.line { log.say(level, printable(line), app: app) }
-            }
+            },
+            clockIsSet: { try await ClockStep.wait(clock: .continuous, now: ProcessEnvironment.now) }
         )
     }
 
