@@ -23,7 +23,7 @@ struct TimeOption: ParsableArguments {
     )
     var at: UTCTime?
 
-    /// - Throws: If nobody named a time and the clock shows one that is certainly past: what it dates would have expired.
+    /// - Throws: Without a given time, if the clock shows a time that is certainly past. Devices would refuse the result.
     func time() throws(Failure) -> UTCTime {
         if let given = try given() { return given }
         let clock = ProcessEnvironment.now()

@@ -6,7 +6,7 @@ package import ReleaseFolder
 /// The published state of one app on a server, verified from the caller's root of trust (TUF 5.3 to 5.6).
 ///
 /// Snapshot and timestamp must not have expired. Roles that people sign may have: they are fetched to be inspected, and
-/// signed again. Nothing is older than what was seen of the server before, as on a device.
+/// signed again. No role is older than in the last known state of the server, as on a device.
 package struct PublishedApp: Sendable {
     package let app: AppID
     private let client: ServiceClient
@@ -16,7 +16,7 @@ package struct PublishedApp: Sendable {
 
     /// - Parameters:
     ///   - root: the bytes of `root.json`, which the caller trusts.
-    ///   - known: What the server showed before; nil if nothing is known.
+    ///   - known: The last known state of the server, if any.
     /// - Throws: `trust` with `rolledBack` or `droppedFromSnapshot` for an older state than the known one.
     package init(
         _ app: AppID,
@@ -155,11 +155,11 @@ private struct Tree: Sendable {
         return try await walked(start, knowing: nil, taken: &taken)
     }
 
-    /// Answers a walk from what is known and from the server's files.
+    /// Answers a walk from the known state and from the server's files.
     ///
     /// - Parameter taken: Gets the bytes of each role that came from the server.
-    /// - Throws: `rolledBack` for an older timestamp than the known one. A device takes its server for a mirror that lags, and keeps
-    ///   what it has; what is promoted or signed here must be current.
+    /// - Throws: `rolledBack` for an older timestamp than the known one. A device assumes a mirror that lags, and keeps its
+    ///   state. A release that is signed here must be made from the current one.
     func walked(
         _ start: MetadataWalk,
         knowing known: SeenMetadata?,

@@ -2,7 +2,7 @@ package import PatchFormat
 package import PatchStore
 package import SystemPackage
 
-/// Why what a server showed cannot be remembered, or what is remembered cannot be read.
+/// Why the state of a server cannot be stored or read.
 package enum SeenFileError: Error, Equatable, Sendable, CustomStringConvertible {
     case file(FileError)
     case locked(StoreLockError)
@@ -17,7 +17,7 @@ package enum SeenFileError: Error, Equatable, Sendable, CustomStringConvertible 
     }
 }
 
-/// `APP.json` in a folder of the user's: what this machine has seen of an app's servers.
+/// `APP.json` in a folder of the user's: the last known states of an app's servers.
 ///
 /// Its own user alone reads and writes it. Runs at the same time wait for one another for a moment.
 package struct SeenFile: Sendable {
@@ -39,7 +39,7 @@ package struct SeenFile: Sendable {
         try document()?[server.text]
     }
 
-    /// Afterwards: the newest of what was and is seen is durable.
+    /// Afterwards: the newer one of the stored and the new state is durable.
     ///
     /// - Parameter replacing: Whether an older state, or a damaged file, is replaced: the server was restored.
     package func keep(
@@ -47,7 +47,7 @@ package struct SeenFile: Sendable {
         of server: ServerURL,
         replacing: Bool
     ) async throws(SeenFileError) {
-        // Most runs see what the one before saw.
+        // Most runs see the same state as the one before.
         if !replacing, let document = try? document(), document[server.text] == seen { return }
         do throws(FileError) { try files.makeDirectory(folder, permissions: .privateDirectory) } catch {
             throw .file(error)

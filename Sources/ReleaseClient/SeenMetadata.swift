@@ -41,7 +41,7 @@ package struct SeenMetadata: Equatable, Sendable {
     }
 }
 
-/// What a machine remembers of an app, by server: one JSON document.
+/// The last known states of an app's servers: one JSON document.
 ///
 /// By server, because several servers may publish one app, each at its own pace.
 struct SeenDocument: Equatable, Sendable {

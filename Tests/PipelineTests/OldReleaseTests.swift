@@ -45,8 +45,8 @@ struct OldReleaseTests {
                 #expect(
                     refused.errors
                         == "error: what the server publishes does not verify: production: version 1 is older than version 2, "
-                        + "which is already trusted\nhint: devices refuse it too; somebody may have the online key. If the "
-                        + "server was restored from a backup, --server-restored accepts what it shows now\n"
+                        + "which is already trusted\nhint: devices refuse it too; the online key may be stolen. If the server "
+                        + "was restored from a backup, --server-restored accepts its present state\n"
                 )
                 #expect(!FileManager.default.fileExists(atPath: world.path("two").string))
                 #expect(try read(file) == seen)
@@ -66,7 +66,7 @@ struct OldReleaseTests {
             let site = try await world.site(world.shop.site1)
             let token = try await world.token(for: site)
             try await serving(site) { _, url in
-                let told = "warning: what \(url) publishes is not remembered, so an older state will not be noticed: "
+                let told = "warning: the state of \(url) is not remembered, so an older state will not be noticed: "
                 for (folder, environment) in [
                     ("a", ["XDG_STATE_HOME": "/proc/patchline"]), ("b", ["XDG_STATE_HOME": "relative", "HOME": nil]),
                 ] as [(String, [Environment.Key: String?])] {
@@ -79,16 +79,24 @@ struct OldReleaseTests {
                         environment: environment
                     )
                     #expect(done.code == 0 && done.errors.hasPrefix(told), "\(done)")
+                    let without = "neither XDG_STATE_HOME nor HOME names a folder\n"
+                    #expect(done.errors.contains(without) == (folder == "b"), "\(done)")
                 }
                 let file = world.path("state/patchline/\(Workshop.app).json")
                 try FileManager.default.createDirectory(
                     atPath: file.removingLastComponent().string,
                     withIntermediateDirectories: true
                 )
+                try FileManager.default.createDirectory(atPath: file.string, withIntermediateDirectories: false)
+                let unreadable = try await pull(world, "c", url, token)
+                #expect(unreadable.code == 6, "\(unreadable)")
+                #expect(unreadable.errors.hasSuffix("hint: XDG_STATE_HOME names another folder\n"), "\(unreadable)")
+                try FileManager.default.removeItem(atPath: file.string)
                 try write("{", to: file)
                 let damaged = try await pull(world, "c", url, token)
                 #expect(damaged.code == 4 && damaged.errors.contains("\(file) is damaged: "), "\(damaged)")
-                let hint = "hint: it says what \(url) showed before; --server-restored"
+                let hint =
+                    "hint: it holds the last known state of \(url); --server-restored replaces it with the present state"
                 #expect(damaged.errors.contains(hint), "\(damaged)")
                 #expect(!FileManager.default.fileExists(atPath: world.path("c").string))
                 try await pull(world, "d", url, token, ["--server-restored"]).done()
@@ -113,7 +121,8 @@ struct ExpiredReleaseTests {
             let old = try await make("old", ["--at", "2026-01-01T00:00:00Z"])
             #expect(old.code == 3, "\(old)")
             #expect(old.errors.contains("error: production expired at 2026-04-01T00:00:00Z, and it is past "), "\(old)")
-            #expect(old.errors.contains("--allow-expired signs it all the same"), "\(old)")
+            let allowance = "--allow-expired signs it all the same, to make an old release again"
+            #expect(old.errors.contains(allowance), "\(old)")
             #expect(!FileManager.default.fileExists(atPath: world.path("old").string))
             try await make("old", ["--at", "2026-01-01T00:00:00Z", "--allow-expired"]).done()
 

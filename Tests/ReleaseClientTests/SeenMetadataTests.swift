@@ -10,7 +10,7 @@ import Testing
 
 @testable import ReleaseClient
 
-@Suite("What a release service showed before", .timeLimit(.minutes(10)))
+@Suite("The last known state of a release service", .timeLimit(.minutes(10)))
 struct SeenServerTests {
     @Test func `keeps a thief of the online key from showing an old release as the current one`() async throws {
         let service = try RollingService()
@@ -133,6 +133,12 @@ struct SeenFileTests {
         let one = try #require(one)
         try await with { file, folder in
             try DiskFiles().makeDirectory(folder, permissions: .privateDirectory)
+            let bad = #"{"format":"patchline-seen-v1","app":"com.example.shop","servers":[{"rootKeys":["no"]}]}"#
+            try DiskFiles().write(Array(bad.utf8), to: file.path, permissions: .privateFile)
+            #expect(throws: SeenFileError.self) { try file.seen(of: one) }
+            let keys = #expect(throws: SeenFileError.self) { try file.seen(of: one) }
+            #expect(keys?.description.contains("rootKeys must be key ids in hex") == true)
+            try DiskFiles().remove(file.path)
             try DiskFiles().write(Array("{".utf8), to: file.path, permissions: .privateFile)
             let error = #expect(throws: SeenFileError.self) { try file.seen(of: one) }
             #expect(error?.description.hasPrefix("\(file.path) is damaged: ") == true)

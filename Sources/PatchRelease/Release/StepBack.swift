@@ -2,7 +2,7 @@ package import PatchFormat
 
 /// A version that a release lists anew below the newest one of its channel.
 ///
-/// Devices may go back to it, and whoever turns the dial can choose it for new devices.
+/// Devices may go back to it, and the holder of the online key can choose it for new devices.
 package struct StepBack: Equatable, Sendable {
     package let label: Label
     /// The version that stands first in the channel now.

@@ -43,11 +43,11 @@ struct SnapshotHistory: Sendable {
 
     /// The longest time between two signatures that counts as time.
     ///
-    /// A server signs every few hours. A longer gap is a server that was off, or a clock that jumped ahead and signed: whatever was
-    /// superseded shortly before it must not age by years at once.
+    /// A server signs every few hours. A longer gap means that the server was off, or that a clock jumped ahead and signed. Files that
+    /// were superseded shortly before a jump must not age by years at once.
     static let longestGap = Duration.hours(24)
 
-    /// What was superseded before this moment has been so for as long as `protect`.
+    /// Files that were superseded before this moment are not protected any more.
     func horizon(protecting protect: Duration) -> UTCTime {
         var (left, later) = (Int(protect.components.seconds), now)
         for time in [timestampWritten] + written.reversed().map(\.at) where time <= later {

@@ -50,7 +50,7 @@ extension AppRepository {
         try signingTime(after: state.timestamp.signedAt, at: clock, acceptingClock: acceptingClock)
     }
 
-    /// What signs the roles that follow the published ones, and keeps a dial that says the same.
+    /// The signer of the next online roles, which keeps the published dial if the dial is unchanged.
     ///
     /// - Throws: `clockBehind`, before anything is signed or written.
     func freshRoles(

@@ -1,6 +1,6 @@
 package import PatchFormat
 
-/// Notices that the wall clock was set, by comparing it with a clock that nobody sets.
+/// Notices that the wall clock was set, by comparing it with a monotonic clock.
 package enum ClockStep {
     /// How soon that is noticed.
     private static let interval = Duration.seconds(5)

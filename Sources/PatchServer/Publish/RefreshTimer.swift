@@ -27,7 +27,7 @@ package struct RefreshTimer<C: Clock<Duration>>: Service {
     ///   - observe: called for each app in each round.
     ///   - report: called for each signing, and for trouble once until it changes; without an app when the folder itself
     ///     cannot be read.
-    ///   - clockIsSet: returns once somebody has set the clock, which ends a pause; see ``ClockStep``.
+    ///   - clockIsSet: returns once the clock was set, which ends a pause; see ``ClockStep``.
     package init(
         _ folder: ServerFolder,
         files: any FileOperations,

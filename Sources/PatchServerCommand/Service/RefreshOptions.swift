@@ -127,8 +127,8 @@ extension RefreshResult {
         case .clockBehind(let behind):
             (
                 .error,
-                "\(behind): nothing is signed until it is right, and what is published is served on (patchsrv doctor says how "
-                    + "to continue)"
+                "\(behind): nothing is signed until the clock is right; the published tree is served (patchsrv doctor explains "
+                    + "how to continue)"
             )
         case .fresh(let signedAt): (.info, "the clock is right again: the timestamp of \(signedAt) is current")
         case .locked: nil

@@ -41,8 +41,8 @@ extension Failure {
         case .lacking: "push the whole release: this one was fetched without its objects"
         case .changed: "make the release again; a signed release is never edited"
         case .trust(.rolledBack), .trust(.droppedFromSnapshot):
-            "devices refuse it too; somebody may have the online key. If the server was restored from a backup, "
-                + "\(MemoryOptions.flag) accepts what it shows now"
+            "devices refuse it too; the online key may be stolen. If the server was restored from a backup, "
+                + "\(MemoryOptions.flag) accepts its present state"
         case .trust: "is --keys the root of trust of this app?"
         case .otherChange: "nothing was signed; ask whoever runs the server why it holds another change than it took"
         case .answer: "is there a release service at --server, and nothing else?"

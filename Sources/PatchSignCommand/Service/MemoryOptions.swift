@@ -6,7 +6,7 @@ import ReleaseClient
 import SystemPackage
 import Terminal
 
-/// What this machine remembers of a server, so that it refuses an older state, as devices do.
+/// Makes the commands remember the state of a server and refuse an older one, as devices do.
 struct MemoryOptions: ParsableArguments {
     static let flag = "--server-restored"
     static let variable = "XDG_STATE_HOME"
@@ -15,13 +15,13 @@ struct MemoryOptions: ParsableArguments {
         help: ArgumentHelp(
             "Accept an older state than the server showed before: it was restored from a backup.",
             discussion:
-                "What a server showed is kept in \(MemoryOptions.variable)/patchline/APP.json, by default below "
+                "The state is kept in \(MemoryOptions.variable)/patchline/APP.json, by default below "
                 + "~/.local/state. Keep that folder between the runs of a build machine."
         )
     )
     var serverRestored = false
 
-    /// - Throws: If what is remembered cannot be read. It is not forgotten silently.
+    /// - Throws: If the remembered state cannot be read. It is not forgotten silently.
     func ofServer(_ server: ServerURL, app: AppID) throws(Failure) -> ServerMemory {
         guard let folder = Self.folder else {
             return ServerMemory(file: nil, server: server, known: nil, replaces: serverRestored)
@@ -36,8 +36,8 @@ struct MemoryOptions: ParsableArguments {
             case .malformed:
                 throw Failure(
                     error.description,
-                    hint: "it says what \(server) showed before; "
-                        + "\(Self.flag) starts it again with what the server shows now",
+                    hint: "it holds the last known state of \(server); "
+                        + "\(Self.flag) replaces it with the present state",
                     exitCode: .malformed
                 )
             case .file, .locked:
@@ -59,7 +59,7 @@ struct MemoryOptions: ParsableArguments {
     }
 }
 
-/// What is remembered of one server.
+/// The remembered state of one server.
 struct ServerMemory: Sendable {
     let file: SeenFile?
     let server: ServerURL
@@ -79,6 +79,6 @@ struct ServerMemory: Sendable {
     }
 
     static func warning(_ server: ServerURL, _ reason: String) -> String {
-        "warning: what \(server) publishes is not remembered, so an older state will not be noticed: \(reason)"
+        "warning: the state of \(server) is not remembered, so an older state will not be noticed: \(reason)"
     }
 }

@@ -15,7 +15,7 @@ struct PromoteCommand: AsyncParsableCommand {
             byte by byte. It shows what changes and asks, unless --yes is given. A promotion that would list a version below the \
             channel's newest one is refused without --back: --yes does not allow it.
 
-            What the server shows is compared with what it showed this machine before, and an older state is refused, as devices \
+            The state of the server is compared with the last state that this machine saw. An older one is refused, as devices \
             refuse it; see --server-restored.
 
             With --output the fetched releases and the new one stay there, as `patchsign pull` writes them.

@@ -14,8 +14,8 @@ enum PromotionBack {
         let more = steps.count == 1 ? "" : ", and \(Words.count(steps.count - 1, "other version")) too"
         throw Failure(
             "\(first.label) is below \(first.newest), the newest version in \(channel)\(more)",
-            hint: "nothing was signed; if that is meant, add --back. If it is not, look at what the server publishes: "
-                + "somebody may show an old release of the other channel",
+            hint: "nothing was signed; add --back if you mean it. If you do not, check the server: it may show an old "
+                + "release of the other channel",
             exitCode: .refused
         )
     }

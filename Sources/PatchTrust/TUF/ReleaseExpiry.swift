@@ -2,7 +2,7 @@ package import PatchFormat
 
 /// Until when devices take a release: as long as its channel's role, root and targets hold.
 package struct ReleaseExpiry: Equatable, Sendable {
-    /// How long before its end a role is reported to whoever signs or publishes.
+    /// How long before its end a role causes a warning.
     package static let margin = Duration.days(7)
 
     package struct Role: Hashable, Sendable {
@@ -14,7 +14,7 @@ package struct ReleaseExpiry: Equatable, Sendable {
         }
     }
 
-    /// A role that ends sooner than somebody may expect.
+    /// A role that ends sooner than expected.
     ///
     /// The release can still be used now.
     package enum Warning: Hashable, Sendable {
