@@ -74,7 +74,7 @@ package struct RefreshTimer<C: Clock<Duration>>: Service {
             group.addTask { try await clock.sleep(for: pause) }
             group.addTask { try await clockIsSet() }
             defer { group.cancelAll() }
-            try await group.next()
+            _ = try await group.next()
         }
     }
 
