@@ -308,7 +308,7 @@ let package = Package(
                 "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseTree",
                 "HTTPFiles", "HTTPPeers", "SimulationSupport",
                 "ReleaseAPI", "ReleaseClient", "ReleaseService", "ServerRecords", "CommandSupport", "Terminal",
-                argumentParser, lifecycle, unixSignals, logging, nioCore, nioPosix, nioSSL, systemPackage,
+                argumentParser, lifecycle, unixSignals, logging, nioCore, nioHTTP1, nioPosix, nioSSL, systemPackage,
             ]
         ),
         .executableTarget(
@@ -460,7 +460,8 @@ let package = Package(
         .testTarget(
             name: "ReleaseAPITests",
             dependencies: [
-                "HTTPFiles", "PatchFormat", "PatchServer", "ReleaseTree", "PatchStore", "ReleaseAPI", "ReleaseService",
+                "HTTPFiles", "PatchFormat", "PatchServer", "PatchTrust", "ReleaseTree", "PatchStore", "ReleaseAPI",
+                "ReleaseService",
                 "ServerRecords",
                 nioCore, nioHTTP1, nioPosix, systemPackage,
             ]

@@ -118,12 +118,14 @@ extension Failure {
         return String(reason[colon.upperBound...])
     }
 
-    /// - Parameter prefix: of the options that name host and port: `operators-`.
-    init(_ error: FileServerError, prefix: String = "") {
+    /// - Parameters:
+    ///   - prefix: of the options that name host and port: `operators-`.
+    ///   - holder: finds the program that listens on a port.
+    init(_ error: FileServerError, prefix: String = "", holder: (Int) -> PortHolder? = { _ in nil }) {
         switch error {
         case .portInUse(let host, let port):
             self.init(
-                "port \(port) of \(host) is in use",
+                "port \(port) of \(host) is in use" + (holder(port).map { " by \($0)" } ?? ""),
                 hint:
                     "stop the program that listens there, or name another with --\(prefix)port (0 takes any free one)",
                 exitCode: .busy

@@ -29,6 +29,9 @@ extension Failure {
                     "--ca FILE names the authority of a server that has its own; name the server as its certificate does",
                 exitCode: .refused
             )
+        case .otherApp, .otherRoot, .notProven:
+            self.init(error.description, hint: ServiceError.otherServerHint, exitCode: .refused)
+        case .unidentified: self.init(error.description, hint: ServiceError.olderServerHint, exitCode: .refused)
         case .severalApps: self.init(error.description, exitCode: .usage)
         case .cancelled: self.init(error.description, exitCode: .interrupted)
         case .file: self.init(error.description, exitCode: .disk)

@@ -16,6 +16,8 @@ package struct PublishedApp: Sendable {
     package init(_ app: AppID, root: [UInt8], at now: UTCTime, from client: ServiceClient) async throws(ServiceError) {
         (self.app, self.client) = (app, client)
         let anchor = try judged { () throws(TrustError) in try TrustedRoot(anchor: root) }
+        let known = IdentityQuestion.KnownRoot(version: anchor.version, sha256: anchor.envelope.identity)
+        try await client.trying { () async throws(ServiceError) in try await client.identify(app, root: known) }
         repository = try await Tree(app: app, client: client)
             .walked(MetadataWalk(from: anchor, .onlineRoles(at: now)))
     }

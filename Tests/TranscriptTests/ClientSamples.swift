@@ -18,7 +18,14 @@ extension ServiceError: Sampled {
             ServiceProblem(status: 415, kind: "http", detail: "the server answered 415"),
             ServiceProblem(status: 503, kind: "busy", detail: "too many changes wait", retryAfter: 3),
         ]
+        let many = (1...7).compactMap { AppID("com.example.app\($0)") }
         return problems.map { .problem($0) }
+            + [
+                .otherApp(Sample.app, has: [Sample.otherApp], at: Sample.server),
+                .otherApp(Sample.app, has: many, at: Sample.server), .otherApp(Sample.app, has: [], at: Sample.server),
+                .otherRoot(Sample.app, version: 3, at: Sample.server), .notProven(Sample.server),
+                .unidentified(Sample.server),
+            ]
             + [
                 .connection("the network is unreachable"), .timedOut("/api/v1/apps"),
                 .tls(host: "updates.example.com", reason: "it was refused"), .noAuthority,
@@ -36,7 +43,7 @@ extension ServiceError: Sampled {
         switch self {
         case .problem, .connection, .timedOut, .tls, .noAuthority, .notEncrypted, .redirected, .tooLarge, .malformed,
             .otherChange, .answer, .lacking, .changed, .endless, .file, .trust, .release, .noRelease, .severalApps,
-            .cancelled:
+            .otherApp, .otherRoot, .notProven, .unidentified, .cancelled:
             true
         }
     }

@@ -12,7 +12,7 @@ extension Failure {
         switch error {
         case .problem(let problem): exitCode(problem)
         case .connection, .timedOut, .redirected, .endless: .network
-        case .tls, .notEncrypted, .trust, .noRelease: .refused
+        case .tls, .notEncrypted, .trust, .noRelease, .otherApp, .otherRoot, .notProven, .unidentified: .refused
         case .malformed, .otherChange, .answer, .noAuthority, .changed: .malformed
         case .release, .lacking, .tooLarge: .refused
         case .file: .disk
@@ -34,6 +34,8 @@ extension Failure {
         switch error {
         case .problem(let problem): problem.hint ?? hint(problem)
         case .notEncrypted: "ask it over https://, or say --insecure-http where nobody listens"
+        case .otherApp, .otherRoot, .notProven: ServiceError.otherServerHint
+        case .unidentified: ServiceError.olderServerHint
         case .tls: "--ca FILE names the authority of a server that has its own; name the server as its certificate does"
         case .connection, .timedOut: "try again when the server can be reached; a push goes on where it was interrupted"
         case .redirected: "name the address that it redirects to with --server"
