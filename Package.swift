@@ -294,8 +294,8 @@ let package = Package(
         .executableTarget(
             name: "PatchSignCommand",
             dependencies: [
-                "ChildProcess", "Gateways", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder",
-                "ReleaseClient",
+                "ChildProcess", "Gateways", "PatchDelta", "PatchFetch", "PatchFormat", "PatchTrust", "PatchStore",
+                "ReleaseFolder", "ReleaseClient",
                 "PatchRelease", "SimulationSupport", "CommandSupport",
                 "Terminal", argumentParser, nioConcurrency,
                 systemPackage,
@@ -447,7 +447,7 @@ let package = Package(
         .testTarget(
             name: "ReleaseClientTests",
             dependencies: [
-                "ReleaseClient", "ReleaseFolder", "HTTPFiles", "PatchFormat", "PatchTrust", "PatchStore",
+                "PatchFetch", "ReleaseClient", "ReleaseFolder", "HTTPFiles", "PatchFormat", "PatchTrust", "PatchStore",
                 nioConcurrency,
                 nioCore, nioHTTP1,
             ]

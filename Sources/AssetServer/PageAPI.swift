@@ -21,6 +21,8 @@ package enum PageAPI {
         case language(sha256: String?)
         /// A script patch failed in a page; the body says which and how.
         case scriptFailed
+        /// A page on trial reports its first error.
+        case pageError
     }
 
     /// What a request asks for, or why it asks in vain.
@@ -56,6 +58,7 @@ package enum PageAPI {
         "launch.js": .GET, "page.js": .GET, "page": .GET, scriptFolder: .GET, "scripts.json": .GET, "status": .GET,
         "parameters": .GET, "report": .GET,
         "language.js": .GET, "events": .GET, "confirm": .POST, "check": .POST, "switch": .POST, "script-failed": .POST,
+        "page-error": .POST,
     ]
 
     private static func reading(_ name: String, _ request: FileRequest) -> Reading {
@@ -71,6 +74,7 @@ package enum PageAPI {
             return .call(.patch(id, sha256: value(of: PageTags.parameter, in: request.query)))
         case "language.js": return .call(.language(sha256: value(of: PageTags.parameter, in: request.query)))
         case "script-failed": return .call(.scriptFailed)
+        case "page-error": return .call(.pageError)
         case "status": return .call(.status)
         case "parameters": return .call(.parameters)
         case "report": return .call(.report)

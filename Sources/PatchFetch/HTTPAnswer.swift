@@ -19,9 +19,14 @@ enum HTTPAnswer: Equatable {
         _ status: Int,
         _ headers: HTTPHeaders,
         to request: FetchRequest,
-        unless tag: String? = nil
+        unless tag: String? = nil,
+        from server: ServerURL? = nil
     ) throws(FetchError) {
         let path = request.path
+        let location = headers.first(name: "location")
+        if let sign = server.flatMap({ Interception(status: status, location: location, from: $0) }) {
+            throw .intercepted(path, sign)
+        }
         switch status {
         case 200:
             let coding = try Self.coding(headers, request)
@@ -51,7 +56,7 @@ enum HTTPAnswer: Equatable {
             self = .body(head, length: range.total - resume.offset)
         case 304 where tag != nil: self = .notModified
         case 416 where request.resume != nil: self = .noSuchRange
-        case 301...303, 307, 308: throw .redirected(path, to: headers.first(name: "location") ?? "nowhere")
+        case 301...303, 307, 308: throw .redirected(path, to: location ?? "nowhere")
         // An object storage answers 403 for a missing file.
         case 403, 404: throw .notFound(path)
         case 429, 503:

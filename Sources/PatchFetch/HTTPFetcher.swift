@@ -131,7 +131,8 @@ package struct HTTPFetcher: Fetcher {
         if let hears = settings.hearsDate, let date = response.headers.first(name: "date") { hears(date) }
         let status = Int(response.status.code)
         if status == 404 { try await finish(response, by: end) }
-        switch try HTTPAnswer(status, response.headers, to: request, unless: tag) {
+        let server = places.server(of: request)
+        switch try HTTPAnswer(status, response.headers, to: request, unless: tag, from: server) {
         case .notModified: return false
         case .noSuchRange:
             var whole = request

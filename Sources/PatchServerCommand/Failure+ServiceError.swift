@@ -1,3 +1,4 @@
+import PatchFetch
 import PatchFormat
 import ReleaseClient
 import Terminal
@@ -16,6 +17,7 @@ extension Failure {
             )
         case .redirected:
             self.init(error.description, hint: "name the address that it redirects to", exitCode: .network)
+        case .intercepted: self.init(error.description, hint: Interception.hint, exitCode: .network)
         case .notEncrypted:
             self.init(
                 error.description,

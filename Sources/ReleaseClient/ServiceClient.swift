@@ -105,12 +105,20 @@ package struct ServiceClient: Sendable {
                 deadline: .now() + TimeAmount(request.deadline)
             )
             let status = Int(response.status.code)
+            let location = response.headers.first(name: "location")
+            if let sign = Interception(status: status, location: location, from: server) {
+                throw ServiceError.intercepted(sign)
+            }
             let isDone = (200..<300).contains(status)
+            // The service answers with no web page.
+            if isDone, response.headers.first(name: "content-type")?.lowercased().hasPrefix("text/html") == true {
+                throw ServiceError.intercepted(.page)
+            }
             let limit = isDone ? request.limit : ServiceProblem.limit
             let bytes = try await body(of: response, limit: limit, request)
             if isDone { return bytes }
             if (300..<400).contains(status) {
-                throw ServiceError.redirected(to: response.headers.first(name: "location") ?? "nowhere")
+                throw ServiceError.redirected(to: location ?? "nowhere")
             }
             let retryAfter = response.headers.first(name: "retry-after")
             throw ServiceError.problem(ServiceProblem(status: status, body: bytes, retryAfter: retryAfter))

@@ -1,4 +1,5 @@
 package import HTTPPeers
+package import PatchFetch
 package import PatchFormat
 package import PatchStore
 package import PatchTrust
@@ -16,6 +17,8 @@ package enum ServiceError: Error, Equatable, Sendable {
     /// The token would have been sent unencrypted.
     case notEncrypted(host: String)
     case redirected(to: String)
+    /// A captive portal or a proxy answered in the server's place.
+    case intercepted(Interception)
     case tooLarge(String, limit: Int)
     /// An answer that the service's rules exclude.
     case malformed(FormatError)
@@ -44,8 +47,8 @@ package enum ServiceError: Error, Equatable, Sendable {
         switch self {
         case .problem(let problem): problem.isPassing
         case .connection, .timedOut: true
-        case .tls, .noAuthority, .notEncrypted, .redirected, .tooLarge, .malformed, .otherChange, .answer,
-            .lacking, .changed, .endless, .file, .trust, .release, .noRelease, .severalApps, .cancelled:
+        case .tls, .noAuthority, .notEncrypted, .redirected, .intercepted, .tooLarge, .malformed, .otherChange,
+            .answer, .lacking, .changed, .endless, .file, .trust, .release, .noRelease, .severalApps, .cancelled:
             false
         }
     }
@@ -66,6 +69,7 @@ extension ServiceError: CustomStringConvertible {
         case .noAuthority: "there is no certificate in PEM in the file of authorities"
         case .notEncrypted(let host): "\(host) is asked without TLS, so anybody on the way could read the token"
         case .redirected(let target): "the server redirects to \(target), which is not followed"
+        case .intercepted(let sign): sign.description
         case .tooLarge(let what, let limit): "\(what): more than the \(limit) bytes that are allowed"
         case .malformed(let error): "the server's answer is not what it should be: \(error)"
         case .otherChange(let asked, let offered):

@@ -1,5 +1,8 @@
-import PatchDaemon
+import PatchFetch
+import PatchSync
 import Testing
+
+@testable import PatchDaemon
 
 @Suite("When the daemon looks next")
 struct ScheduleTests {
@@ -66,6 +69,18 @@ struct ScheduleTests {
         #expect(schedule.networkCame(age: .milliseconds(2_500)) == NextLook(seconds: 8, reason: .network))
         _ = schedule.next(after: .done, isInstalled: true, random: middle)
         #expect(schedule.networkCame(age: .seconds(60)) == nil)
+    }
+
+    @Test func `comes with another network where a portal or a proxy may have answered in the server's place`() {
+        let portal: [SyncError] = [
+            .fetch(.intercepted("x", .redirect(to: "http://portal.test/"))), .fetch(.intercepted("x", .status(511))),
+            .fetch(.webPage("x")), .fetch(.tls(.unknownIssuer(host: "a"))), .fetch(.tls(.wrongHostName(host: "a"))),
+        ]
+        #expect(portal.allSatisfy { Schedule.Failure($0).isNetwork })
+        let server: [SyncError] = [
+            .fetch(.redirected("x", to: "/y")), .fetch(.notFound("x")), .fetch(.tls(.noAuthority)), .nothingInstalled,
+        ]
+        #expect(server.allSatisfy { !Schedule.Failure($0).isNetwork })
     }
 
     @Test func `is a minute later where another process syncs, and never where nobody wants one`() {

@@ -129,6 +129,21 @@ struct HTTPFetcherTests {
         #expect(parts == [] && heads.count == 1)
     }
 
+    @Test(arguments: [
+        ("302 Found", ["Location: http://login.hotel.test/"], Interception.redirect(to: "http://login.hotel.test/")),
+        ("511 Network Authentication Required", [], .status(511)),
+        ("407 Proxy Authentication Required", [], .status(407)),
+    ])
+    func `knows a captive portal that answers in the server's place`(
+        status: String,
+        fields: [String],
+        sign: Interception
+    ) async throws {
+        let (parts, error, heads) = try await fetch { _ in .bytes(.answer(status, fields, "<html>")) }
+        #expect(error == .intercepted("objects/x", sign))
+        #expect(parts == [] && heads.count == 1)
+    }
+
     @Test(arguments: [0, 42, 99])
     func `lives through a status that none can be, and calls it a lie`(status: Int) async throws {
         let line = "HTTP/1.1 " + String(repeating: "0", count: 3 - "\(status)".count) + "\(status) X\r\n"

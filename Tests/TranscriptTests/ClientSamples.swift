@@ -1,4 +1,5 @@
 import HTTPPeers
+import PatchFetch
 import PatchFormat
 import PatchStore
 import PatchTrust
@@ -23,6 +24,8 @@ extension ServiceError: Sampled {
                 .connection("the network is unreachable"), .timedOut("/api/v1/apps"),
                 .tls(host: "updates.example.com", reason: "it was refused"), .noAuthority,
                 .notEncrypted(host: "updates.example.com"), .redirected(to: "https://example.com/"),
+                .intercepted(.redirect(to: "http://login.example.net/")), .intercepted(.status(511)),
+                .intercepted(.page),
                 .tooLarge("/api/v1/apps", limit: 1_000_000), .malformed(Sample.format),
                 .otherChange(asked: .rollBack(to: 7), offered: .rollBack(to: 3)),
                 .otherChange(asked: .promote(from: Sample.beta), offered: .withdraw(Sample.patch, version: nil)),
@@ -34,7 +37,8 @@ extension ServiceError: Sampled {
 
     var isSampled: Bool {
         switch self {
-        case .problem, .connection, .timedOut, .tls, .noAuthority, .notEncrypted, .redirected, .tooLarge, .malformed,
+        case .problem, .connection, .timedOut, .tls, .noAuthority, .notEncrypted, .redirected, .intercepted, .tooLarge,
+            .malformed,
             .otherChange, .answer, .lacking, .changed, .endless, .file, .trust, .release, .noRelease, .severalApps,
             .cancelled:
             true

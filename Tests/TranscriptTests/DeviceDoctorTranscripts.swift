@@ -77,6 +77,20 @@ struct DeviceDoctorTranscripts {
             .state(SyncError.file(.permission(.read, Sample.path))),
             .machine(isOther: false), .machine(isOther: true),
         ] + [.appBuild(isOther: false), .appBuild(isOther: true)].compactMap(\.self)
+        + [
+            .sync(nil, at: Sample.time),
+            .sync(
+                SyncFailure(
+                    time: Sample.before,
+                    since: Sample.before,
+                    inARow: 3,
+                    code: .noConnection,
+                    text: "metadata/timestamp.json: cannot connect to updates.example.com:443"
+                ),
+                at: Sample.time
+            ),
+            .windows(nil), .windows(.noDatabase("/usr/share/zoneinfo")),
+        ].compactMap(\.self)
 
     private static let disk: [Diagnosis.Line] = [
         .disk(DiskSpace(freeBytes: 5_000_000_000, freeFiles: nil), stored: 20_000_000),

@@ -60,7 +60,9 @@ extension FetchError: Sampled {
             .tooLarge(file, limit: 1_000), .short(file), .timedOut(file), .stalled(file),
             .connection(file, reason: "the network is unreachable"), .noAddress(host: "updates.example.com"),
             .wrongRange(file, field: "bytes 0-9/10"), .encoded(file, as: "gzip"),
-            .contradictingTag(file, tag: "\"5e5e\""), .webPage(file), .notTaken(file, reason: "is not JSON"),
+            .contradictingTag(file, tag: "\"5e5e\""), .webPage(file),
+            .intercepted(file, .redirect(to: "http://login.example.net/")), .intercepted(file, .status(511)),
+            .intercepted(file, .status(407)), .notTaken(file, reason: "is not JSON"),
             .syncDeadline(seconds: 60), .newerList, .cancelled,
         ] + AnswerFault.samples.map { .answer(file, $0) } + TLSFault.samples.map { .tls($0) }
             + CompressionError.samples.map { .badForm(file, $0) }
@@ -71,7 +73,8 @@ extension FetchError: Sampled {
         case .notFound, .status, .busy, .redirected, .tooLarge, .short, .timedOut, .stalled, .connection, .noAddress,
             .tls,
             .answer,
-            .wrongRange, .encoded, .badForm, .contradictingTag, .webPage, .notTaken, .syncDeadline, .newerList,
+            .wrongRange, .encoded, .badForm, .contradictingTag, .webPage, .intercepted, .notTaken, .syncDeadline,
+            .newerList,
             .cancelled:
             true
         }
@@ -208,8 +211,8 @@ extension Condition.Problem: Sampled {
 extension PatchlineApp.Event: Sampled {
     static let samples: [PatchlineApp.Event] = [
         .nothingInstalled, .serving("web 1.4.2", onTrial: false), .serving("web 1.4.2", onTrial: true),
-        .confirmed("web 1.4.2"), .rolledBack(to: "web 1.4.1", from: "web 1.4.2"),
-        .rolledBack(to: nil, from: "web 1.4.2"),
+        .confirmed("web 1.4.2"), .rolledBack(to: "web 1.4.1", from: "web 1.4.2", because: "a script of it failed"),
+        .rolledBack(to: nil, from: "web 1.4.2", because: nil),
         .unproven("web 1.4.2"), .withdrawn(["web", "fix-cart-total"]), .following(channel: "beta"),
         .damaged(["web 1.4.2 app.js"]), .syncing(percent: 40), .synced(isNew: true), .synced(isNew: false),
         .putOff([

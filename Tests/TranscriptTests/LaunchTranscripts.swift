@@ -37,8 +37,18 @@ struct LaunchTranscripts {
         let events: [LocalServer.Event] = [
             .app(.nothingInstalled), .app(.serving(bundle, trial: nil)), .app(.serving(bundle, trial: digits)),
             .app(.following(Sample.beta)), .app(.withdrawn([Sample.patch])), .app(.damaged(["web 1.4.2 app.js"])),
-            .app(.confirmed(bundle)), .app(.rolledBack(to: nil, from: bundle)),
-            .app(.rolledBack(to: bundle, from: bundle)), .app(.unproven(bundle)),
+            .app(.confirmed(bundle)), .app(.rolledBack(to: nil, from: bundle, because: nil)),
+            .app(.rolledBack(to: bundle, from: bundle, because: Setback(reason: .launches))),
+            .app(
+                .rolledBack(
+                    to: bundle,
+                    from: bundle,
+                    because: Setback(
+                        reason: .timer,
+                        error: PageError(message: "Uncaught Error: no cart", source: "/app.js", line: 3, column: 9)
+                    )
+                )
+            ), .app(.unproven(bundle)),
             .app(.bundleMissing(Sample.patch, there: [Sample.script])),
             .app(.scriptFailed(try Self.failure("threw"))), .app(.scriptsLeftOut(page: "/cart", .damagedScript)),
             .app(.parametersChanged(OnlineParameters(app: Sample.app, channel: Sample.channel))),

@@ -47,7 +47,11 @@ extension SyncError {
         case .fetch(.encoded):
             "a proxy on the way packs answers that it was not asked to pack; https:// keeps it out. What is installed keeps "
                 + "running."
-        case .fetch(.webPage): "a network that wants a login first answers so. What is installed keeps running."
+        case .fetch(.webPage):
+            "a captive portal or proxy may answer in the server's place: \(Interception.hint). What is installed keeps running."
+        case .fetch(.intercepted(_, .redirect)):
+            "\(Interception.hint). If the server has moved: `patchsync switch --server URL`. What is installed keeps running."
+        case .fetch(.intercepted): "\(Interception.hint). What is installed keeps running."
         case .fetch(.answer):
             "whoever answers there, or on the way there, speaks no HTTP; a --mirror is asked too. What is installed keeps "
                 + "running."
@@ -109,9 +113,10 @@ extension SyncError {
 extension TLSFault {
     fileprivate var hint: String {
         switch self {
-        case .wrongHostName: "use the name that the certificate is for, or give the server one for its name."
+        case .wrongHostName:
+            "use the name that the certificate is for, or give the server one for its name; in a network that wants a login, log in."
         case .unknownIssuer:
-            "name its authority with `set --ca`, or install it in the system; else somebody may be in between."
+            "name its authority with `set --ca`, or install it in the system; else a captive portal or proxy answers in its place."
         case .expired: "the server needs a new certificate; or this device's clock is ahead."
         case .notYetValid: "look at this device's clock."
         case .notTLS: "use http://, or the port where the server speaks TLS."

@@ -69,7 +69,12 @@ extension DeviceEvent {
     }
 
     private func data(withText: Bool) -> JSON? {
-        if isRollback { return .fields([("rollback", .bool(true))]) }
+        if isRollback {
+            return .fields([
+                ("rollback", .bool(true)), ("reason", setback.map { .text($0.reason.code) }),
+                ("pageError", setback?.error?.json),
+            ])
+        }
         guard case .asked(let asked) = what else { return nil }
         switch asked.question {
         case .share(let share): return .fields([("isHit", .bool(asked.isHit)), ("gray", .integer(share))])

@@ -60,7 +60,8 @@ package struct ServeEvent: Sendable {
         case .withdrawn(let ids): ServeEvent("withdrawn", [("patches", .array(ids.map { .text($0.text) }))])
         case .damaged(let files): ServeEvent("damaged", [("files", .array(files.map { .text($0) }))])
         case .confirmed(let selection): ServeEvent("confirmed", [("patches", selection.told)])
-        case .rolledBack(let good, let bad): ServeEvent("rolledBack", [("to", good?.told), ("from", bad.told)])
+        case .rolledBack(let good, let bad, let setback):
+            ServeEvent("rolledBack", [("to", good?.told), ("from", bad.told)] + (setback?.members ?? []))
         case .unproven(let selection): ServeEvent("unproven", [("patches", selection.told)])
         case .scriptFailed(let failure): ServeEvent("scriptFailed", failure.members)
         case .scriptsLeftOut(let page, let reason):

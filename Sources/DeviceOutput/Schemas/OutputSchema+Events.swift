@@ -56,7 +56,10 @@ extension OutputSchema {
               "properties": {
                 "event": {"const": "rolledBack"},
                 "to": {"type": "array", "items": {"$ref": "#/$defs/version"}},
-                "from": {"type": "array", "items": {"$ref": "#/$defs/version"}}
+                "from": {"type": "array", "items": {"$ref": "#/$defs/version"}},
+                "reason": {"enum": ["startupTimer", "launchLimit", "scriptFailed", "byHand"]},
+                "why": {"type": "string", "description": "The reason in words."},
+                "pageError": {"$ref": "#/$defs/pageError"}
               }
             },
             {
@@ -225,6 +228,7 @@ extension OutputSchema {
             }
           ],
           "$defs": {
+            \#(pageError),
             "launch": {
               "type": "string",
               "description": "The token of a launch on trial, for `patchsync confirm`.",

@@ -186,7 +186,10 @@ struct ControlWork: Sendable {
         if let patch, explanation.versions.isEmpty {
             throw ControlProblem(.notListed(version.map { "\(patch)@\($0)" } ?? "\(patch)"))
         }
-        return explanation.json(device.configuration)
+        return explanation.json(
+            device.configuration,
+            after: device.store.syncFailure(of: device.configuration.channel)
+        )
     }
 
     // MARK: A store in short
@@ -206,7 +209,7 @@ struct ControlWork: Sendable {
                 "next",
                 .object([("seconds", .inline(.fields([("type", .text("integer"))]))), ("reason", .text)])
             ),
-            ("trouble", .text),
+            ("lastFailure", .named("Status.syncFailure")), ("trouble", .text),
         ],
         required: ["name", "app", "channel", "phase", "running"]
     )
@@ -231,6 +234,7 @@ struct ControlWork: Sendable {
                 "next",
                 next.map { .fields([("seconds", .integer(Int($0.seconds))), ("reason", .text($0.reason.rawValue))]) }
             ),
+            ("lastFailure", device.store.syncFailure(of: device.configuration.channel)?.json),
             ("trouble", trouble.map { .text($0) }),
         ])
     }

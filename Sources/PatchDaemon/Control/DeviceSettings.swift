@@ -21,7 +21,7 @@ struct DeviceSettings: Sendable {
     private var consent = FactChanges.Change<Consent>.keep
     private var postponeLimit = FactChanges.Change<Duration>.keep
     private var windows: [MaintenanceWindows.Window]?
-    private var windowZone = FactChanges.Change<ZoneOffset>.keep
+    private var windowZone = FactChanges.Change<WindowZone>.keep
 
     /// - Throws: for the first member that breaks a rule.
     init(_ fields: Fields) throws(FormatError) {
@@ -120,7 +120,12 @@ struct DeviceSettings: Sendable {
         windows = try Self.list("windows", in: policy, limit: MaintenanceWindows.most, rule) {
             MaintenanceWindows.Window($0)
         }
-        windowZone = try Self.change("windowZone", in: policy, ZoneOffset.rule) { ZoneOffset($0) }
+        windowZone = try Self.change("windowZone", in: policy, WindowZone.rule) { WindowZone($0) }
+        if case .set(let zone) = windowZone {
+            do throws(ZoneFault) { _ = try SystemZones().rules(of: zone) } catch {
+                throw policy.broken("windowZone", "is not a zone of this machine: \(error); \(error.hint)")
+            }
+        }
     }
 
     private static func change<Value>(

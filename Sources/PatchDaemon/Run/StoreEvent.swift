@@ -74,7 +74,7 @@ extension Schedule.Failure {
         if case .busy(_, _, let seconds) = fetch {
             self.init(isNetwork: false, retryAfter: .seconds(seconds))
         } else {
-            self.init(isNetwork: fetch.isNetwork)
+            self.init(isNetwork: fetch.mayBeOfThisNetwork)
         }
     }
 }

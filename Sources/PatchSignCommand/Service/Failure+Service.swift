@@ -1,3 +1,4 @@
+import PatchFetch
 import PatchFormat
 import ReleaseClient
 import Terminal
@@ -11,7 +12,7 @@ extension Failure {
     private static func exitCode(_ error: ServiceError) -> Terminal.ExitCode {
         switch error {
         case .problem(let problem): exitCode(problem)
-        case .connection, .timedOut, .redirected, .endless: .network
+        case .connection, .timedOut, .redirected, .intercepted, .endless: .network
         case .tls, .notEncrypted, .trust, .noRelease: .refused
         case .malformed, .otherChange, .answer, .noAuthority, .changed: .malformed
         case .release, .lacking, .tooLarge: .refused
@@ -37,6 +38,7 @@ extension Failure {
         case .tls: "--ca FILE names the authority of a server that has its own; name the server as its certificate does"
         case .connection, .timedOut: "try again when the server can be reached; a push goes on where it was interrupted"
         case .redirected: "name the address that it redirects to with --server"
+        case .intercepted: Interception.hint
         case .lacking: "push the whole release: this one was fetched without its objects"
         case .changed: "make the release again; a signed release is never edited"
         case .trust: "is --keys the root of trust of this app?"

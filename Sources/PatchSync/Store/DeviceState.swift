@@ -186,7 +186,7 @@ extension SelectionState {
             .fields([
                 ("is", .text("trying")), ("good", good.map(written)), ("trial", written(trial)),
                 ("launch", .text(launch.token.text)), ("launches", .integer(launch.launches)),
-                ("counted", launch.isCounted ? nil : .bool(false)),
+                ("counted", launch.isCounted ? nil : .bool(false)), ("error", launch.error?.json),
             ])
         }
     }
@@ -208,7 +208,8 @@ extension SelectionState {
                 launch: .init(
                     token: try fields.launch("launch"),
                     launches: try fields.integer("launches", in: 0...TrialLaunch.most),
-                    isCounted: try fields.bool("counted", default: true)
+                    isCounted: try fields.bool("counted", default: true),
+                    error: fields.has("error") ? try PageError(kept: try fields.fields("error")) : nil
                 )
             )
         default: throw fields.broken("is", "must be empty, settled, pending or trying")

@@ -133,7 +133,7 @@ extension SyncError {
     /// To ask for something else would take as long, and fail the same way.
     fileprivate var saysThereIsNoWay: Bool {
         switch self {
-        case .fetch(.connection), .fetch(.noAddress), .fetch(.tls), .fetch(.busy): true
+        case .fetch(.connection), .fetch(.noAddress), .fetch(.tls), .fetch(.busy), .fetch(.intercepted): true
         default: false
         }
     }

@@ -96,6 +96,30 @@ extension Diagnosis.Line {
         )
     }
 
+    /// - Parameter fault: of the time zone of the maintenance windows.
+    static func windows(_ fault: ZoneFault?) -> Diagnosis.Line? {
+        guard let fault else { return nil }
+        return Diagnosis.Line(
+            "windows",
+            .zoneUnreadable,
+            .warning,
+            "\(fault); new versions wait until it can be read",
+            hint: fault.hint
+        )
+    }
+
+    /// - Parameter failure: the last sync's; nil if it succeeded.
+    static func sync(_ failure: SyncFailure?, at now: UTCTime) -> Diagnosis.Line? {
+        guard let failure else { return nil }
+        return Diagnosis.Line(
+            "sync",
+            .syncFailed,
+            .warning,
+            "\(failure.sentence(at: now)): \(failure.text)",
+            hint: "the other lines may name the cause; patchsync sync tries again now"
+        )
+    }
+
     static func machine(isOther: Bool) -> Diagnosis.Line {
         guard isOther else { return Diagnosis.Line("machine", .ok, "the one that the store was made on") }
         return Diagnosis.Line(

@@ -97,6 +97,10 @@ struct DoctorCommand: AsyncParsableCommand {
         let owner = MachineLook.owner(of: store.root)
         diagnosis.add(.folder(try? disk.status(of: store.root), canWrite: disk.canWrite(in: store.root), owner: owner))
         lookAtState(device, &diagnosis)
+        if let line = Diagnosis.Line.sync(store.syncFailure(of: device.configuration.channel), at: now) {
+            diagnosis.add(line)
+        }
+        if let line = Diagnosis.Line.windows(device.zoneFault) { diagnosis.add(line) }
         if let space = try? DiskSpace(at: store.root) {
             diagnosis.add(.disk(space, stored: (try? device.storedBytes()) ?? 0))
         }
