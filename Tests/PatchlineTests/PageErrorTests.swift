@@ -1,15 +1,16 @@
 import DeviceTesting
+import NIOHTTP1
 import PageTesting
 import PatchChoice
 import PatchFormat
 import PatchSync
 import PatchTesting
 import PatchTrust
-import Patchline
 import Testing
 
 @testable import AssetServer
 @testable import HTTPFiles
+@testable import Patchline
 
 @Suite("An error of a page on trial", .timeLimit(.minutes(10)))
 struct PageErrorTests {
