@@ -10,7 +10,7 @@ SWIFT_PROGRAMS := for product in patchsign patchsrv patchsync patchscript; do $(
 RELEASE := swift build -c release --static-swift-stdlib -Xlinker --no-export-dynamic --scratch-path "$(PATCHLINE_BUILD)"
 SWIFT_RELEASE := for product in patchsign patchsrv patchsync patchscript; do $(RELEASE) --product $$product || exit 1; done
 
-.PHONY: demo test transcripts sweep fuzz answers recorded meteor-plugin vassonic real bench bench-sync bench-trust bench-serve bench-gateways bench-pages bench-service bench-page bench-paint bench-flood bench-updates bench-device bench-documents bench-scripts format lint docs docs-check man man-check example release packages packages-check units clean
+.PHONY: demo test transcripts sweep fuzz answers calls recorded meteor-plugin vassonic real bench bench-sync bench-trust bench-serve bench-gateways bench-pages bench-service bench-page bench-paint bench-flood bench-updates bench-device bench-documents bench-scripts format lint docs docs-check man man-check example release packages packages-check units clean
 
 demo: ; @.ci/setup && $(SWIFT_PROGRAMS) && $(SWIFT_BUILD) --product ShopService && Patches/demo.sh "$$($(SWIFT_BUILD) --show-bin-path)"
 test: ; @.ci/setup --with-judges && .ci/test
@@ -22,6 +22,8 @@ sweep: ; @.ci/setup --with-judges && PATCHLINE_SWEEP=all .ci/test --filter 'Inte
 fuzz: ; @.ci/setup && CONFIGURATION=release SECONDS_EACH=$${SECONDS_EACH:-1800} FOUND=$${FOUND:-$$(.ci/private-folder fuzz-found)} .ci/fuzz
 # Made-up answers at each user of the HTTP client, without TLS and with it, SECONDS_EACH, from SEED on; what fails or was in flight is named by its seed.
 answers: ; @.ci/setup --with-judges && $(SWIFT_BUILD) --build-tests && PATCHLINE_ANSWERS_SECONDS=$${SECONDS_EACH:-600} PATCHLINE_ANSWERS_SEED=$${SEED:-1000} .ci/test --skip-build --filter 'HTTPPeersTests.HostileAnswerTests'
+# Made-up page calls, control requests and settings at a daemon with two stores, SECONDS_EACH, from SEED on; a failure names its seed.
+calls: ; @.ci/setup --with-judges && $(SWIFT_BUILD) --build-tests && PATCHLINE_CALLS_SECONDS=$${SECONDS_EACH:-3600} PATCHLINE_CALLS_SEED=$${SEED:-1000} .ci/test --skip-build --filter 'PipelineTests.HostileCallTests'
 # What GCDWebServer recorded, from a working copy of it: make recorded CHECKOUT=DIR
 recorded: ; @.ci/setup --with-judges && Tests/recorded.sh "$(CHECKOUT)"
 # The specs of Meteor's own plugin, unmodified, from a working copy of it: make meteor-plugin CHECKOUT=DIR

@@ -294,8 +294,9 @@ let package = Package(
         .executableTarget(
             name: "PatchSignCommand",
             dependencies: [
-                "ChildProcess", "Gateways", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder",
-                "ReleaseClient",
+                "ChildProcess", "Gateways", "PatchChoice", "PatchDelta", "PatchFetch", "PatchFormat", "PatchTrust",
+                "PatchStore",
+                "ReleaseFolder", "ReleaseClient",
                 "PatchRelease", "SimulationSupport", "CommandSupport",
                 "Terminal", argumentParser, nioConcurrency,
                 systemPackage,
@@ -304,11 +305,11 @@ let package = Package(
         .executableTarget(
             name: "PatchServerCommand",
             dependencies: [
-                "APIProxy", "PageDiff", "PageServing", "PatchFetch",
+                "APIProxy", "PageDiff", "PageServing", "PatchChoice", "PatchFetch",
                 "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseTree",
                 "HTTPFiles", "HTTPPeers", "SimulationSupport",
                 "ReleaseAPI", "ReleaseClient", "ReleaseService", "ServerRecords", "CommandSupport", "Terminal",
-                argumentParser, lifecycle, unixSignals, logging, nioCore, nioPosix, nioSSL, systemPackage,
+                argumentParser, lifecycle, unixSignals, logging, nioCore, nioHTTP1, nioPosix, nioSSL, systemPackage,
             ]
         ),
         .executableTarget(
@@ -447,9 +448,9 @@ let package = Package(
         .testTarget(
             name: "ReleaseClientTests",
             dependencies: [
-                "ReleaseClient", "ReleaseFolder", "HTTPFiles", "PatchFormat", "PatchTrust", "PatchStore",
+                "PatchFetch", "ReleaseClient", "ReleaseFolder", "HTTPFiles", "PatchFormat", "PatchTrust", "PatchStore",
                 nioConcurrency,
-                nioCore, nioHTTP1,
+                nioCore, nioHTTP1, systemPackage,
             ]
         ),
         .testTarget(
@@ -460,7 +461,8 @@ let package = Package(
         .testTarget(
             name: "ReleaseAPITests",
             dependencies: [
-                "HTTPFiles", "PatchFormat", "PatchServer", "ReleaseTree", "PatchStore", "ReleaseAPI", "ReleaseService",
+                "HTTPFiles", "PatchFormat", "PatchServer", "PatchTrust", "ReleaseTree", "PatchStore", "ReleaseAPI",
+                "ReleaseService",
                 "ServerRecords",
                 nioCore, nioHTTP1, nioPosix, systemPackage,
             ]
@@ -522,6 +524,7 @@ let package = Package(
                 "APIProxy", "AssetServer", "DeviceOutput", "DeviceTesting", "HTTPFiles", "PageTesting", "PatchChoice",
                 "PatchDaemon",
                 "PatchFetch", "PatchFormat", "PatchStore", "PatchSync", "PatchTesting", "PatchTrust", "Patchline",
+                "Terminal",
                 nioConcurrency,
                 nioCore,
                 subprocess,
@@ -551,7 +554,7 @@ let package = Package(
         .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
         .testTarget(
             name: "CommandSupportTests",
-            dependencies: ["CommandSupport", "PatchFormat", "PatchTrust", "Terminal"]
+            dependencies: ["CommandSupport", "PatchFormat", "PatchTrust", "Terminal", systemPackage]
         ),
         .testTarget(
             name: "TranscriptTests",

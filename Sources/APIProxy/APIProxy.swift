@@ -24,6 +24,10 @@ package struct APIProxy: RequestDelegate {
         package var filter: (any AnswerFilter)?
         /// Of answers that it looks at, of all at a time; those for which there is no room pass.
         package var collectedBytes = 128_000_000
+        /// Requests at a time to one upstream.
+        ///
+        /// They are shared out among clients; a request without a slot is answered 503.
+        package var requests = 512
 
         /// Where a proxy stands.
         package enum Standing: Equatable, Sendable {
@@ -56,6 +60,7 @@ package struct APIProxy: RequestDelegate {
     private let uploadLoop: any EventLoop
     /// For answers that ``Settings/filter`` looks at.
     private let room: CollectingRoom
+    private let slots: UpstreamSlots
     /// Gets one line about each upstream that gave no answer.
     private let report: @Sendable (String) -> Void
 
@@ -80,6 +85,7 @@ package struct APIProxy: RequestDelegate {
             uploadClient: uploads,
             uploadLoop: uploadLoop,
             room: CollectingRoom(bytes: settings.collectedBytes),
+            slots: UpstreamSlots(limit: settings.requests, now: now, report: report),
             report: report
         )
         let result: Swift.Result<Result, any Error>
@@ -111,8 +117,11 @@ package struct APIProxy: RequestDelegate {
             } catch {
                 // The client broke the request, and the server reports it.
                 guard !Task.isCancelled, request.stream?.isBroken != true else { break }
-                report("\(request.method) \(request.spelledPath): \(upstream.origin): \(error)")
-                if error.isBeforeRequest { order.isMissing(upstream) }
+                // Refusals have a line of their own, once a minute.
+                if !error.isRefusal {
+                    report("\(request.method) \(request.spelledPath): \(upstream.origin): \(error)")
+                }
+                if error.isBeforeRequest, !error.isRefusal { order.isMissing(upstream) }
                 guard error.isBeforeRequest, number + 1 < upstreams.count else { return error.answer(upstream) }
             }
         }
@@ -127,18 +136,37 @@ package struct APIProxy: RequestDelegate {
         -> FileAnswer
     {
         if request.upgrade == "websocket" { return try await openTunnel(to: upstream, request, by: rule) }
+        let slot = try slots.take(upstream, for: slotClient(of: request))
         do throws(UpstreamFault) {
-            return try await pass(request, to: upstream, by: rule)
-        } catch .closed where request.isRepeatable && !Task.isCancelled {
-            // An idle connection may end just when it is taken for the next request (RFC 9110 §9.2.2).
-            return try await pass(request, to: upstream, by: rule)
+            do throws(UpstreamFault) {
+                return try await pass(request, to: upstream, by: rule, slot)
+            } catch .closed where request.isRepeatable && !Task.isCancelled {
+                // An idle connection may end just when it is taken for the next request (RFC 9110 §9.2.2).
+                return try await pass(request, to: upstream, by: rule, slot)
+            }
+        } catch {
+            slot.end()
+            throw error
         }
     }
 
-    private func pass(_ request: FileRequest, to upstream: Upstream, by rule: ProxyRule) async throws(UpstreamFault)
-        -> FileAnswer
-    {
-        if request.hasBody { return try await passUpload(request, to: upstream, by: rule) }
+    private func slotClient(of request: FileRequest) -> UpstreamSlots.Client {
+        switch settings.standing {
+        case .besidePages: .path(request.spelledPath)
+        case .inFrontOfSite(_, let proxies):
+            .address(
+                ClientName(request.remoteAddress, forwarded: request.headers["X-Forwarded-For"], trusting: proxies)
+            )
+        }
+    }
+
+    private func pass(
+        _ request: FileRequest,
+        to upstream: Upstream,
+        by rule: ProxyRule,
+        _ slot: UpstreamSlots.Slot
+    ) async throws(UpstreamFault) -> FileAnswer {
+        if request.hasBody { return try await passUpload(request, to: upstream, by: rule, slot) }
         let client = request.asksForEvents ? eventClient : client
         let view = settings.filter?.view(of: request)
         let response: HTTPClientResponse
@@ -147,9 +175,11 @@ package struct APIProxy: RequestDelegate {
         } catch { throw UpstreamFault(error) }
         // 101, which no request here asks for.
         guard response.status.code >= 200 else { throw .malformed }
-        if let view { return try await pass(response, through: view, of: upstream, by: rule) }
+        if response.headers.isOfEvents { try slot.becomesEndless() }
+        if let view { return try await pass(response, through: view, of: upstream, by: rule, slot) }
         return .stream(
             stream(response, of: upstream, by: rule) { write in
+                defer { slot.end() }
                 for try await piece in response.body { try await write(piece) }
             }
         )
@@ -158,7 +188,8 @@ package struct APIProxy: RequestDelegate {
     private func passUpload(
         _ request: FileRequest,
         to upstream: Upstream,
-        by rule: ProxyRule
+        by rule: ProxyRule,
+        _ slot: UpstreamSlots.Slot
     ) async throws(UpstreamFault) -> FileAnswer {
         let stall = UploadStall(on: uploadLoop, limit: settings.timeout)
         var asked = asked(request, of: upstream, by: rule, nil)
@@ -176,10 +207,19 @@ package struct APIProxy: RequestDelegate {
             throw UpstreamFault(error)
         }
         guard response.status.code >= 200 else { throw .malformed }
+        if response.headers.isOfEvents {
+            do throws(UpstreamFault) { try slot.becomesEndless() } catch {
+                stall.end()
+                throw error
+            }
+        }
         return .stream(
             stream(response, of: upstream, by: rule) { write in
                 // An upstream may answer early, and read the rest of the body later or never.
-                defer { stall.end() }
+                defer {
+                    stall.end()
+                    slot.end()
+                }
                 try await stall.cancelling { for try await piece in response.body { try await write(piece) } }
             }
         )
@@ -205,7 +245,8 @@ package struct APIProxy: RequestDelegate {
         _ response: HTTPClientResponse,
         through view: any AnswerView,
         of upstream: Upstream,
-        by rule: ProxyRule
+        by rule: ProxyRule,
+        _ slot: UpstreamSlots.Slot
     ) async throws(UpstreamFault) -> FileAnswer {
         let fields = fields(response.headers, of: upstream, by: rule)
         let body = CollectedBody(response.body, room: room)
@@ -218,6 +259,8 @@ package struct APIProxy: RequestDelegate {
             let all: [UInt8]?
             do { all = try await body.all(limit: limit) } catch { throw UpstreamFault(error) }
             if let all {
+                // The upstream's connection is free, however slowly the client reads.
+                slot.end()
                 let answer =
                     all.count <= Self.smallBytes
                     ? view.answer(response.status, fields, body: all)
@@ -233,6 +276,7 @@ package struct APIProxy: RequestDelegate {
                 length: Self.length(response.headers),
                 isEndless: response.headers.isOfEvents
             ) { [copy] write in
+                defer { slot.end() }
                 guard let copy else {
                     while let piece = try await body.next() { try await write(piece) }
                     return
@@ -332,8 +376,6 @@ extension HTTPHeaders {
 }
 
 extension HTTPClient.Configuration {
-    /// The most connections to one upstream at a time: each page may hold some for events.
-    private static let connections = 256
     /// Shorter than what servers keep an idle connection for (5 s with Node), so that few end under a request.
     private static let idleTime = TimeAmount.seconds(4)
 
@@ -341,7 +383,8 @@ extension HTTPClient.Configuration {
         self.init(
             trusting: settings.trust,
             connectTimeout: settings.connectTimeout,
-            connections: Self.connections
+            // All requests have a slot first, so that none waits for a connection of the pool.
+            connections: settings.requests
         )
         if !isForEvents { timeout.read = TimeAmount(settings.timeout) }
         connectionPool.idleTimeout = Self.idleTime

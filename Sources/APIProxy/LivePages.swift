@@ -79,8 +79,8 @@ extension ProxyRules {
     /// What an upstream's own URL is on this device: a target that this rule passes on to it; nil for all other URLs.
     package func target(of url: String, by rule: ProxyRule) -> String? {
         guard let upstream = rule.upstreams.first else { return nil }
-        let here = local(url, of: upstream, by: rule)
-        guard here.hasPrefix("/"), !here.hasPrefix("//"), let path = try? RequestPath(parsing: here),
+        guard case .here(let here) = reference(url, of: upstream, by: rule), !Self.readsAsHost(here),
+            let path = try? RequestPath(parsing: here),
             self.rule(for: path)?.upstreams.first?.origin == upstream.origin
         else { return nil }
         return here

@@ -35,12 +35,23 @@ package struct ProxyPattern: Sendable, CustomStringConvertible {
 
     /// Whether this certainly matches every path that another one matches; where it does not say so, it may all the same.
     package func covers(_ other: ProxyPattern) -> Bool {
-        if node == other.node { return true }
-        guard case .sequence(let nodes) = node, nodes.last == PatternNode.rest else { return false }
-        let literal = node.literal
-        guard literal.count == nodes.count - 1 else { return false }
+        if node == other.node || coversAll { return true }
+        guard let literal = literalBeforeRest else { return false }
+        return other.node.literal.starts(with: literal)
+    }
+
+    /// Whether this matches every path, as `/.*` does.
+    var coversAll: Bool {
+        guard let literal = literalBeforeRest else { return false }
         // Every path begins with it.
-        return literal.isEmpty || literal == ["/"] || other.node.literal.starts(with: literal)
+        return literal.isEmpty || literal == ["/"]
+    }
+
+    /// The fixed text of a pattern that is such a text and then `.*`; nil for all others.
+    private var literalBeforeRest: [Unicode.Scalar]? {
+        guard case .sequence(let nodes) = node, nodes.last == PatternNode.rest else { return nil }
+        let literal = Array(node.literal)
+        return literal.count == nodes.count - 1 ? literal : nil
     }
 
     private static func names(before node: PatternNode) -> [String] {

@@ -30,15 +30,81 @@ extension ProxyRules {
     /// An upstream's reference to one of its own resources, as the page can follow it.
     ///
     /// What leads to other servers stays; what leads to a path of the upstream that no rule names becomes the upstream's
-    /// own URL.
+    /// own URL. A path that a browser would read as another host's name (`//evil.example`) begins with `/.` instead: that
+    /// is the same path, and always one of this origin.
     func local(_ location: String, of upstream: Upstream, by rule: ProxyRule) -> String {
-        guard let path = Self.path(of: location, at: upstream) else { return location }
+        switch reference(location, of: upstream, by: rule) {
+        case .elsewhere: location
+        case .upstream(let url): url
+        case .here(let path): Self.readsAsHost(path) ? "/.\(path)" : path
+        }
+    }
+
+    /// Where an upstream's reference leads.
+    enum Reference: Equatable {
+        /// To another server, or relative to the path of the answer.
+        case elsewhere
+        /// To a path of the upstream that no rule names.
+        case upstream(String)
+        /// To a path that a rule passes on to this upstream. It may read as a host, see ``readsAsHost(_:)``.
+        case here(String)
+    }
+
+    func reference(_ location: String, of upstream: Upstream, by rule: ProxyRule) -> Reference {
+        guard let path = Self.path(of: location, at: upstream) else { return .elsewhere }
         let parts = Self.pathAndRest(path)
-        guard let local = rule.localPath(of: parts.path, at: upstream),
-            let parsed = try? RequestPath(parsing: local), let named = self.rule(for: parsed),
-            named.upstreams.contains(upstream)
-        else { return upstream.origin + path }
-        return local + parts.rest
+        guard let local = rule.localPath(of: parts.path, at: upstream) else {
+            return .upstream(upstream.origin + path)
+        }
+        // In front of a site, also a path that is refused here (`/a%2Fb`) does not lead to the site's inner address.
+        let isAllOfSite = rule.pattern.coversAll && rules.count == 1
+        if !isAllOfSite {
+            guard let parsed = try? RequestPath(parsing: local), let named = self.rule(for: parsed),
+                named.upstreams.contains(upstream)
+            else { return .upstream(upstream.origin + path) }
+        }
+        return .here(local + parts.rest)
+    }
+
+    /// Whether a browser takes what follows the first slash for a host.
+    ///
+    /// It ignores tabs and line ends, and `\` is a slash to it (URL Standard, "relative slash state").
+    static func readsAsHost(_ path: String) -> Bool {
+        let read = path.unicodeScalars.filter { !["\t", "\n", "\r"].contains($0) }.dropFirst()
+        return read.first == "/" || read.first == "\\"
+    }
+
+    /// `Refresh` (`5; url=http://site/x`) with the page's own URL in place of the upstream's.
+    func localRefresh(_ value: String, of upstream: Upstream, by rule: ProxyRule) -> String {
+        guard let separator = value.firstIndex(where: { $0 == ";" || $0 == "," }) else { return value }
+        let isSpace = { (character: Character) in character == " " || character == "\t" }
+        var rest = value[separator...].dropFirst().drop(while: isSpace)
+        if rest.prefix(3).lowercased() == "url" {
+            let afterName = rest.dropFirst(3).drop(while: isSpace)
+            if afterName.first == "=" { rest = afterName.dropFirst().drop(while: isSpace) }
+        }
+        let quote = rest.first.flatMap { ["\"", "'"].contains($0) ? $0 : nil }
+        if quote != nil { rest = rest.dropFirst() }
+        let url = rest.prefix { $0 != quote }
+        return value[..<url.startIndex] + local(String(url), of: upstream, by: rule) + value[url.endIndex...]
+    }
+
+    /// `Link` (RFC 8288) with the page's own URLs in place of the upstream's: its targets, and quoted parameters such as
+    /// `anchor`.
+    func localLinks(_ value: String, of upstream: Upstream, by rule: ProxyRule) -> String {
+        var (links, rest) = ("", value[...])
+        while let start = rest.firstIndex(where: { $0 == "<" || $0 == "\"" }) {
+            let isTarget = rest[start] == "<"
+            links += rest[...start]
+            rest = rest[rest.index(after: start)...]
+            let url = rest.prefix { $0 != (isTarget ? ">" : "\"") }
+            // A relative parameter is text, such as a title.
+            let isURL = isTarget || url.contains("//")
+            links += isURL ? local(String(url), of: upstream, by: rule) : String(url)
+            rest = rest[url.endIndex...]
+            if let end = rest.popFirst() { links.append(end) }
+        }
+        return links + rest
     }
 
     /// From its first slash on; nil for what is relative to its own path, or another server's.

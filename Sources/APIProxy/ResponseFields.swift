@@ -16,10 +16,7 @@ extension HTTPHeaders {
     /// server's.
     init(ofSite fields: HTTPHeaders, at upstream: Upstream, by rule: ProxyRule, in rules: ProxyRules) {
         self = fields.withoutHopByHop()
-        for name in ["Location", "Content-Location"] {
-            guard let location = first(name: name) else { continue }
-            replaceOrAdd(name: name, value: rules.local(location, of: upstream, by: rule))
-        }
+        localise(of: upstream, by: rule, in: rules)
     }
 
     /// What the page gets of an upstream's fields.
@@ -35,9 +32,22 @@ extension HTTPHeaders {
             }
             if let kept { add(name: "Set-Cookie", value: kept) }
         }
+        localise(of: upstream, by: rule, in: rules)
+    }
+
+    /// Replaces the upstream's own URLs by the proxy's in all fields that name some.
+    private mutating func localise(of upstream: Upstream, by rule: ProxyRule, in rules: ProxyRules) {
         for name in ["Location", "Content-Location"] {
-            guard let location = first(name: name) else { continue }
-            replaceOrAdd(name: name, value: rules.local(location, of: upstream, by: rule))
+            replaceValues(of: name) { rules.local($0, of: upstream, by: rule) }
         }
+        replaceValues(of: "Refresh") { rules.localRefresh($0, of: upstream, by: rule) }
+        replaceValues(of: "Link") { rules.localLinks($0, of: upstream, by: rule) }
+    }
+
+    private mutating func replaceValues(of name: String, _ change: (String) -> String) {
+        let values = self[name]
+        guard !values.isEmpty else { return }
+        remove(name: name)
+        for value in values { add(name: name, value: change(value)) }
     }
 }

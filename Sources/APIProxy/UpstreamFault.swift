@@ -5,6 +5,10 @@ import PatchFetch
 
 /// Why an upstream gave no answer.
 enum UpstreamFault: Error, Equatable, Sendable {
+    /// Too many requests are under way to it, in all or from this client: nothing of the request was sent.
+    case busy
+    /// Too many endless answers of it are under way, in all or for this client.
+    case tooManyStreams
     /// There is no connection: nothing of the request was sent.
     case unreachable
     /// There is no connection in time: nothing of the request was sent.
@@ -41,16 +45,21 @@ enum UpstreamFault: Error, Equatable, Sendable {
     /// Whether another upstream may be asked the same: this one has seen nothing of it.
     var isBeforeRequest: Bool {
         switch self {
-        case .unreachable, .connectTimedOut, .notTrusted: true
-        case .timedOut, .closed, .malformed, .answer: false
+        case .busy, .unreachable, .connectTimedOut, .notTrusted: true
+        case .tooManyStreams, .timedOut, .closed, .malformed, .answer: false
         }
     }
+
+    /// Whether the proxy itself refused the request; the upstream did nothing wrong.
+    var isRefusal: Bool { self == .busy || self == .tooManyStreams }
 
     /// What the page reads; `X-Patchline-Proxy` tells it from an upstream's own 502.
     func answer(_ upstream: Upstream) -> FileAnswer {
         let host = upstream.authority
         let (status, name, text): (HTTPResponseStatus, String, String) =
             switch self {
+            case .busy: (.serviceUnavailable, "busy", "Too many requests to \(host) are under way.")
+            case .tooManyStreams: (.serviceUnavailable, "busy", "Too many event streams of \(host) are open.")
             case .unreachable: (.badGateway, "unreachable", "\(host) cannot be reached.")
             case .connectTimedOut: (.gatewayTimeout, "timeout", "\(host) cannot be reached in time.")
             case .notTrusted: (.badGateway, "tls", "\(host) does not prove over TLS that it is \(host).")
@@ -59,7 +68,25 @@ enum UpstreamFault: Error, Equatable, Sendable {
             case .malformed: (.badGateway, "malformed", "\(host) did not answer in HTTP.")
             case .answer(let fault): (.badGateway, "malformed", "The answer of \(host) \(fault).")
             }
-        let headers: HTTPHeaders = ["X-Patchline-Proxy": name, "Cache-Control": "no-store"]
+        var headers: HTTPHeaders = ["X-Patchline-Proxy": name, "Cache-Control": "no-store"]
+        if isRefusal { headers.add(name: "Retry-After", value: "5") }
         return .refused(status, message: text, headers: headers)
+    }
+}
+
+extension UpstreamFault: CustomStringConvertible {
+    /// For a line of a log, behind the upstream's origin.
+    var description: String {
+        switch self {
+        case .busy: "too many requests are under way"
+        case .tooManyStreams: "too many event streams are open"
+        case .unreachable: "no connection"
+        case .connectTimedOut: "no connection in time"
+        case .notTrusted: "no TLS connection that can be trusted"
+        case .timedOut: "no bytes moved for too long"
+        case .closed: "the connection ended before the answer did"
+        case .malformed: "the answer is not HTTP"
+        case .answer(let fault): "the answer \(fault)"
+        }
     }
 }

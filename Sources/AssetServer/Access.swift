@@ -1,6 +1,15 @@
 import PatchTrust
 package import NIOHTTP1
 
+/// The names under which an app's pages are served.
+package enum ServedName: Equatable, Sendable {
+    /// A host of the app's own, `LABEL.localhost`: its cookies go to no other program of this machine.
+    case own(String)
+    /// 127.0.0.1, `localhost` and `[::1]`, which every program of this machine shares, cookies included. For apps whose web view
+    /// resolves no other name, and only where that was asked for.
+    case shared
+}
+
 /// Who is let in, and what every answer tells a browser to keep to itself.
 package struct Access: Sendable {
     /// What a first URL carries, and the cookie after it.
@@ -10,7 +19,7 @@ package struct Access: Sendable {
     package var token: AccessToken?
     /// The names under which the server may be asked, without a port: a page elsewhere whose name leads here (DNS
     /// rebinding) is refused, and no cookie is set or taken under another.
-    package var hosts = Access.loopbackHosts
+    package var hosts: Set<String>
     /// Other origins that may ask and read, `http://127.0.0.1:3000`; none by default.
     package var origins: Set<String> = []
     /// Fields of every answer.
@@ -27,8 +36,13 @@ package struct Access: Sendable {
     /// Names that every program on this machine shares.
     package static let loopbackHosts: Set<String> = ["127.0.0.1", "localhost", "[::1]"]
 
-    package init(token: AccessToken?) {
+    package init(token: AccessToken?, under name: ServedName) {
         self.token = token
+        hosts =
+            switch name {
+            case .own(let host): [host]
+            case .shared: Self.loopbackHosts
+            }
     }
 
     /// - Parameter value: nil drops the field.

@@ -21,6 +21,8 @@ package enum PageAPI {
         case language(sha256: String?)
         /// A script patch failed in a page; the body says which and how.
         case scriptFailed
+        /// A page on trial reports its first error.
+        case pageError
     }
 
     /// What a request asks for, or why it asks in vain.
@@ -41,8 +43,18 @@ package enum PageAPI {
                 self = .refused(.refused(.methodNotAllowed, message: "Only \(allow).", headers: ["Allow": allow]))
                 return
             }
+            // A script's URL may have a parameter that keeps caches away; one of a call is a wish that would go unheard.
+            if method == .POST, let other = PageAPI.unknownParameter(of: name, request.query) {
+                self = .refused(json(.badRequest, "error", "\(name) takes no parameter '\(other)'"))
+                return
+            }
             self = PageAPI.reading(name, request)
         }
+    }
+
+    private static func unknownParameter(of call: String, _ query: String?) -> Substring? {
+        let known: Set<Substring> = call == "confirm" ? ["launch"] : []
+        return query?.split(separator: "&").map { $0.prefix { $0 != "=" } }.first { !known.contains($0) }
     }
 
     /// Whether somebody asks for the script that speaks for a page, as one that came from a cache does, or for a patch to
@@ -56,6 +68,7 @@ package enum PageAPI {
         "launch.js": .GET, "page.js": .GET, "page": .GET, scriptFolder: .GET, "scripts.json": .GET, "status": .GET,
         "parameters": .GET, "report": .GET,
         "language.js": .GET, "events": .GET, "confirm": .POST, "check": .POST, "switch": .POST, "script-failed": .POST,
+        "page-error": .POST,
     ]
 
     private static func reading(_ name: String, _ request: FileRequest) -> Reading {
@@ -71,6 +84,7 @@ package enum PageAPI {
             return .call(.patch(id, sha256: value(of: PageTags.parameter, in: request.query)))
         case "language.js": return .call(.language(sha256: value(of: PageTags.parameter, in: request.query)))
         case "script-failed": return .call(.scriptFailed)
+        case "page-error": return .call(.pageError)
         case "status": return .call(.status)
         case "parameters": return .call(.parameters)
         case "report": return .call(.report)

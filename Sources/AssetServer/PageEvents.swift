@@ -9,13 +9,13 @@ import PatchFormat
 package final class PageEvents: Sendable {
     /// Streams at a time.
     static let streamsLimit = 64
-    /// Events kept for pages that come back, and how far a page may fall behind.
-    static let kept = 64
+    /// How many events a page may fall behind.
+    static let behindLimit = 64
 
     struct State {
         var page = PageState()
         var last = 0
-        var recent: [(number: Int, event: PageEvent)] = []
+        var recent = RecentPageEvents()
         var streams: [Int: AsyncStream<ByteBuffer>.Continuation] = [:]
         var nextStream = 0
         /// Signalled when a stream begins.
@@ -39,14 +39,13 @@ package final class PageEvents: Sendable {
     package var sync: PageState.Sync { state.withLockedValue(\.page.sync) }
     package var streams: Int { withStreams(\.streams.count) }
     /// The last events, oldest first.
-    package var recent: [PageEvent] { state.withLockedValue { $0.recent.map(\.event) } }
+    package var recent: [PageEvent] { state.withLockedValue { $0.recent.events.map(\.event) } }
 
     package func tell(_ event: PageEvent) {
         withStreams { state in
             guard state.page.take(event) else { return }
             state.last += 1
-            state.recent.append((state.last, event))
-            if state.recent.count > Self.kept { state.recent.removeFirst() }
+            state.recent.add(event, number: state.last)
             Self.send(text(of: event, number: state.last), to: &state.streams)
         }
     }
@@ -87,13 +86,13 @@ package final class PageEvents: Sendable {
     func subscribe(after lastEventID: String?) -> Pieces? {
         let (stream, continuation) = AsyncStream.makeStream(
             of: ByteBuffer.self,
-            bufferingPolicy: .bufferingOldest(Self.kept + 1)
+            bufferingPolicy: .bufferingOldest(Self.behindLimit + 1)
         )
         let opened = withStreams { state -> (Int, [AsyncStream<Never>.Continuation])? in
             guard state.isOpen, state.streams.count < Self.streamsLimit else { return nil }
             let missed =
                 number(in: lastEventID).map { last in
-                    state.recent.filter { $0.number > last && $0.event.isForReturning }
+                    state.recent.events.filter { $0.number > last && $0.event.isForReturning }
                 }
                 ?? []
             var first = Array("retry: 1000\n\n".utf8)

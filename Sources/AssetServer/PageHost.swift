@@ -9,6 +9,8 @@ package protocol PageHost: Sendable {
     func confirm(_ token: String) async -> ReadyOutcome
     /// A script that the page had from here failed in it.
     func scriptFailed(_ failure: ScriptFailure, _ sha256: SHA256Digest) async -> ScriptFailureOutcome
+    /// A page of this launch reports an error of its own.
+    func pageFailed(_ error: PageError, in launch: String) async
     func switchToPending() async -> Switching
     /// Returns at once; the outcome of the check is reported as events.
     func checkForUpdates() async -> CheckStart
@@ -16,6 +18,11 @@ package protocol PageHost: Sendable {
     func parameters() async -> PageParameters
     /// A report for whoever can help: versions, states, faults; no token, no user, no device id.
     func debugReport() async -> JSON
+}
+
+extension PageHost {
+    /// For a host whose versions are never on trial.
+    package func pageFailed(_ error: PageError, in launch: String) async {}
 }
 
 /// The outcome of a page's "I am ready".

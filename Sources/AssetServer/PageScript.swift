@@ -60,6 +60,35 @@ enum PageScript {
           document.addEventListener("visibilitychange", () => {
             if (document.hidden) { source?.close(); source = null; } else open();
           });
+          const launch = \(token.map { "\"\($0)\"" } ?? "null");
+          // The first error of a page on trial explains a rollback; nothing is decided by it.
+          let isTold = launch === null;
+          const tellError = (message, source, line, column) => {
+            if (isTold) return;
+            isTold = true;
+            const count = (value) => value > 0 ? Math.min(value | 0, 2147483647) : 0;
+            const body = JSON.stringify({
+              launch, message: message.slice(0, 300), source: source.split(/[?#]/)[0].replace(location.origin, "").slice(0, 200),
+              line: count(line), column: count(column),
+            });
+            fetch("/__patchline/page-error", { method: "POST", keepalive: true, body }).catch(() => {});
+          };
+          const words = (error) => { try { return String(error); } catch { return "it throws"; } };
+          addEventListener("error", (event) => {
+            const tag = event.target;
+            if (tag === window) {
+              tellError(words(event.message), words(event.filename ?? ""), event.lineno, event.colno);
+            } else if (tag?.tagName === "SCRIPT" && tag.src.startsWith(location.origin + "/")) {
+              // A script of another origin may be missing without harm, as on a device that is offline.
+              tellError("a script could not be loaded", tag.src, 0, 0);
+            }
+          }, true);
+          addEventListener("unhandledrejection", ({ reason }) => {
+            let stack = "";
+            try { stack = String(reason?.stack ?? ""); } catch {}
+            const [, url, line, column] = stack.match(/(https?:\\/\\/[^\\s()]+?):(\\d+):(\\d+)/) ?? [];
+            tellError(words(reason), url ?? "", +line, +column);
+          });
           const patchline = window.patchline = {
             launch: \(token.map { "\"\($0)\"" } ?? "null"),
             // What script patches may replace methods of: an object, or a class; returns it.

@@ -13,6 +13,7 @@ package struct PendingCall: Sendable {
     func answer(_ events: PageEvents, to body: [UInt8]) async -> FileAnswer {
         switch call {
         case .scriptFailed: await answer(toReport: body)
+        case .pageError: await answer(toError: body)
         case .confirm(let launch): PageAPI.answer(await host.confirm(launch))
         case .switchToPending: PageAPI.answer(await host.switchToPending())
         case .check: PageAPI.json(.accepted, "result", await host.checkForUpdates().rawValue)
@@ -29,6 +30,20 @@ package struct PendingCall: Sendable {
             )
         case .script, .pageScript, .page, .scripts, .patch, .language, .events: .notFound
         }
+    }
+
+    /// The answer never says whether the error was news: a page has nothing to decide by it.
+    private func answer(toError body: [UInt8]) async -> FileAnswer {
+        do throws(FormatError) {
+            let json = try JSON.document(body, named: "report", limit: PageError.limit)
+            let fields = try Fields(json, of: "report")
+            let launch = try fields.string("launch")
+            // The page belongs to the launch that it was served by.
+            guard launch == selection.launch else { return PageAPI.answer(.otherLaunch) }
+            let reported = try PageError(reported: fields)
+            await host.pageFailed(reported, in: launch)
+            return PageAPI.json(.ok, "result", "told")
+        } catch { return PageAPI.json(.badRequest, "error", error.description) }
     }
 
     private func answer(toReport body: [UInt8]) async -> FileAnswer {

@@ -35,18 +35,11 @@ package enum ProcessEnvironment {
 }
 
 extension FilePath {
-    /// A path from the command line: absolute, or below the working directory.
+    /// A path from the command line, absolute or relative to the working directory, with its links followed.
     package init(argument: String) {
         self.init(given: argument)
     }
 
     /// Whether one of two folders, both without links, is the other or lies in it.
     package func overlaps(_ other: FilePath) -> Bool { starts(with: other) || other.starts(with: self) }
-
-    /// The same place without symbolic links on the way; itself where there is nothing.
-    package var followingLinks: FilePath {
-        guard let text = unsafe withPlatformString({ unsafe realpath($0, nil) }) else { return self }
-        defer { unsafe free(text) }
-        return unsafe FilePath(platformString: text)
-    }
 }

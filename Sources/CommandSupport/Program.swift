@@ -16,12 +16,17 @@ extension AsyncParsableCommand {
     /// Runs one of the three programs, whose root command this is: help, version and mistakes look alike in all.
     ///
     /// - Parameter prepare: called before the command runs, and before any task of the program does.
-    package static func runProgram(_ arguments: [String], _ prepare: (any ParsableCommand) -> Void = { _ in }) async {
+    package static func runProgram(
+        _ arguments: [String],
+        _ prepare: (any ParsableCommand) throws(Failure) -> Void = { _ in }
+    ) async {
+        Console.occupyClosedStreams()
         let mistakes = UsageMistake(arguments)
+        if let failure = UnreadableNames.ofThisProcess.failure { end(failure, mistakes) }
         let console = Console.standardOutput
         switch reading(arguments, columns: min(console.width, HelpText.widest)) {
         case .runs(var command):
-            prepare(command)
+            do throws(Failure) { try prepare(command) } catch { end(error, mistakes) }
             do {
                 if var command = command as? any AsyncParsableCommand {
                     try await command.run()

@@ -11,6 +11,7 @@ package func runCommand<Result>(
     do throws(Failure) {
         return try await work()
     } catch {
+        let error = ActingOwner.explained(error)
         if json { Console.standardOutput.line(error.json) }
         error.report(to: .standardError)
         throw ArgumentParser.ExitCode(error.exitCode.rawValue)

@@ -14,6 +14,9 @@ final class KernelTimer: Sendable {
         var isSetTo: Duration?
     }
 
+    /// 136 years: longer than any job waits, and short enough for the kernel.
+    private static let longest = Duration.seconds(1 << 32)
+
     private let descriptor: CInt
     /// Safe: a source may be cancelled from any thread (dispatch_source_create(3)), and nothing else is done with it.
     private nonisolated(unsafe) let source: any DispatchSourceRead
@@ -56,7 +59,7 @@ final class KernelTimer: Sendable {
     func add(in pause: Duration, _ job: @escaping Job) {
         state.withLockedValue { state in
             let now = now()
-            state.jobs.add(job, at: now + pause)
+            state.jobs.add(job, at: now + min(pause, Self.longest))
             Self.set(descriptor, &state, now)
         }
     }

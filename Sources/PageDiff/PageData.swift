@@ -26,7 +26,7 @@ package struct PageData: Equatable, Sendable {
 
     /// What has changed since other data, or came to it.
     package func changes(since old: PageData) -> PageData {
-        let known = Dictionary(uniqueKeysWithValues: old.members.map { ($0.name, $0.bytes) })
+        let known = Dictionary(old.members.map { ($0.name, $0.bytes) }) { first, _ in first }
         return PageData(members.filter { known[$0.name] != $0.bytes })
     }
 
@@ -34,7 +34,7 @@ package struct PageData: Equatable, Sendable {
     ///
     /// - Returns: nil for one of more than ``PageLimits/page`` bytes.
     package func page(of template: [UInt8]) -> [UInt8]? {
-        let known = Dictionary(uniqueKeysWithValues: members.map { ($0.name, $0.bytes) })
+        let known = Dictionary(members.map { ($0.name, $0.bytes) }) { first, _ in first }
         let placeholders = template.placeholders().filter { known[$0.text] != nil }
         // A name may stand in a template as often as there is room.
         var size = template.count

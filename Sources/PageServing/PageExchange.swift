@@ -289,6 +289,15 @@ extension HTTPHeaders {
         let isPlain = !(others.isEmpty && askingAlways) && !others.contains { $0.contains("\"") }
         let value = (["private"] + (isPlain ? others : ["no-cache"])).joined(separator: ", ")
         replaceOrAdd(name: "Cache-Control", value: value)
+        for name in Set(map { $0.name }) where Self.isForSharedCaches(name) { remove(name: name) }
+    }
+
+    /// Whether a field is for caches of CDNs and servers, which obey it instead of `Cache-Control`.
+    private static func isForSharedCaches(_ name: String) -> Bool {
+        let name = name.lowercased()
+        // RFC 9213 §3.1: each CDN may have a field of its own, such as `Cloudflare-CDN-Cache-Control`.
+        if name == "cdn-cache-control" || name.hasSuffix("-cdn-cache-control") { return true }
+        return ["surrogate-control", "x-accel-expires", "edge-control", "x-litespeed-cache-control"].contains(name)
     }
 
     fileprivate mutating func vary(by names: [String]) {

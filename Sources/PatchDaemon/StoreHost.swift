@@ -1,5 +1,6 @@
 package import PatchSync
 package import Patchline
+package import Terminal
 
 /// A store that the daemon looks after, as its local socket sees it.
 ///
@@ -14,8 +15,8 @@ package protocol StoreHost: Sendable {
     /// Where pages are served; nil while they are not.
     func pages() async -> LocalServer.Address?
 
-    /// Why it is not kept now, in words; nil where it is.
-    func trouble() async -> String?
+    /// Why the store's pages are not served now, and what to do; nil if they are.
+    func trouble() async -> Failure?
 
     /// When the daemon asks the server next, and why then.
     func nextLook() async -> NextLook?
@@ -29,10 +30,6 @@ package protocol StoreHost: Sendable {
     /// The app is not seen any more: no launch counts, and nothing switches before it is seen again but what need not wait.
     func background() async throws(SyncError)
     func foreground() async throws(SyncError)
-}
-
-extension StoreHost {
-    package func trouble() async -> String? { nil }
 }
 
 /// What somebody wants of one sync.

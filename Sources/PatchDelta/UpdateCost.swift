@@ -23,6 +23,20 @@ package struct UpdateCost: Equatable, Sendable {
 
     package var isWorthIt: Bool { pack + signatures + 2 * Self.request < otherwise }
 
+    /// Smaller packs are always kept.
+    package static let smallPack = 1_048_576
+    /// A larger pack is kept only if it saves at least this percentage of an update without it.
+    package static let leastSaving = 10
+
+    /// How much of an update without the pack it saves, in percent.
+    package var saving: Int {
+        guard otherwise > 0 else { return 0 }
+        return Int(Double(max(0, otherwise - pack - signatures)) / Double(otherwise) * 100)
+    }
+
+    /// Whether the pack saves enough for the room that it takes on the server's disk.
+    package var isWorthItsRoom: Bool { pack <= Self.smallPack || saving >= Self.leastSaving }
+
     /// - Parameters:
     ///   - objects: of each object that is missing.
     ///   - whole: of the pack of the whole bundle.

@@ -31,6 +31,10 @@ package struct UpdateStep: Equatable, Sendable {
     /// Without a pack, as estimated: documents and contents in their smallest forms, and a wait for each.
     package let otherwise: Int
     package let method: Method
+    /// The saving in percent of an update without the pack, or nil without a pack.
+    package let saving: Int?
+    /// Whether there is a pack that saves too little for the room that it takes on the server's disk.
+    package let wastesRoom: Bool
 
     /// - Parameters:
     ///   - packBytes: nil where there is none.
@@ -51,10 +55,11 @@ package struct UpdateStep: Equatable, Sendable {
         (self.packBytes, self.summary) = (packBytes, summary)
         signatureBytes = signatures ?? column
         self.otherwise = otherwise.bytes
-        let isWorthIt = packBytes.map {
-            UpdateCost(pack: $0, signatures: signatures ?? column, otherwise: otherwise.bytes).isWorthIt
+        let cost = packBytes.map {
+            UpdateCost(pack: $0, signatures: signatures ?? column, otherwise: otherwise.bytes)
         }
-        method = isWorthIt == true ? .pack : otherwise.isWhole ? .wholePack : .singleObjects
+        (saving, wastesRoom) = (cost?.saving, cost.map { !$0.isWorthItsRoom } ?? false)
+        method = cost?.isWorthIt == true ? .pack : otherwise.isWhole ? .wholePack : .singleObjects
     }
 
     package var json: JSON {
@@ -63,7 +68,8 @@ package struct UpdateStep: Equatable, Sendable {
             ("manifest", .text(pack.manifest.hex)), ("baseManifest", .text(pack.base.hex)),
             ("packBytes", packBytes.map { .integer($0) }), ("signatureBytes", .integer(signatureBytes)),
             ("otherwiseBytes", .integer(otherwise)), ("method", .text(method.rawValue)),
-            ("packFiles", summary?.json),
+            ("packFiles", summary?.json), ("saving", saving.map { .integer($0) }),
+            ("wastesRoom", wastesRoom ? .bool(true) : nil),
         ])
     }
 }

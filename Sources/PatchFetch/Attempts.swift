@@ -3,13 +3,15 @@
 /// Pure. What moved bytes forward starts the count anew: a bad line is slow, and no reason to give up.
 package struct Attempts {
     private let limit: Int
+    private let longestWish: Duration
     private var backoff = Backoff.device
     /// In a row, without a byte of progress.
     private var failures = 0
 
     package init(_ deadlines: Deadlines) {
         limit = deadlines.retries
-        backoff.patience = .upTo(deadlines.retryAfter)
+        longestWish = deadlines.retryAfter
+        backoff.patience = .upTo(longestWish)
     }
 
     package enum Next: Equatable {
@@ -24,7 +26,7 @@ package struct Attempts {
     package mutating func failed(_ errors: [FetchError], progress: Bool, random: Double) -> Next {
         if progress { failures = 0 }
         failures += 1
-        let asked = errors.compactMap(\.retryAfter).min()
+        let asked = errors.compactMap { $0.retryAfter?.upTo(longestWish) }.min()
         guard failures <= limit, errors.contains(where: \.isWorthRetrying),
             let wait = backoff.wait(failures: failures, asked: asked, random: random)
         else { return .giveUp }
@@ -41,7 +43,8 @@ extension FetchError {
         }
     }
 
-    fileprivate var retryAfter: Duration? {
-        if case .busy(_, _, let seconds) = self { .seconds(seconds) } else { nil }
+    /// The server's wish for the next try, if it has one.
+    package var retryAfter: RetryAfter? {
+        if case .busy(_, _, let retryAfter) = self { retryAfter } else { nil }
     }
 }

@@ -41,13 +41,12 @@ package struct Backoff: Equatable, Sendable {
     )
 
     /// - Parameters:
-    ///   - failures: of this request so far, in a row; at least 1.
+    ///   - failures: of this request so far, in a row.
     ///   - asked: the server's wish.
     ///   - random: from 0 up to, not including, 1; 0.5 leaves the wait as it is.
     /// - Returns: nil when the server's wish exceeds the patience.
     package func wait(failures: Int, asked: Duration? = nil, random: Double) -> Duration? {
-        precondition(failures >= 1 && (0..<1).contains(random))
-        let own = own(before: failures - 1, random)
+        let own = own(before: max(0, failures - 1), random)
         guard let asked else { return own }
         switch patience {
         case .upTo(let most): return max(own, min(asked, most))

@@ -6,8 +6,8 @@ package enum FetchError: Error, Equatable, Sendable {
     case notFound(String)
     /// Any other answer than 200 (or 206 to a range).
     case status(String, code: Int)
-    /// 429 or 503, with the server's wish for the next try, in seconds.
-    case busy(String, code: Int, retryAfter: Int)
+    /// 429 or 503, with the time that the server asks for before the next try.
+    case busy(String, code: Int, retryAfter: RetryAfter)
     /// A redirect, which is never followed: the device knows its servers.
     case redirected(String, to: String)
     /// More bytes than the caller allows; the rest was not read.
@@ -35,6 +35,8 @@ package enum FetchError: Error, Equatable, Sendable {
     case contradictingTag(String, tag: String)
     /// A web page instead of the file: a captive portal's, or an error page with status 200.
     case webPage(String)
+    /// A captive portal or a proxy answered in the server's place.
+    case intercepted(String, Interception)
     /// The receiver of the bytes refused them or could not keep them.
     case notTaken(String, reason: String)
     /// The whole sync took longer than it may, in seconds.
@@ -65,6 +67,7 @@ extension FetchError: CustomStringConvertible {
         case .badForm(let path, let error): "\(path): \(error)"
         case .contradictingTag(let path, let tag): "Hash mismatch for asset: /\(path) (the server's tag is \(tag))"
         case .webPage(let path): "\(path): a web page came in its place"
+        case .intercepted(let path, let sign): "\(path): \(sign)"
         case .notTaken(let path, let reason): "\(path): \(reason)"
         case .syncDeadline(let seconds): "the sync was not done within \(seconds) s; what came is kept"
         case .newerList: "a newer list is there"
@@ -75,11 +78,20 @@ extension FetchError: CustomStringConvertible {
     /// Whether the way to the server failed, not the server's content: then trying again helps (J11).
     package var isNetwork: Bool {
         switch self {
-        case .short, .timedOut, .stalled, .connection, .noAddress, .busy, .webPage, .syncDeadline: true
+        case .short, .timedOut, .stalled, .connection, .noAddress, .busy, .webPage, .intercepted, .syncDeadline:
+            true
         case .status(_, let code): code >= 500 || code == 408 || code == 429
         case .notFound, .redirected, .tooLarge, .tls, .answer, .wrongRange, .encoded, .badForm, .contradictingTag,
             .notTaken, .newerList, .cancelled:
             false
+        }
+    }
+
+    /// Whether another network may end it: a portal or a proxy that answers TLS has a certificate of its own.
+    package var mayBeOfThisNetwork: Bool {
+        switch self {
+        case .tls(.wrongHostName), .tls(.unknownIssuer), .tls(.pinMismatch), .tls(.notTLS), .tls(.handshake): true
+        default: isNetwork
         }
     }
 
@@ -90,8 +102,7 @@ extension FetchError: CustomStringConvertible {
         case .badForm(_, .notSmaller): false
         case .tooLarge, .answer, .wrongRange, .encoded, .badForm, .contradictingTag: true
         case .notFound, .status, .busy, .redirected, .short, .timedOut, .stalled, .connection, .noAddress, .tls,
-            .webPage,
-            .notTaken,
+            .webPage, .intercepted, .notTaken,
             .syncDeadline, .newerList, .cancelled:
             false
         }

@@ -20,14 +20,20 @@ package struct FetchRequest: Equatable, Sendable {
         /// The first byte to ask for.
         package let offset: Int
         /// A strong validator, verbatim: an entity tag or a date (RFC 9110 §13.1.5).
-        package let validator: String
+        ///
+        /// Nil if the path names the content: every
+        /// server has the same bytes under it, and the receiver compares them with signed digests.
+        package let validator: String?
         /// The compressed form that is here in part; its bytes are counted, not the file's.
         package let coding: CompressionFormat?
+        /// The first byte after the wanted ones; nil for the rest of the file.
+        package let end: Int?
 
-        package init(offset: Int, validator: String, coding: CompressionFormat? = nil) {
+        package init(offset: Int, validator: String?, coding: CompressionFormat? = nil, end: Int? = nil) {
             self.offset = offset
             self.validator = validator
             self.coding = coding
+            self.end = end
         }
     }
 

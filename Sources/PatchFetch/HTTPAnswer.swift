@@ -19,9 +19,14 @@ enum HTTPAnswer: Equatable {
         _ status: Int,
         _ headers: HTTPHeaders,
         to request: FetchRequest,
-        unless tag: String? = nil
+        unless tag: String? = nil,
+        from server: ServerURL? = nil
     ) throws(FetchError) {
         let path = request.path
+        let location = headers.first(name: "location")
+        if let sign = server.flatMap({ Interception(status: status, location: location, from: $0) }) {
+            throw .intercepted(path, sign)
+        }
         switch status {
         case 200:
             let coding = try Self.coding(headers, request)
@@ -43,22 +48,23 @@ enum HTTPAnswer: Equatable {
             let coding = try Self.coding(headers, request) ?? resume.coding
             if coding == nil { try Self.check(headers, request) }
             let field = headers.first(name: "content-range") ?? ""
-            guard let range = ContentRange(field), range.first == resume.offset, range.last == range.total - 1,
+            guard let range = ContentRange(field), range.first == resume.offset,
+                range.last == min(resume.end ?? range.total, range.total) - 1,
                 coding == resume.coding,
                 coding == nil ? request.mayHave(range.total) : range.total <= request.limit
             else { throw .wrongRange(path, field: field) }
             let head = headers.fetchedHead(offset: resume.offset, of: request, coding)
-            self = .body(head, length: range.total - resume.offset)
+            self = .body(head, length: range.last - range.first + 1)
         case 304 where tag != nil: self = .notModified
         case 416 where request.resume != nil: self = .noSuchRange
-        case 301...303, 307, 308: throw .redirected(path, to: headers.first(name: "location") ?? "nowhere")
+        case 301...303, 307, 308: throw .redirected(path, to: location ?? "nowhere")
         // An object storage answers 403 for a missing file.
         case 403, 404: throw .notFound(path)
         case 429, 503:
-            guard let seconds = headers.first(name: "retry-after").flatMap({ Int($0) }), seconds >= 0 else {
+            guard let retryAfter = headers.first(name: "retry-after").flatMap({ RetryAfter(field: $0) }) else {
                 throw .status(path, code: status)
             }
-            throw .busy(path, code: status, retryAfter: seconds)
+            throw .busy(path, code: status, retryAfter: retryAfter)
         default: throw .status(path, code: status)
         }
     }

@@ -131,7 +131,8 @@ package struct HTTPFetcher: Fetcher {
         if let hears = settings.hearsDate, let date = response.headers.first(name: "date") { hears(date) }
         let status = Int(response.status.code)
         if status == 404 { try await finish(response, by: end) }
-        switch try HTTPAnswer(status, response.headers, to: request, unless: tag) {
+        let server = places.server(of: request)
+        switch try HTTPAnswer(status, response.headers, to: request, unless: tag, from: server) {
         case .notModified: return false
         case .noSuchRange:
             var whole = request
@@ -188,8 +189,8 @@ extension HTTPClientRequest {
         headers.add(name: "user-agent", value: "patchsync")
         if let tag { headers.add(name: "if-none-match", value: tag) }
         if let resume = request.resume {
-            headers.add(name: "range", value: "bytes=\(resume.offset)-")
-            headers.add(name: "if-range", value: resume.validator)
+            headers.add(name: "range", value: "bytes=\(resume.offset)-" + (resume.end.map { "\($0 - 1)" } ?? ""))
+            if let validator = resume.validator { headers.add(name: "if-range", value: validator) }
         }
         if request.isHead { method = .HEAD }
         if let question = request.question {

@@ -118,12 +118,14 @@ extension Failure {
         return String(reason[colon.upperBound...])
     }
 
-    /// - Parameter prefix: of the options that name host and port: `operators-`.
-    init(_ error: FileServerError, prefix: String = "") {
+    /// - Parameters:
+    ///   - prefix: of the options that name host and port: `operators-`.
+    ///   - holder: finds the program that listens on a port.
+    init(_ error: FileServerError, prefix: String = "", holder: (Int) -> PortHolder? = { _ in nil }) {
         switch error {
         case .portInUse(let host, let port):
             self.init(
-                "port \(port) of \(host) is in use",
+                "port \(port) of \(host) is in use" + (holder(port).map { " by \($0)" } ?? ""),
                 hint:
                     "stop the program that listens there, or name another with --\(prefix)port (0 takes any free one)",
                 exitCode: .busy
@@ -153,7 +155,9 @@ extension ServerError {
         case .conflict, .dial(.outdated), .dial(.headcountLowered), .parameters(.outdated), .appExists, .trust(.older),
             .trust(.twoReleases):
             .conflict
-        case .unknownApp, .noChannel, .setup, .key, .notOnlineKey, .testingKey, .ended, .tree, .treeFileMissing,
+        case .unknownApp, .noChannel, .setup, .key, .notOnlineKey, .sharedOnlineKey, .testingKey, .ended, .clockBehind,
+            .tree,
+            .treeFileMissing,
             .labelsFull, .release(.trust), .republished, .dial, .parameters, .trust, .exhausted:
             .refused
         }
@@ -173,9 +177,12 @@ extension ServerError {
         case .key: "the online key is the PKCS#8 file that patchsign init made as online.key"
         case .notOnlineKey(_, belongsTo: .some): "keep release keys off the server; it needs online.key alone"
         case .notOnlineKey: "the key must be the one that root.json lists for snapshot and timestamp"
+        case .sharedOnlineKey:
+            "make one for this app alone: patchsign init without --public online=…, or patchsign rotate online"
         case .testingKey: "make keys of your own with patchsign init (tests set \(TestingKeys.permission)=1)"
         case .ended(let role, _, _):
             "look at the clock; else sign \(role) again with `patchsign root draft`, then run patchsrv trust"
+        case .clockBehind(let behind): behind.hint
         case .tree(_, .threshold):
             "if patchsrv trust was stopped, run it again; else put the file back from a copy (devices keep what they have)"
         case .tree, .treeFileMissing:
@@ -188,6 +195,10 @@ extension ServerError {
         case .release(.missing): "is this a signed release, whole?"
         case .republished: "give the new content a new version"
         case .release(.trust(.threshold)): "sign it first: patchsign release"
+        case .release(.trust(.expired("root", _, _))), .release(.trust(.expired("targets", _, _))):
+            "nothing was published; sign it again with `patchsign root draft`, then run patchsrv trust"
+        case .release(.trust(.expired)):
+            "nothing was published; `patchsign release renew` makes it again with a new expiry"
         case .release(.trust): "nothing was published"
         case .conflict(.outdated), .conflict(.otherBase), .conflict(.versionUsed): "nothing was published"
         case .exhausted:

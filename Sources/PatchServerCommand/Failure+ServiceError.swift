@@ -1,3 +1,4 @@
+import PatchFetch
 import PatchFormat
 import ReleaseClient
 import Terminal
@@ -16,6 +17,7 @@ extension Failure {
             )
         case .redirected:
             self.init(error.description, hint: "name the address that it redirects to", exitCode: .network)
+        case .intercepted: self.init(error.description, hint: Interception.hint, exitCode: .network)
         case .notEncrypted:
             self.init(
                 error.description,
@@ -29,6 +31,9 @@ extension Failure {
                     "--ca FILE names the authority of a server that has its own; name the server as its certificate does",
                 exitCode: .refused
             )
+        case .otherApp, .otherRoot, .notProven:
+            self.init(error.description, hint: ServiceError.otherServerHint, exitCode: .refused)
+        case .unidentified: self.init(error.description, hint: ServiceError.olderServerHint, exitCode: .refused)
         case .severalApps: self.init(error.description, exitCode: .usage)
         case .cancelled: self.init(error.description, exitCode: .interrupted)
         case .file: self.init(error.description, exitCode: .disk)

@@ -1,5 +1,7 @@
 import ArgumentParser
 import CommandSupport
+import PatchServer
+import SystemPackage
 import Terminal
 
 /// `patchsrv`: takes signed releases in, publishes and serves them.
@@ -62,9 +64,19 @@ struct PatchServerProgram: AsyncParsableCommand {
     )
 
     static func main() async {
+        // Before a settings file is opened.
+        Console.occupyClosedStreams()
         do {
             guard let arguments = try CommandSettings.expanded(Array(CommandLine.arguments.dropFirst())) else { return }
-            await runProgram(arguments)
+            await runProgram(arguments) { command throws(Failure) in
+                if let command = command as? any ServingCommand {
+                    Console.outlastStreams(output: command.logFormat.lost, errors: command.logFormat.lost)
+                }
+                // A look at a folder stays who it is. Every other command writes, or opens the records, which writes too.
+                guard !(command is DoctorCommand) else { return }
+                guard let data = ResolvedSettings.options(in: arguments)["data"] else { return }
+                try ActingOwner.take(on: [FilePath(argument: data)])
+            }
         } catch {
             let failure = Failure(of: error) ?? Failure("\(error)")
             failure.report(to: .standardError)

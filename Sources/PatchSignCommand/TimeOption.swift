@@ -1,7 +1,9 @@
 import ArgumentParser
 import CommandSupport
+import PatchChoice
 import PatchFormat
 import PatchRelease
+import PatchTrust
 import Terminal
 
 extension KeyPolicy {
@@ -21,7 +23,24 @@ struct TimeOption: ParsableArguments {
     )
     var at: UTCTime?
 
-    func time() throws(Failure) -> UTCTime { try given() ?? ProcessEnvironment.now() }
+    /// - Throws: Without a given time, if the clock shows a time that is certainly past. Devices would refuse the result.
+    func time() throws(Failure) -> UTCTime {
+        if let given = try given() { return given }
+        let clock = ProcessEnvironment.now()
+        guard clock.adding(Self.slack) >= Build.time else { throw Self.clockBehind(clock) }
+        return clock
+    }
+
+    /// How far a clock may be behind the build of this program.
+    private static let slack = Duration.minutes(1)
+
+    static func clockBehind(_ clock: UTCTime) -> Failure {
+        Failure(
+            "the clock is behind: it shows \(clock), and this program was built at \(Build.time)",
+            hint: "set the clock, or name the time with --at",
+            exitCode: .refused
+        )
+    }
 
     /// Nil where nobody named a time.
     func given() throws(Failure) -> UTCTime? {
@@ -55,6 +74,31 @@ extension UTCTime {
             throw Failure("SOURCE_DATE_EPOCH is not a count of seconds", exitCode: .usage)
         }
         return UTCTime(seconds: seconds)
+    }
+}
+
+extension ProcessEnvironment {
+    /// The clock, or the build of this program if the clock is behind it: by this time expiry is judged.
+    static var latestPast: UTCTime { max(now(), Build.time) }
+}
+
+extension ReleaseExpiry {
+    /// Refuses a release that no device takes any more.
+    func refuseExpired(at now: UTCTime, _ allowance: String? = nil) throws(Failure) {
+        guard let role = expired(at: now) else { return }
+        let isOwn = role == release
+        throw Failure(
+            "\(role.name) expired at \(role.expires), and it is past \(now): no device takes the release",
+            hint: (isOwn
+                ? "is the clock right? else \(role.renewal), with a new expiry"
+                : "\(role.renewal), then run `patchsrv trust`")
+                + (allowance.map { "\n\($0)" } ?? ""),
+            exitCode: .refused
+        )
+    }
+
+    func warn(at now: UTCTime) {
+        for warning in warnings(at: now) { Console.standardError.line(printable("warning: \(warning)")) }
     }
 }
 

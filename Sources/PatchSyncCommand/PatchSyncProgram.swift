@@ -42,11 +42,19 @@ struct PatchSyncProgram: AsyncParsableCommand {
     )
 
     static func main() async {
-        await runProgram(Array(CommandLine.arguments.dropFirst())) { command in
+        await runProgram(Array(CommandLine.arguments.dropFirst())) { command throws(Failure) in
+            if let command = command as? any FolderCommand { try ActingOwner.take(on: command.ownersFolders) }
             if command is any LastingCommand { IdleExecutor.install() }
+            guard let command = command as? any ServingCommand else { return }
+            if command.json { Console.outlastStreams(output: LaunchEvents.lost) } else { Console.outlastStreams() }
         }
     }
 }
 
 /// A command that is there for days, and most of that time has nothing to do.
-protocol LastingCommand: AsyncParsableCommand {}
+protocol LastingCommand: ServingCommand {}
+
+/// A command that serves pages, also if its output cannot be written.
+protocol ServingCommand: AsyncParsableCommand {
+    var json: Bool { get }
+}

@@ -6,18 +6,50 @@ package import ReleaseFolder
 /// The published state of one app on a server, verified from the caller's root of trust (TUF 5.3 to 5.6).
 ///
 /// Snapshot and timestamp must not have expired. Roles that people sign may have: they are fetched to be inspected, and
-/// signed again.
+/// signed again. No role is older than in the last known state of the server, as on a device.
 package struct PublishedApp: Sendable {
     package let app: AppID
     private let client: ServiceClient
     private let repository: TrustedRepository
+    /// To be remembered; see ``SeenFile``.
+    package let seen: SeenMetadata
 
-    /// - Parameter root: the bytes of `root.json`, which the caller trusts.
-    package init(_ app: AppID, root: [UInt8], at now: UTCTime, from client: ServiceClient) async throws(ServiceError) {
+    /// - Parameters:
+    ///   - root: the bytes of `root.json`, which the caller trusts.
+    ///   - known: The last known state of the server, if any.
+    /// - Throws: `trust` with `rolledBack` or `droppedFromSnapshot` for an older state than the known one.
+    package init(
+        _ app: AppID,
+        root: [UInt8],
+        at now: UTCTime,
+        knowing known: SeenMetadata? = nil,
+        from client: ServiceClient
+    ) async throws(ServiceError) {
         (self.app, self.client) = (app, client)
         let anchor = try judged { () throws(TrustError) in try TrustedRoot(anchor: root) }
-        repository = try await Tree(app: app, client: client)
-            .walked(MetadataWalk(from: anchor, .onlineRoles(at: now)))
+        let root = IdentityQuestion.KnownRoot(version: anchor.version, sha256: anchor.envelope.identity)
+        try await client.trying { () async throws(ServiceError) in try await client.identify(app, root: root) }
+        let known = known.flatMap { $0.concerns(anchor) ? $0 : nil }
+        var taken: [String: [UInt8]] = [:]
+        repository = try await Tree(app: app, client: client).walked(
+            MetadataWalk(from: anchor, .onlineRoles(at: now), keepsTargetsFloor: true),
+            knowing: known,
+            taken: &taken
+        )
+        let newest = repository.root
+        // A server that holds a newer root back keeps keys alive that it revokes.
+        if let known, newest.version < known.root {
+            throw .trust(.rolledBack(role: "root", offered: newest.version, trusted: known.root))
+        }
+        func bytes(_ role: String) -> [UInt8] { taken[role] ?? known?.bytes(of: role) ?? [] }
+        let keys = [anchor.role, newest.role].flatMap { $0.keys(of: "root").keys.keys }
+        seen = SeenMetadata(
+            root: newest.version,
+            rootKeys: Set(keys).union(known?.rootKeys ?? []),
+            timestamp: repository.timestamp.bytes,
+            snapshot: bytes("snapshot"),
+            targets: bytes("targets")
+        )
     }
 
     /// The channel's current release without its objects; nil when nothing was published yet.
@@ -53,6 +85,7 @@ package struct PublishedApp: Sendable {
         do throws(FormatError) { role = try TargetsRole(envelope, name: channel.text) } catch {
             throw .trust(.malformed(error))
         }
+        try judged { () throws(TrustError) in try role.header.check(for: app, role: channel.text) }
         let offered = role.header.version
         guard offered == version else {
             throw .trust(.wrongVersion(role: channel.text, offered: offered, expected: version))
@@ -119,16 +152,33 @@ private struct Tree: Sendable {
         return try await client.bytes(request)
     }
 
-    /// Answers a walk from the server's files; nothing is stored.
     func walked(_ start: MetadataWalk) async throws(ServiceError) -> TrustedRepository {
+        var taken: [String: [UInt8]] = [:]
+        return try await walked(start, knowing: nil, taken: &taken)
+    }
+
+    /// Answers a walk from the known state and from the server's files.
+    ///
+    /// - Parameter taken: Gets the bytes of each role that came from the server.
+    /// - Throws: `rolledBack` for an older timestamp than the known one. A device assumes a mirror that lags, and keeps its
+    ///   state. A release that is signed here must be made from the current one.
+    func walked(
+        _ start: MetadataWalk,
+        knowing known: SeenMetadata?,
+        taken: inout [String: [UInt8]]
+    ) async throws(ServiceError) -> TrustedRepository {
         var walk = start
         while true {
             switch try judged({ [walk] () throws(TrustError) in try walk.next() }) {
             case .done(let repository): return repository
-            case .recall: try judged { () throws(TrustError) in try walk.recall(nil) }
+            case .recall(let role): try judged { () throws(TrustError) in try walk.recall(known?.bytes(of: role)) }
             case .fetch(let request):
                 if let bytes = try await bytes(request) {
-                    _ = try judged { () throws(TrustError) in try walk.take(bytes) }
+                    let outcome = try judged { () throws(TrustError) in try walk.take(bytes) }
+                    if case .older(let offered, let trusted) = outcome {
+                        throw .trust(.rolledBack(role: "timestamp", offered: offered, trusted: trusted))
+                    }
+                    taken[request.role] = bytes
                 } else {
                     walk.absent()
                 }

@@ -19,6 +19,10 @@ package struct PushReport: Equatable, Sendable {
     package let lapses: [String]
     /// Of what clients in development mode get nothing, one line each.
     package let developersWait: [String]
+    /// Roles that end soon, or before the release, one line each.
+    package let warnings: [String]
+    /// Packs that the server did not keep, one line each.
+    package let leftOutPacks: [String]
     /// What to do about lapses.
     package let dialHint: String?
     /// The service's own answer.
@@ -64,6 +68,8 @@ package struct PushReport: Equatable, Sendable {
         heldBack = try Self.words(fields, "heldBack")
         lapses = try Self.words(fields, "lapses")
         developersWait = try Self.words(fields, "developersWait")
+        warnings = try Self.words(fields, "warnings")
+        leftOutPacks = try Self.words(fields, "leftOutPacks")
         dialHint = try fields.optionalString("dialHint")
         answer = .object(fields.object)
         self.sent = sent

@@ -1,12 +1,15 @@
 import AsyncHTTPClient
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 import PatchFetch
 package import PatchFormat
+import PatchTrust
 
 /// A release service over HTTP: asks, and asks again where that may help.
 ///
-/// No redirect is followed, nothing is cached, and the token goes to the service alone.
+/// No redirect is followed, nothing is cached, and the token goes to the service alone: before the first request with it, the
+/// server says whether it has the app, and proves that it knows the token.
 package struct ServiceClient: Sendable {
     package struct Settings: Sendable {
         /// Certificates in PEM, in place of the system's.
@@ -35,6 +38,8 @@ package struct ServiceClient: Sendable {
     private let client: HTTPClient
     private let token: ServiceToken?
     private let settings: Settings
+    /// The apps for which the server was found to be the right one; an empty name for requests about no app.
+    private let identified = NIOLockedValueBox<Set<String>>([])
 
     /// Runs `body` with a client whose connections are gone when it returns.
     ///
@@ -99,18 +104,52 @@ package struct ServiceClient: Sendable {
     }
 
     func once(_ request: ServiceRequest) async throws(ServiceError) -> [UInt8] {
+        try await identify(request.app)
+        return try await perform(request, token)
+    }
+
+    /// Asks the server, once for each app, whether it is the one that the token is for.
+    ///
+    /// A server that is older than this question gets the token over TLS alone, where its certificate says who it is.
+    func identify(_ app: AppID?, root: IdentityQuestion.KnownRoot? = nil) async throws(ServiceError) {
+        guard let token else { return }
+        let isKnown = identified.withLockedValue { app == nil ? !$0.isEmpty : $0.contains(app?.text ?? "") }
+        if isKnown, root == nil { return }
+        let question = IdentityQuestion(app, root: root, token: token, nonce: SecureRandom.bytes(TokenProof.nonceBytes))
+        do throws(ServiceError) {
+            guard let identity = ServerIdentity(try await perform(question.request, nil)) else {
+                throw .unidentified(server)
+            }
+            if let fault = identity.fault(question, at: server) { throw fault }
+        } catch .problem(let problem) where problem.status == 404 || problem.status == 405 {
+            guard server.isSecure else {
+                throw problem.kind == "http" ? ServiceError.problem(problem) : .unidentified(server)
+            }
+        }
+        identified.withLockedValue { _ = $0.insert(app?.text ?? "") }
+    }
+
+    private func perform(_ request: ServiceRequest, _ token: ServiceToken?) async throws(ServiceError) -> [UInt8] {
         do {
             let response = try await client.execute(
-                message(request),
+                message(request, token),
                 deadline: .now() + TimeAmount(request.deadline)
             )
             let status = Int(response.status.code)
+            let location = response.headers.first(name: "location")
+            if let sign = Interception(status: status, location: location, from: server) {
+                throw ServiceError.intercepted(sign)
+            }
             let isDone = (200..<300).contains(status)
+            // The service answers with no web page.
+            if isDone, response.headers.first(name: "content-type")?.lowercased().hasPrefix("text/html") == true {
+                throw ServiceError.intercepted(.page)
+            }
             let limit = isDone ? request.limit : ServiceProblem.limit
             let bytes = try await body(of: response, limit: limit, request)
             if isDone { return bytes }
             if (300..<400).contains(status) {
-                throw ServiceError.redirected(to: response.headers.first(name: "location") ?? "nowhere")
+                throw ServiceError.redirected(to: location ?? "nowhere")
             }
             let retryAfter = response.headers.first(name: "retry-after")
             throw ServiceError.problem(ServiceProblem(status: status, body: bytes, retryAfter: retryAfter))
@@ -119,7 +158,7 @@ package struct ServiceClient: Sendable {
         } catch { throw ServiceError(error, at: request.path, of: server) }
     }
 
-    private func message(_ request: ServiceRequest) -> HTTPClientRequest {
+    private func message(_ request: ServiceRequest, _ token: ServiceToken?) -> HTTPClientRequest {
         var message = HTTPClientRequest(url: server.text + request.path)
         message.method = request.method
         message.headers.add(name: "user-agent", value: settings.agent)

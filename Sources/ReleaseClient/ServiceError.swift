@@ -1,4 +1,5 @@
 package import HTTPPeers
+package import PatchFetch
 package import PatchFormat
 package import PatchStore
 package import PatchTrust
@@ -15,7 +16,17 @@ package enum ServiceError: Error, Equatable, Sendable {
     case noAuthority
     /// The token would have been sent unencrypted.
     case notEncrypted(host: String)
+    /// The server has other apps, so it is not the one that the token is for.
+    case otherApp(AppID, has: [AppID], at: ServerURL)
+    /// The server has another app of the same name.
+    case otherRoot(AppID, version: Int, at: ServerURL)
+    /// The server cannot prove that it knows the token.
+    case notProven(ServerURL)
+    /// The server is older than the question which apps it has, or it is another program.
+    case unidentified(ServerURL)
     case redirected(to: String)
+    /// A captive portal or a proxy answered in the server's place.
+    case intercepted(Interception)
     case tooLarge(String, limit: Int)
     /// An answer that the service's rules exclude.
     case malformed(FormatError)
@@ -44,15 +55,17 @@ package enum ServiceError: Error, Equatable, Sendable {
         switch self {
         case .problem(let problem): problem.isPassing
         case .connection, .timedOut: true
-        case .tls, .noAuthority, .notEncrypted, .redirected, .tooLarge, .malformed, .otherChange, .answer,
-            .lacking, .changed, .endless, .file, .trust, .release, .noRelease, .severalApps, .cancelled:
+        case .otherApp, .otherRoot, .notProven, .unidentified: false
+        case .tls, .noAuthority, .notEncrypted, .redirected, .intercepted, .tooLarge, .malformed, .otherChange,
+            .answer, .lacking, .changed, .endless, .file, .trust, .release, .noRelease, .severalApps, .cancelled:
             false
         }
     }
 
     /// The server's wish for the next try, if it has one.
     var retryAfter: Duration? {
-        if case .problem(let problem) = self { problem.retryAfter.map { .seconds($0) } } else { nil }
+        // The back-off of builds gives up where a server asks for more than it waits.
+        if case .problem(let problem) = self { problem.retryAfter?.upTo(.seconds(RetryAfter.longest)) } else { nil }
     }
 }
 
@@ -65,7 +78,16 @@ extension ServiceError: CustomStringConvertible {
         case .tls(let host, let reason): "no TLS connection to \(host): \(reason)"
         case .noAuthority: "there is no certificate in PEM in the file of authorities"
         case .notEncrypted(let host): "\(host) is asked without TLS, so anybody on the way could read the token"
+        case .otherApp(let app, let has, let server):
+            (has.isEmpty
+                ? "the server at \(server) does not have \(app)"
+                : "the server at \(server) has \(Self.some(has)), not \(app)") + Self.unsent
+        case .otherRoot(let app, let version, let server):
+            "the server at \(server) has another \(app): its root of trust \(version) is not yours" + Self.unsent
+        case .notProven(let server): "the server at \(server) cannot prove that it knows the token" + Self.unsent
+        case .unidentified(let server): "the server at \(server) does not identify itself" + Self.unsent
         case .redirected(let target): "the server redirects to \(target), which is not followed"
+        case .intercepted(let sign): sign.description
         case .tooLarge(let what, let limit): "\(what): more than the \(limit) bytes that are allowed"
         case .malformed(let error): "the server's answer is not what it should be: \(error)"
         case .otherChange(let asked, let offered):
@@ -83,5 +105,19 @@ extension ServiceError: CustomStringConvertible {
                 ? "the token may see no app" : "--app is needed: there are \(apps.map(\.text).joined(separator: ", "))"
         case .cancelled: "cancelled"
         }
+    }
+
+    /// The remedy for another server at the address.
+    package static let otherServerHint =
+        "another server may have its port: name yours with --server; `patchsrv serve` prints where operators ask"
+    package static let olderServerHint =
+        "upgrade its patchsrv, which is older than this program, or ask it over https://"
+
+    private static let unsent = "; the token was not sent"
+
+    /// At most five names.
+    private static func some(_ apps: [AppID]) -> String {
+        let named = apps.prefix(5).map(\.text).joined(separator: ", ")
+        return apps.count > 5 ? "\(named) and \(apps.count - 5) more" : named
     }
 }

@@ -1,3 +1,4 @@
+package import PatchFetch
 import PatchFormat
 
 /// What a release service says of a request that it did not do (RFC 9457).
@@ -10,8 +11,8 @@ package struct ServiceProblem: Equatable, Sendable {
     package let detail: String
     package let hint: String?
     package let rule: String?
-    /// In seconds.
-    package let retryAfter: Int?
+    /// The time that the service asks for before the next try.
+    package let retryAfter: RetryAfter?
     /// Of `wrongOffset`: the next byte that is wanted.
     package let offset: Int?
 
@@ -21,7 +22,7 @@ package struct ServiceProblem: Equatable, Sendable {
         detail: String,
         hint: String? = nil,
         rule: String? = nil,
-        retryAfter: Int? = nil,
+        retryAfter: RetryAfter? = nil,
         offset: Int? = nil
     ) {
         self.status = status
@@ -36,12 +37,12 @@ package struct ServiceProblem: Equatable, Sendable {
     /// - Parameters:
     ///   - field: Retry-After, where it stands; a date there counts as none.
     init(status: Int, body: [UInt8], retryAfter field: String?) {
-        let seconds = field.flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
+        let retryAfter = field.flatMap { RetryAfter(field: $0) }
         let json = try? JSON.document(body, named: "problem", limit: Self.limit)
         guard let fields = try? Fields(json, of: "problem"), let kind = try? fields.string("title"),
             let detail = try? fields.string("detail")
         else {
-            self.init(status: status, kind: "http", detail: "the server answered \(status)", retryAfter: seconds)
+            self.init(status: status, kind: "http", detail: "the server answered \(status)", retryAfter: retryAfter)
             return
         }
         self.init(
@@ -50,7 +51,7 @@ package struct ServiceProblem: Equatable, Sendable {
             detail: detail,
             hint: try? fields.optionalString("hint"),
             rule: try? fields.optionalString("rule"),
-            retryAfter: seconds,
+            retryAfter: retryAfter,
             offset: try? fields.integer("offset", in: 0...Limits.object)
         )
     }

@@ -1,4 +1,5 @@
 import PatchFormat
+import PatchTrust
 
 /// The text of a token, which shows a release service who asks.
 ///
@@ -20,6 +21,8 @@ package struct ServiceToken: Sendable, CustomStringConvertible {
     }
 
     package var description: String { "token \(id)" }
+
+    func proof(nonce: [UInt8]) -> SHA256Digest { TokenProof.make(text, nonce: nonce) }
 
     var authorization: String { "Bearer \(text.text)" }
 }

@@ -7,7 +7,10 @@ package import SystemPackage
 ///
 /// Nothing is ever written in it, and nothing in it is reached through a symbolic link.
 package struct EmbeddedFolder: Sendable {
+    /// Without symbolic links on the way.
     package let path: FilePath
+    /// As the app's owner names it: a link of it may lead to another build later.
+    package let named: FilePath
     package let document: EmbeddedDocument
     /// Of `embedded.json`: another one is another build of the app.
     package let sha256: SHA256Digest
@@ -15,11 +18,12 @@ package struct EmbeddedFolder: Sendable {
     /// Reads `embedded.json`.
     ///
     /// - Throws: `.missing` where there is none.
-    package init(_ path: FilePath, files: any FileOperations) throws(ReleaseError) {
+    package init(_ named: FilePath, files: any FileOperations) throws(ReleaseError) {
+        let path = named.followingLinks
         let bytes = try Self.read(EmbeddedLayout.document, limit: Limits.patchList, in: path, files)
         do throws(FormatError) { document = try EmbeddedDocument(bytes) } catch { throw .format(error) }
         sha256 = SHA256Digest(of: bytes)
-        self.path = path
+        (self.path, self.named) = (path, named)
     }
 
     /// The app's root of trust, as it lies there.

@@ -10,6 +10,8 @@ extension TargetsRole {
         for (name, file) in targets { if let path = TargetPath(name.text) { files[path] = file } }
         let expected = RoleDocument.delegated(
             name,
+            // A release that was made before roles named their app names none.
+            app: header.app,
             version: header.version,
             expires: header.expires,
             targets: files,

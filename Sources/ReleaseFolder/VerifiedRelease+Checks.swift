@@ -30,8 +30,11 @@ extension VerifiedRelease {
 
         private var channel: ChannelName { release.header.channel }
 
-        /// The role's version is one above that of the release that it was made from.
+        /// The role is for the release's app, and its version is one above that of the release that it was made from.
         func versionFollowsItsBase() throws(ReleaseError) {
+            do throws(TrustError) { try role.header.check(for: release.header.app, role: channel.text) } catch {
+                throw .trust(error)
+            }
             let (offered, expected) = (role.header.version, release.header.roleVersion)
             guard offered == expected else {
                 throw .trust(.wrongVersion(role: channel.text, offered: offered, expected: expected))

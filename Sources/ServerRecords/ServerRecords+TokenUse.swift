@@ -15,7 +15,7 @@ extension ServerRecords {
         let key = RecordKey(Self.uses, token.id)
         let record = try await store.record(key)
         let time = now()
-        if let record, let last = Self.time(of: record), last.adding(Self.useStep) > time { return }
+        if let record, let last = Self.time(of: record), last <= time, last.adding(Self.useStep) > time { return }
         let value = JSON.fields([("format", .text(Self.format)), ("lastUsed", .text(time.description))])
         try await store.commit([record.map { .replace($0, with: value) } ?? .insert(key, value)])
     }

@@ -1,4 +1,5 @@
 package import PatchFormat
+import PatchTrust
 
 extension ServerRecords {
     /// What became of a token that somebody showed.
@@ -19,6 +20,14 @@ extension ServerRecords {
         case .expired: return .expired
         case .revoked: return .revoked
         }
+    }
+
+    /// Proves that this server knows a token, valid or not.
+    ///
+    /// - Returns: nil if it does not know it.
+    package func proof(ofToken id: String, nonce: [UInt8]) async throws(RecordError) -> SHA256Digest? {
+        guard let token = try await token(id) else { return nil }
+        return TokenProof.make(id: token.id, secretDigest: token.secretDigest, nonce: nonce)
     }
 
     /// - Returns: the token, and the only copy of its text.

@@ -38,6 +38,39 @@ func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
     }
 }
 
+/// Writes as much as a stream accepts without waiting.
+///
+/// - Returns: the bytes that it accepted, and an `errno` if not all of them: `EAGAIN` where it is full for now.
+func writeSome(_ bytes: [UInt8], to descriptor: Int32) -> (count: Int, fault: Int32?) {
+    let kind = kind(of: descriptor)
+    var rest = bytes[...]
+    while !rest.isEmpty {
+        if kind != S_IFREG {
+            var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            if unsafe poll(&room, 1, 0) == 0 { return (bytes.count - rest.count, EAGAIN) }
+        }
+        // A pipe that can be written to has room for this many bytes, so that one which may block does not.
+        let next = kind == S_IFREG ? rest : rest.prefix(Int(PIPE_BUF))
+        let written = unsafe next.withUnsafeBytes { buffer in
+            kind == S_IFSOCK
+                ? unsafe send(descriptor, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
+                : unsafe write(descriptor, buffer.baseAddress, buffer.count)
+        }
+        if written > 0 {
+            rest = rest.dropFirst(written)
+        } else if written == 0 || errno != EINTR {
+            return (bytes.count - rest.count, written == 0 ? EIO : errno)
+        }
+    }
+    return (bytes.count, nil)
+}
+
+/// `S_IFREG`, `S_IFIFO` and so on; 0 for a descriptor that is not open.
+func kind(of descriptor: Int32) -> mode_t {
+    var found = stat()
+    return unsafe fstat(descriptor, &found) == 0 ? found.st_mode & S_IFMT : 0
+}
+
 /// The next bytes, at most `limit`; none at the end.
 func readSome(_ limit: Int, from descriptor: Int32) throws(SystemError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: limit)

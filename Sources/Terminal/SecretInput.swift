@@ -27,11 +27,30 @@ package enum SecretInput {
         // Checked before opening: opening a FIFO a second time would wait for a second writer.
         let once = Self.once(path, extent)
         if let once, let bytes = remembered.withLock({ $0[once] }) { return bytes }
-        let descriptor = path == "-" ? STDIN_FILENO : try openFile(path, O_RDONLY)
+        let descriptor = path == "-" ? STDIN_FILENO : try open(path)
         defer { if descriptor != STDIN_FILENO { close(descriptor) } }
+        if path != "-" { SecretAccess(of: descriptor).warn(of: path) }
         let bytes = isatty(descriptor) == 1 ? try typed(on: descriptor, path, extent) : try read(descriptor, extent)
         if let once { remembered.withLock { $0[once] = bytes } }
         return bytes
+    }
+
+    /// Opens a file; an open one of this process (`/dev/stdin`, `/dev/fd/63`) also where its user may not open it again.
+    private static func open(_ path: String) throws(SystemError) -> Int32 {
+        do throws(SystemError) { return try openFile(path, O_RDONLY) } catch {
+            guard error.code == EACCES, let number = openDescriptor(path) else { throw error }
+            let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
+            guard copy >= 0 else { throw SystemError(errno) }
+            return copy
+        }
+    }
+
+    private static func openDescriptor(_ path: String) -> Int32? {
+        if path == "/dev/stdin" { return STDIN_FILENO }
+        for folder in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(folder) {
+            return Int32(path.dropFirst(folder.count))
+        }
+        return nil
     }
 
     /// The file's name in messages.

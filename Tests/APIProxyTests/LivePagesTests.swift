@@ -77,7 +77,8 @@ struct LivePagesTests {
     @Test(arguments: [
         ("https://shop.example/v2/a.js?x=1", "/shop/a.js?x=1"), ("/v2/a.js", "/shop/a.js"), ("/a.js", nil),
         ("http://shop.example/v2/a.js", nil), ("//other.example/v2/a.js", nil), ("a.js", nil),
-        ("https://shop.example.evil/v2/a.js", nil), ("/v2/%2F", nil), ("javascript:1", nil), ("", nil),
+        ("https://shop.example.evil/v2/a.js", nil), ("/v2/%2F", nil), ("//shop.example//evil.example", nil),
+        ("javascript:1", nil), ("", nil),
     ])
     func `link to what their server has, by the path that leads there`(url: String, target: String?) throws {
         let rules = try Self.rules("{}")

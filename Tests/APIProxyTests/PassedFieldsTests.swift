@@ -129,6 +129,59 @@ struct ResponseFieldsTests {
         #expect(try passed(["Location": location], rules: one)["Location"] == [expected])
     }
 
+    private static let inner = "http://127.0.0.1:3000"
+
+    @Test(arguments: [
+        ("\(inner)//evil.example/x", "/.//evil.example/x"), ("\(inner)///evil.example", "/.///evil.example"),
+        ("\(inner)/\\evil.example", "/./\\evil.example"), ("\(inner)/\t/evil.example", "/./\t/evil.example"),
+        ("HTTP://127.0.0.1:3000//evil.example", "/.//evil.example"),
+        ("//127.0.0.1:3000//evil.example", "/.//evil.example"), ("/\\evil.example", "/./\\evil.example"),
+        ("/\t/evil.example", "/./\t/evil.example"), ("\(inner)//evil.example?q#f", "/.//evil.example?q#f"),
+        ("\(inner)/a%2Fb", "/a%2Fb"), ("\(inner)/a//b", "/a//b"), ("\(inner)/.well-known/x", "/.well-known/x"),
+        ("//evil.example/x", "//evil.example/x"), ("https://evil.example", "https://evil.example"),
+    ])
+    func `never lead elsewhere where the site's own lead to the site`(location: String, expected: String) throws {
+        let rules = ["/.*=\(Self.inner)"]
+        let rule = try ProxyRule(argument: rules[0])
+        for name in ["Location", "Content-Location"] {
+            let site = HTTPHeaders(
+                ofSite: [name: location],
+                at: rule.upstreams[0],
+                by: rule,
+                in: ProxyRules([rule])
+            )
+            #expect(site[name] == [expected])
+            #expect(try passed([name: location], rules: rules)[name] == [expected])
+        }
+    }
+
+    @Test(arguments: [
+        ("0; url=https://a.example/v2/x", "0; url=/api/x"), ("5;URL='https://a.example/v2/x'", "5;URL='/api/x'"),
+        ("0, https://a.example/v2/x", "0, /api/x"), ("1; url = \"/v2/x\"", "1; url = \"/api/x\""), ("30", "30"),
+        ("0; url=https://b.example/", "0; url=https://b.example/"), ("0; url=", "0; url="), (";", ";"), ("", ""),
+    ])
+    func `refresh from where the page can go on`(refresh: String, expected: String) throws {
+        #expect(try passed(["Refresh": refresh], rules: one)["Refresh"] == [expected])
+    }
+
+    @Test(arguments: [
+        ("<https://a.example/v2/x.css>; rel=preload", "</api/x.css>; rel=preload"),
+        (
+            "</v2/a,b>; rel=next; title=\"/v2/x < y\", <https://b.example/>; rel=me",
+            "</api/a,b>; rel=next; title=\"/v2/x < y\", <https://b.example/>; rel=me"
+        ),
+        ("<?page=2>; anchor=\"https://a.example/v2/x\"", "<?page=2>; anchor=\"/api/x\""), ("<", "<"), ("a", "a"),
+        ("<https://a.example/v2/x", "</api/x"), ("", ""),
+    ])
+    func `link to where the page can go on`(link: String, expected: String) throws {
+        #expect(try passed(["Link": link], rules: one)["Link"] == [expected])
+    }
+
+    @Test func `keep each of several links`() throws {
+        let links: HTTPHeaders = ["Link": "<https://a.example/v2/x>; rel=next", "link": "<https://a.example/v2/y>"]
+        #expect(try passed(links, rules: one)["Link"] == ["</api/x>; rel=next", "</api/y>"])
+    }
+
     @Test func `lose what upstreams say about their own origin and connection`() throws {
         let fields: HTTPHeaders = [
             "Connection": "keep-alive, X-Once", "X-Once": "1", "Keep-Alive": "timeout=5",

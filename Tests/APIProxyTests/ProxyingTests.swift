@@ -98,7 +98,7 @@ struct ProxyingTests {
                 #expect(got.text == "127.0.0.1:1 cannot be reached.\n")
                 let post = try await fixture.ask(.POST, "/two/x", body: .bytes(ByteBuffer(string: "hello")))
                 #expect(post.text == "POST /two/x 5")
-                #expect(fixture.reports.withLockedValue { $0 } == ["GET /gone/x: http://127.0.0.1:1: unreachable"])
+                #expect(fixture.reports.withLockedValue { $0 } == ["GET /gone/x: http://127.0.0.1:1: no connection"])
             }
         }
     }
@@ -117,7 +117,11 @@ struct ProxyingTests {
             let body = HTTPClientRequest.Body.bytes(ByteBuffer(repeating: 0x78, count: 24 << 20))
             // This client does not read an answer while it sends.
             _ = try? await fixture.ask(.POST, "/x", body: body)
-            #expect(fixture.reports.withLockedValue(\.self) == ["POST /x: http://127.0.0.1:\(upstream): timedOut"])
+            #expect(
+                fixture.reports.withLockedValue(\.self) == [
+                    "POST /x: http://127.0.0.1:\(upstream): no bytes moved for too long"
+                ]
+            )
         }
     }
 

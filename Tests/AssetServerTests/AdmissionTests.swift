@@ -20,7 +20,7 @@ struct AdmissionTests {
         method: HTTPMethod = .GET,
         _ change: (inout Access) -> Void = { _ in }
     ) throws -> Admission {
-        var access = Access(token: Self.token)
+        var access = Access(token: Self.token, under: .shared)
         change(&access)
         let session = Session(port: AssetServer.port, pass: Self.pass)
         return Admission(try request(target, fields, method: method), to: access, in: session)
@@ -69,7 +69,7 @@ struct AdmissionTests {
         isShown: Bool
     ) async throws {
         for token in [Self.token, nil] {
-            let server = AssetServer(AssetServer.Settings(access: Access(token: token)))
+            let server = AssetServer(AssetServer.Settings(access: Access(token: token, under: .shared)))
             server.listening(on: AssetServer.port, pass: Self.pass)
             let right = ShownRight()
             let asked = try request(target, fields).with(right)
@@ -163,7 +163,7 @@ struct AdmissionTests {
     }
 
     @Test func `is refused with a cookie of a launch that is over, and told how to get in again`() throws {
-        let server = AssetServer(.init(access: Access(token: Self.token)))
+        let server = AssetServer(.init(access: Access(token: Self.token, under: .shared)))
         server.listening(on: AssetServer.port, pass: Self.pass)
         server.serve(ServedSelection(table: try SampleBundle.table(), launch: nil))
         #expect(server.prepared(try request("/app/main.js", [Self.right]))?.answer.summary == "app/main.js")
@@ -211,7 +211,7 @@ struct AdmissionTests {
         #expect(outcome(try admission("/", other, method: .POST) { $0.origins = ["http://127.0.0.1:3000"] }) == "in")
 
         func fields(_ origins: Set<String>, _ headers: HTTPHeaders?) -> HTTPHeaders {
-            var settings = AssetServer.Settings(access: Access(token: Self.token))
+            var settings = AssetServer.Settings(access: Access(token: Self.token, under: .shared))
             settings.access.origins = origins
             return AssetServer(settings).everyAnswerFields(to: headers)
         }
@@ -237,7 +237,7 @@ struct AdmissionTests {
     // MARK: What every answer says
 
     @Test func `gets every answer under the same security headers, refusals too`() async throws {
-        var settings = AssetServer.Settings(access: Access(token: Self.token))
+        var settings = AssetServer.Settings(access: Access(token: Self.token, under: .shared))
         settings.access.setHeader("X-Frame-Options", to: nil)
         settings.access.setHeader("Referrer-Policy", to: "no-referrer")
         settings.access.setHeader("Permissions-Policy", to: "camera=()")

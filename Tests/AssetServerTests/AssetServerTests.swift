@@ -286,13 +286,13 @@ struct AssetServerTests {
     @Test(
         arguments: [
             ("/__patchline/confirm?launch=abc", 200, "{\"result\":\"confirmed\"}"),
-            ("/__patchline/confirm?x=1&launch=abc", 200, "{\"result\":\"confirmed\"}"),
+            ("/__patchline/confirm?x=1&launch=abc", 400, "{\"error\":\"confirm takes no parameter 'x'\"}"),
             ("/__patchline/confirm?launch=before", 200, "{\"result\":\"alreadyConfirmed\"}"),
             ("/__patchline/confirm?launch=late", 409, "{\"error\":\"this page belongs to another launch\"}"),
             ("/__patchline/confirm?launch=", 409, "{\"error\":\"this page belongs to another launch\"}"),
             ("/__patchline/confirm?launch=broken", 500, "{\"error\":\"the device could not write its state\"}"),
             ("/__patchline/confirm", 400, "{\"error\":\"confirm needs ?launch=TOKEN\"}"),
-            ("/__patchline/confirm?token=abc", 400, "{\"error\":\"confirm needs ?launch=TOKEN\"}"),
+            ("/__patchline/check?now=1", 400, "{\"error\":\"check takes no parameter 'now'\"}"),
         ] as [(String, UInt, String)]
     )
     func `takes the readiness of the launch that it names, and of no other`(

@@ -89,14 +89,14 @@ struct PageEventsTests {
         let slow = try #require(events.subscribe(after: nil))
         var quick = try #require(events.subscribe(after: nil)).makeAsyncIterator()
         _ = await next(&quick)
-        for _ in 0..<PageEvents.kept + 1 {
+        for _ in 0..<PageEvents.behindLimit + 1 {
             events.tell(.reload)
             _ = await next(&quick)
         }
         #expect(events.streams == 1)
         var pieces = 0
         for await _ in slow { pieces += 1 }
-        #expect(pieces == PageEvents.kept + 1)
+        #expect(pieces == PageEvents.behindLimit + 1)
     }
 
     @Test func `is one of a bounded number, and makes room when its page goes`() async throws {
@@ -137,9 +137,28 @@ struct PageEventsTests {
         #expect(events.subscribe(after: nil) != nil)
     }
 
-    @Test func `keeps a bounded number of events`() {
-        for _ in 0..<1_000 { events.tell(.reload) }
-        #expect(events.recent.count == PageEvents.kept)
+    @Test func `keeps a bounded number of events of each kind, and drops none for another kind`() {
+        events.tell(.ready(version: "2"))
+        for number in 0..<1_000 { events.tell(.failed("\(number)")) }
+        #expect(events.recent.count == 1 + RecentPageEvents.limit)
+        #expect(events.recent.first == .ready(version: "2") && events.recent.last == .failed("999"))
+    }
+
+    @Test func `keeps one progress of a sync, so that a large download pushes nothing out`() {
+        events.tell(.failed("no network"))
+        for _ in 1...2 {
+            events.tell(.checking)
+            for percent in 1...100 { events.tell(.progress(percent)) }
+            events.tell(.ready(version: "2"))
+            events.tell(.checked(isNew: true))
+        }
+        #expect(
+            events.recent == [
+                .failed("no network"), .checking, .progress(100), .ready(version: "2"), .checked(isNew: true),
+                .checking,
+                .progress(100), .checked(isNew: true),
+            ]
+        )
     }
 
     /// Whoever cancels a reader holds its task's lock, for which waits whoever tells it something: neither may need the other's.

@@ -98,7 +98,7 @@ struct PreparedAssetTests {
     @Test func `is refused like any other request without the token, and remembered with its cookie alone`()
         async throws
     {
-        let server = AssetServer(.init(access: Access(token: .make())))
+        let server = AssetServer(.init(access: Access(token: .make(), under: .shared)))
         server.listening(on: AssetServer.port)
         server.serve(ServedSelection(table: try SampleBundle.table(), launch: nil))
         let reply = try #require(server.prepared(try request("/app/main.js")))
@@ -116,7 +116,7 @@ struct PreparedAssetTests {
 
     @Test func `leaves no trace before it is used`() async throws {
         let clock = TestClock()
-        let server = AssetServer(AssetServer.Settings(access: Access(token: nil)), now: { clock.now })
+        let server = AssetServer(AssetServer.Settings(access: Access(token: nil, under: .shared)), now: { clock.now })
         server.listening(on: AssetServer.port)
         server.serve(try Releases.one())
         server.serve(try Releases.two())
@@ -139,7 +139,7 @@ struct PreparedAssetTests {
 
     @Test func `of the release before that is never used keeps nothing of it`() throws {
         let clock = TestClock()
-        let server = AssetServer(AssetServer.Settings(access: Access(token: nil)), now: { clock.now })
+        let server = AssetServer(AssetServer.Settings(access: Access(token: nil, under: .shared)), now: { clock.now })
         server.listening(on: AssetServer.port)
         server.serve(try Releases.one())
         server.serve(try Releases.two())
@@ -151,7 +151,7 @@ struct PreparedAssetTests {
 
     @Test func `shows a delegate no token`() async throws {
         let (token, pass) = (AccessToken.make(), AccessToken.make())
-        let server = AssetServer(.init(access: Access(token: token)))
+        let server = AssetServer(.init(access: Access(token: token, under: .shared)))
         server.listening(on: AssetServer.port, pass: pass)
         server.delegate(to: EchoDelegate())
         let cookie = ("Cookie", "a=b; cdvToken_12552=\(pass.text); c=d")
@@ -167,7 +167,7 @@ struct PreparedAssetTests {
         async throws
     {
         let (token, pass) = (AccessToken.make(), AccessToken.make())
-        let server = AssetServer(.init(access: Access(token: token)))
+        let server = AssetServer(.init(access: Access(token: token, under: .shared)))
         server.listening(on: AssetServer.port, pass: pass)
         let cookie = ("Cookie", "a=b; cdvToken_12552=\(pass.text); c=d")
         server.delegate(to: EchoDelegate())

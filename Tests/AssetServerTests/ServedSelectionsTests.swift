@@ -283,7 +283,7 @@ struct ServedSelectionsTests {
 
     @Test func `ends the previous release's last minute with the response that holds it`() async throws {
         let clock = TestClock()
-        let server = AssetServer(.init(access: Access(token: nil)), now: { clock.now })
+        let server = AssetServer(.init(access: Access(token: nil, under: .shared)), now: { clock.now })
         server.listening(on: AssetServer.port)
         server.serve(try Releases.one())
         _ = try await server.get("/", ("Sec-Fetch-Dest", "document"))

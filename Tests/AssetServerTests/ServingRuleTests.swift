@@ -15,7 +15,7 @@ struct ServingRuleTests {
     private func server(_ contents: [String: String], _ change: (inout AssetServer.Settings) -> Void = { _ in }) throws
         -> AssetServer
     {
-        var settings = AssetServer.Settings(access: Access(token: nil))
+        var settings = AssetServer.Settings(access: Access(token: nil, under: .shared))
         change(&settings)
         let server = AssetServer(settings)
         server.listening(on: AssetServer.port)

@@ -24,7 +24,7 @@ struct UploadAccessTests {
         init(token: AccessToken? = UploadAccessTests.token, origins: Set<String> = [], hasUploads: Bool = true) throws {
             try files.makeDirectory("/content")
             try files.write([1], to: "/content/a.txt")
-            var settings = AssetServer.Settings(access: Access(token: token))
+            var settings = AssetServer.Settings(access: Access(token: token, under: .shared))
             settings.access.origins = origins
             if hasUploads { settings.uploads = Uploader("/content", files: files, below: PageAPI.uploads) }
             server = AssetServer(settings)

@@ -7,7 +7,7 @@ import PatchTrust
 /// What a simulated server does with one request; it keeps to the promise of ``Fetcher``, as the real one does.
 struct SimulatedAnswer {
     /// Small, so that nothing comes in one piece, and not too many of them.
-    private var pieceSize: Int { max(700, (found?.count ?? 0) / 20) }
+    private var pieceSize: Int { fixedPieceSize ?? max(700, (found?.count ?? 0) / 20) }
 
     let request: FetchRequest
     let found: [UInt8]?
@@ -16,6 +16,7 @@ struct SimulatedAnswer {
     var validator: ([UInt8]) -> String? = { "\"\(SHA256Digest(of: $0))\"" }
     /// The compressed form that the server has of the file, unless it is no smaller.
     var coding: CompressionFormat?
+    var fixedPieceSize: Int?
 
     private var path: String { request.path }
 
@@ -38,7 +39,7 @@ struct SimulatedAnswer {
         switch fault {
         case .notFound: throw .notFound(path)
         case .status(let code): throw .status(path, code: code)
-        case .busy(let seconds): throw .busy(path, code: 503, retryAfter: seconds)
+        case .busy(let seconds): throw .busy(path, code: 503, retryAfter: RetryAfter(seconds))
         case .timesOut: throw .timedOut(path)
         case .stalls: throw .stalled(path)
         case .refused(let error): throw error
@@ -55,7 +56,9 @@ struct SimulatedAnswer {
         if found == nil, fault == nil { throw .notFound(path) }
         let validator = found.flatMap(validator).flatMap { name(of: coding, $0) }
         if let tag = request.unless, tag == validator { return try await take(.head(FetchedHead(isUnchanged: true))) }
-        let offset = request.resume.map { $0.validator == validator ? $0.offset : 0 } ?? 0
+        let resume = request.resume.flatMap { $0.validator == nil || $0.validator == validator ? $0 : nil }
+        let offset = resume?.offset ?? 0
+        if let last = resume?.end { answer = Array(answer.prefix(last)) }
         let isWebPage = if case .webPage = fault { true } else { false }
         let tooLarge = coding.map { FetchError.badForm(path, .notSmaller($0.codec, limit: request.limit)) }
         if !isEndless, end == nil, answer.count > request.limit {

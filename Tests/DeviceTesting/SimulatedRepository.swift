@@ -50,6 +50,9 @@ package final class SimulatedRepository: Fetcher, Sendable {
         var validator: @Sendable ([UInt8]) -> String? = { "\"\(SHA256Digest(of: $0))\"" }
         var compress: @Sendable (String) -> CompressionFormat? = { _ in nil }
         var onQuestion: (@Sendable (DeviceQuestion) -> [UInt8]?)?
+        var onBytes: (@Sendable (_ path: String, _ count: Int) throws(FetchError) -> Void)?
+        var pieceSize: Int?
+        var withoutRanges: Set<String> = []
     }
 
     private let state: NIOLockedValueBox<State>
@@ -191,6 +194,11 @@ package final class SimulatedRepository: Fetcher, Sendable {
         state.withLockedValue { $0.faults[path] = fault }
     }
 
+    /// Answers each request for a part of this file with all of it.
+    package func lackRanges(of path: String) {
+        _ = state.withLockedValue { $0.withoutRanges.insert(path) }
+    }
+
     package func repair(_ path: String) {
         state.withLockedValue { $0.faults[path] = nil }
     }
@@ -198,6 +206,16 @@ package final class SimulatedRepository: Fetcher, Sendable {
     /// Runs at every request, before it is answered: to look, or to pull the plug.
     package func onRequest(_ body: (@Sendable (String) async -> Void)?) {
         state.withLockedValue { $0.onRequest = body }
+    }
+
+    /// Runs after each piece of a file was taken: to count, or to cut the line.
+    ///
+    /// - Parameter pieceSize: of each piece, in bytes; nil for about a twentieth of the file.
+    package func onBytes(
+        pieceSize: Int? = nil,
+        _ body: (@Sendable (_ path: String, _ count: Int) throws(FetchError) -> Void)?
+    ) {
+        state.withLockedValue { ($0.onBytes, $0.pieceSize) = (body, pieceSize) }
     }
 
     /// What is answered to devices' questions from now on; nil is 404, as of a host of files alone.
@@ -234,15 +252,17 @@ package final class SimulatedRepository: Fetcher, Sendable {
         take: (_ part: FetchedPart) async throws(FetchError) -> Void
     ) async throws(FetchError) {
         let path = request.path
-        let (answer, onRequest) = state.withLockedValue { state in
+        let (answer, onRequest, onBytes) = state.withLockedValue { state in
             let form = state.compress(path)
             let range = request.resume.map { resume in
                 " from \(resume.offset)" + (resume.coding.map { " of \($0.rawValue)" } ?? "")
             }
             let how = range ?? (request.isPlain && form != nil ? " plain" : "")
             state.requests.append(path + how + (request.isHead ? " head" : ""))
-            let answer = SimulatedAnswer(
-                request: request,
+            var asked = request
+            if state.withoutRanges.contains(path) { asked.resume = nil }
+            var answer = SimulatedAnswer(
+                request: asked,
                 found: request.question.map { question in
                     (try? DeviceQuestion(question)).flatMap { state.onQuestion?($0) }
                 } ?? state.tree.files[path] ?? state.tree.express(request),
@@ -250,13 +270,15 @@ package final class SimulatedRepository: Fetcher, Sendable {
                 validator: state.tree.expressTag(request).map { tag in { _ in tag } } ?? state.validator,
                 coding: form
             )
-            return (answer, state.onRequest)
+            answer.fixedPieceSize = state.pieceSize
+            return (answer, state.onRequest, state.onBytes)
         }
         await onRequest?(path)
         if Task.isCancelled { throw .cancelled }
         try await answer.send { part throws(FetchError) in
             if case .bytes(let chunk) = part { state.withLockedValue { $0.bytes += chunk.count } }
             try await take(part)
+            if case .bytes(let chunk) = part { try onBytes?(path, chunk.count) }
         }
     }
 }

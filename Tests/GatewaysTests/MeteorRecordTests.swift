@@ -96,10 +96,19 @@ struct MeteorRecordTests {
         var record = try running("2")
         _ = record.fail(holding: [])
         record.take("3")
+        record.host = "0123"
         #expect(try MeteorRecord(record.json.fileBytes) == record)
         let error = #expect(throws: FormatError.self) {
             try MeteorRecord(Array(#"{"format":"patchline-meteor-v2"}"#.utf8))
         }
         #expect(error?.description == "the record of a Meteor app: format must be patchline-meteor-v1")
+    }
+
+    @Test func `keeps the host of its pages through another build of the app`() throws {
+        var record = try running("2")
+        record.host = "0123"
+        var next = MeteorRecord(initial: "other")
+        next.host = "0123"
+        #expect(record.launched(initial: "other", holding: ["2"]) == next)
     }
 }

@@ -135,6 +135,20 @@ struct RoomTests {
         #expect(room.set(places[3], .tunnel, isKnown: true) && room.tunnels == 2)
     }
 
+    @Test func `shares out tunnels, so that one client cannot use all of them`() throws {
+        let room = Entrance(RoomRule(limit: 64))
+        let many = try (0..<20).map { _ in try room.enter(stranger).place }
+        #expect(many.count { room.set($0, .tunnel, isKnown: false) } == 12)
+        let others = try (0..<5).map { _ in try room.enter(device).place }
+        #expect(others.map { room.set($0, .tunnel, isKnown: true) } == [true, true, true, true, false])
+        room.leave(others[0])
+        #expect(room.set(others[1], .idle, isKnown: true) && room.tunnels == 14)
+        #expect(room.set(others[4], .tunnel, isKnown: true))
+        // A proxy's connection counts for the client that it asks for.
+        let proxy = try room.enter(.boundless).place
+        #expect(room.ask(proxy, for: stranger) && !room.set(proxy, .tunnel, isKnown: false))
+    }
+
     @Test func `hears nothing of a place from whoever had it before`() throws {
         let room = Entrance(RoomRule(limit: 1))
         let old = try room.enter(stranger).place

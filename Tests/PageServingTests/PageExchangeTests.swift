@@ -93,6 +93,35 @@ struct PageExchangeTests {
         }
     }
 
+    @Test(
+        arguments: [
+            "CDN-Cache-Control", "Cloudflare-CDN-Cache-Control", "vercel-cdn-cache-control", "Surrogate-Control",
+            "X-Accel-Expires", "Edge-Control", "X-LiteSpeed-Cache-Control",
+        ]
+    )
+    func `what one client gets has no field that a CDN obeys before Cache-Control`(name: String) throws {
+        var fields = html
+        fields.add(name: "Cache-Control", value: "public, max-age=60")
+        fields.add(name: name, value: "max-age=600")
+        // The page, 304 and the data.
+        for page in [nil, first, second] {
+            let answer = try exchange(asks(page)).answer(fields, body: second.page)
+            #expect(!answer.fields.contains(name: name), "status \(answer.status)")
+        }
+        let service = PageService()
+        fields.remove(name: "Set-Cookie")
+        try exchange(service, browser).remember(first.page, of: fields)
+        let compressed = try exchange(service, has(first.page)).answer(fields, body: second.page)
+        #expect(compressed.fields["Content-Encoding"] == ["dcz"] && !compressed.fields.contains(name: name))
+        // Everybody's page is for every cache.
+        let other = try exchange([:]).plan(status: 200, fields: fields)
+        guard case .passes(let passed) = other else {
+            Issue.record("not passed")
+            return
+        }
+        #expect(passed[name] == ["max-age=600"])
+    }
+
     @Test func `a page without a marker passes as it is, unless its route takes it`() throws {
         let plain = bytes("<p>plain</p>")
         let passed = try exchange(asks(nil)).answer(html, body: plain)

@@ -21,7 +21,7 @@ extension AssetServer {
 
     /// One that lets everybody in.
     package static func open(www: FilePath? = nil, localFiles: FilePath? = nil) -> AssetServer {
-        var settings = Settings(access: Access(token: nil))
+        var settings = Settings(access: Access(token: nil, under: .shared))
         settings.www = www
         settings.localFiles = localFiles
         let server = AssetServer(settings)

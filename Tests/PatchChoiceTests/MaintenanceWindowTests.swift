@@ -37,28 +37,59 @@ struct MaintenanceWindowTests {
     ) throws {
         let windows = MaintenanceWindows(
             try windows.map { try #require(MaintenanceWindows.Window($0)) },
-            zone: try #require(ZoneOffset(zone))
+            zone: try #require(WindowZone(zone))
         )
-        #expect(windows.opens(after: try time(now))?.description == opens)
+        let clock = try #require(windows.zone.fixedRules)
+        #expect(windows.opens(after: try time(now), by: clock)?.description == opens)
     }
 
     @Test(arguments: [
-        "", "mon", "mon 2:00-4:00", "mon 02:00", "mon 02:00-02:00", "mon 24:00-02:00", "mon 02:00-24:01",
+        "", "mon", "mon 2-4", "mon :00-4:00", "02:00", "2:0-4:00", "mon 02:00", "mon 02:00-02:00", "mon 24:00-02:00",
+        "mon 02:00-24:01",
         "mon 02:60-03:00",
         "monday 02:00-03:00", "mon- 02:00-03:00", "mon,,tue 02:00-03:00", "mon-tue-wed 02:00-03:00", "mon  02:00-03:00",
-        "Mon 02:00-03:00",
+        "mon\t02:00-03:00", "mon 002:00-03:00",
     ])
     func `is refused as no hours`(_ text: String) {
         #expect(MaintenanceWindows.Window(text) == nil)
     }
 
     @Test(arguments: [
+        ("Mon-Fri 02:00-04:00", "mon-fri 02:00-04:00"), ("02:00-04:00", "daily 02:00-04:00"),
+        ("2:00-4:00", "daily 02:00-04:00"), ("SAT,sun 9:30-24:00", "sat,sun 09:30-24:00"),
+    ])
+    func `are written in one form, however they are said`(_ text: String, written: String) {
+        #expect(MaintenanceWindows.Window(text)?.description == written)
+        #expect(MaintenanceWindows.Window(text) == MaintenanceWindows.Window(written))
+    }
+
+    @Test(arguments: [
         ("UTC", "UTC"), ("+01:00", "+01:00"), ("-03:30", "-03:30"), ("+14:00", "+14:00"), ("+00:00", "UTC"),
         ("+14:01", nil),
-        ("01:00", nil), ("+1:00", nil), ("Europe/Zurich", nil), ("", nil),
+        ("01:00", nil), ("+1:00", nil), ("", nil), ("Europe/Zurich", "Europe/Zurich"), ("local", "local"),
+        ("CET", "CET"),
+        ("America/Argentina/Ushuaia", "America/Argentina/Ushuaia"), ("Etc/GMT+5", "Etc/GMT+5"),
+        ("Europe/../../etc/passwd", nil), ("/etc/localtime", nil), ("Europe/", nil), ("./UTC", nil),
+        ("Europe//Berlin", nil),
+        ("Europe/Berlin.", nil), ("a/b/c/d", nil), ("Europe/B\u{E9}rlin", nil), ("Europe Berlin", nil),
+        (String(repeating: "a", count: 65), nil), ("Europe/Berlin\0", nil), ("-05:00:00", nil),
     ])
-    func `is by UTC or a plain offset`(_ text: String, written: String?) {
-        #expect(ZoneOffset(text)?.description == written)
+    func `is by UTC, a plain offset, the name of a zone or the machine's own`(_ text: String, written: String?) {
+        #expect(WindowZone(text)?.description == written)
+    }
+
+    @Test func `is held back while the zone of its hours cannot be read, and by no other clock`() throws {
+        let zone = try #require(WindowZone("Europe/Berlin"))
+        let open = MaintenanceWindows(try [#require(MaintenanceWindows.Window("00:00-24:00"))], zone: zone)
+        let machine = SelectionMachine(state: .pending(good: selection(["web 1"]), next: next(["web 2"])))
+        let hold = try #require(machine.hold(nil, open, by: nil, at: Self.start))
+        #expect(hold == .zoneUnreadable(zone, again: Self.start.adding(.hours(1))) && hold.code == "zoneUnreadable")
+        #expect(hold.description == "held back, because the time zone Europe/Berlin of its hours cannot be read here")
+        #expect(machine.hold(nil, open, by: .utc, at: Self.start) == nil)
+        #expect(machine.hold(nil, MaintenanceWindows(zone: zone), by: nil, at: Self.start) == nil, "there are no hours")
+        let mandatory = next(["web 2"], isMandatory: true)
+        let forced = SelectionMachine(state: .pending(good: selection(["web 1"]), next: mandatory))
+        #expect(forced.hold(nil, open, by: nil, at: Self.start) == nil)
     }
 
     private static let start = UTCTime(seconds: 1_795_161_600)
@@ -119,13 +150,18 @@ struct MaintenanceWindowTests {
     @Test func `holds back a new selection, and no mandatory one, no withdrawal, and none that is the only one`() {
         let good = selection(["fix 1", "web 1"])
         func hold(_ state: SelectionState, withdrawn: Set<PatchContent> = []) -> ActivationHold? {
-            SelectionMachine(state: state, earlier: [], withdrawn: withdrawn).hold(Self.far, Self.shut, at: Self.start)
+            SelectionMachine(state: state, earlier: [], withdrawn: withdrawn).hold(
+                Self.far,
+                Self.shut,
+                by: .utc,
+                at: Self.start
+            )
         }
         let new = next(["fix 1", "web 2"])
         #expect(hold(.pending(good: good, next: new)) == .postponed(until: Self.far.until))
         let machine = SelectionMachine(state: .pending(good: good, next: new))
-        #expect(machine.hold(nil, Self.shut, at: Self.start)?.code == "window")
-        #expect(machine.hold(Self.far, MaintenanceWindows(), at: Self.far.until) == nil)
+        #expect(machine.hold(nil, Self.shut, by: .utc, at: Self.start)?.code == "window")
+        #expect(machine.hold(Self.far, MaintenanceWindows(), by: nil, at: Self.far.until) == nil)
         #expect(hold(.pending(good: good, next: next(["fix 1", "web 2"], isMandatory: true))) == nil)
         #expect(hold(.pending(good: good, next: next(["fix 1"]))) == nil, "web is withdrawn")
         #expect(hold(.pending(good: good, next: new), withdrawn: [installed("web 1").content]) == nil)
@@ -141,4 +177,8 @@ struct MaintenanceWindowTests {
         #expect(machine.state == .pending(good: good, next: new))
         #expect(machine.launch(token: token, at: Self.start) == .tryOut(new, token))
     }
+}
+
+extension TimeZoneRules {
+    static let utc = TimeZoneRules(offset: 0)
 }

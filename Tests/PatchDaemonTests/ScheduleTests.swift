@@ -1,5 +1,8 @@
-import PatchDaemon
+import PatchFetch
+import PatchSync
 import Testing
+
+@testable import PatchDaemon
 
 @Suite("When the daemon looks next")
 struct ScheduleTests {
@@ -50,10 +53,29 @@ struct ScheduleTests {
         }
     }
 
-    @Test func `leaves a server alone for as long as it asks, also beyond the interval`() {
-        var schedule = quarter
-        let asked = Schedule.Failure(isNetwork: false, retryAfter: .seconds(3_000))
-        #expect(schedule.next(after: .failed(asked), isInstalled: true, random: middle)?.seconds == 3_000)
+    @Test(
+        arguments: [
+            (900, 0, 30), (900, -5, 30), (900, 3_000, 3_000), (900, 3_601, 3_600), (900, 2_147_483_648, 3_600),
+            (900, Int.max, 3_600), (86_400, 7_200, 7_200), (86_400, Int.max, 86_400),
+        ] as [(Int, Int, Int64)]
+    )
+    func `leaves a server alone for as long as it asks, up to an hour or the interval`(
+        interval: Int,
+        asked: Int,
+        seconds: Int64
+    ) {
+        var schedule = Schedule(every: .seconds(interval))
+        let failure = Schedule.Failure(isNetwork: false, retryAfter: RetryAfter(asked))
+        let look = schedule.next(after: .failed(failure), isInstalled: true, random: middle)
+        #expect(look == NextLook(seconds: seconds, reason: .backOff))
+        // The dice never carry it beyond what an integer holds.
+        _ = schedule.next(after: .failed(failure), isInstalled: true, random: 0.999_999)
+    }
+
+    @Test func `is a finite time also for an interval that no setting allows`() {
+        var schedule = Schedule(every: .seconds(Int64.max))
+        let look = schedule.next(after: .done, isInstalled: true, random: 0.999_999)
+        #expect((look?.seconds ?? .max) < 100_000_000)
     }
 
     @Test func `comes with the network where that was what failed, at most every ten seconds`() {
@@ -66,6 +88,18 @@ struct ScheduleTests {
         #expect(schedule.networkCame(age: .milliseconds(2_500)) == NextLook(seconds: 8, reason: .network))
         _ = schedule.next(after: .done, isInstalled: true, random: middle)
         #expect(schedule.networkCame(age: .seconds(60)) == nil)
+    }
+
+    @Test func `comes with another network where a portal or a proxy may have answered in the server's place`() {
+        let portal: [SyncError] = [
+            .fetch(.intercepted("x", .redirect(to: "http://portal.test/"))), .fetch(.intercepted("x", .status(511))),
+            .fetch(.webPage("x")), .fetch(.tls(.unknownIssuer(host: "a"))), .fetch(.tls(.wrongHostName(host: "a"))),
+        ]
+        #expect(portal.allSatisfy { Schedule.Failure($0).isNetwork })
+        let server: [SyncError] = [
+            .fetch(.redirected("x", to: "/y")), .fetch(.notFound("x")), .fetch(.tls(.noAuthority)), .nothingInstalled,
+        ]
+        #expect(server.allSatisfy { !Schedule.Failure($0).isNetwork })
     }
 
     @Test func `is a minute later where another process syncs, and never where nobody wants one`() {

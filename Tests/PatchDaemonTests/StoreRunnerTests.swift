@@ -1,4 +1,6 @@
+import DeviceOutput
 import DeviceTesting
+import Glibc
 import NIOConcurrencyHelpers
 import PageTesting
 import PatchChoice
@@ -11,6 +13,7 @@ import PatchTesting
 import PatchTrust
 import Patchline
 import SystemPackage
+import Terminal
 import Testing
 
 /// A store in a folder of its own whose server nobody runs, kept by a runner whose time and network are moved by hand.
@@ -24,21 +27,32 @@ private struct Kept {
     let network: AsyncStream<Void>.Continuation
     let told = NIOLockedValueBox<[String]>([])
 
-    static func with(_ body: (Kept) async throws -> Void) async throws {
-        let kept = try await Kept()
+    /// - Parameter change: of the settings; a file with the store's root of trust is at the path.
+    static func with(
+        _ ports: PortTable = PortTable(),
+        _ change: (inout StoreSettings, _ rootFile: FilePath) throws -> Void = { _, _ in },
+        _ body: (Kept) async throws -> Void
+    ) async throws {
+        let kept = try await Kept(ports, change)
         let running = Task { await kept.runner.run() }
         let result = await Result { try await body(kept) }
         await kept.runner.stop()
         running.cancel()
         await running.value
-        try? DiskFiles().removeTree(kept.root)
+        try? DiskFiles().removeTree(kept.root.removingLastComponent())
         try result.get()
     }
 
-    private init() async throws {
+    private init(
+        _ ports: PortTable,
+        _ change: (inout StoreSettings, _ rootFile: FilePath) throws -> Void
+    ) async throws {
         repository = SimulatedRepository(clock: clock)
-        let root = FilePath("/tmp/store-runner-tests-\(UInt64.random(in: 0...UInt64.max))")
+        let folder = FilePath("/tmp/store-runner-tests-\(UInt64.random(in: 0...UInt64.max))")
+        try DiskFiles().makeDirectory(folder)
+        let (root, rootFile) = (folder.appending("store"), folder.appending("root.json"))
         self.root = root
+        try DiskFiles().write(repository.root, to: rootFile)
         device = try SimulatedDevice(of: repository, clock: clock, on: DiskFiles(), at: root, isShared: true)
         repository.publish([.bundle("web", "1", ["index.html": "<p>1</p>"])])
         try await device.sync()
@@ -65,8 +79,10 @@ private struct Kept {
         around.random = { 0.5 }
         around.networkChanges = NetworkChanges { changes }
         around.deadlines.retries = 0
+        around.ports = ports
         var settings = StoreSettings(name: "shop", store: root)
         settings.port = 0
+        try change(&settings, rootFile)
         runner = StoreRunner(settings, in: around)
     }
 
@@ -74,6 +90,22 @@ private struct Kept {
     func stage(_ version: String, _ rules: PatchRules = .everyone) async throws {
         repository.publish([.bundle("web", version, ["index.html": "<p>\(version)</p>"], rules: rules)])
         try await device.sync()
+    }
+
+    /// What was told so far, with these words in it.
+    func told(_ words: String) -> [String] { told.withLockedValue { $0.filter { $0.contains(words) } } }
+
+    /// Waits until something with these words was told.
+    func hears(_ words: String) async throws {
+        while told(words).isEmpty { try await Task.sleep(for: .milliseconds(2)) }
+    }
+
+    static func origin(_ server: String, _ root: FilePath, _ channel: String? = nil) throws -> StoreSettings.Origin {
+        StoreSettings.Origin(
+            server: try #require(ServerURL(server)),
+            root: root,
+            channel: try channel.map { try #require(ChannelName($0)) }
+        )
     }
 
     var running: String? {
@@ -150,4 +182,156 @@ struct StoreRunnerTests {
             await #expect(throws: SyncError.notKept(nil)) { try await kept.runner.switchToPending() }
         }
     }
+
+    /// T15.
+    @Test
+    func `goes on downloading while another program has its port, says so once, and serves as soon as it is free`()
+        async throws
+    {
+        let taken = try TakenPort()
+        try await Kept.with { settings, _ in
+            settings.port = taken.number
+            settings.syncEvery = .seconds(900)
+        } _: { kept in
+            try await kept.hears("trouble")
+            var pauses = kept.pauses.makeAsyncIterator()
+            var tries: [AsyncStream<Never>.Continuation] = []
+            while tries.count < 3 {
+                let (pause, over) = try #require(await pauses.next())
+                // The other one is the next look at the server.
+                guard pause == .seconds(5) * (1 << tries.count) else { continue }
+                tries.append(over)
+                if tries.count == 2 {
+                    await #expect { try await kept.runner.sync(SyncWish()) } throws: { error in
+                        guard case SyncError.fetch(.connection) = error else { return false }
+                        return true
+                    }
+                }
+                if tries.count < 3 { over.finish() }
+            }
+            let trouble = try #require(await kept.runner.trouble())
+            #expect(trouble.message.hasPrefix("port \(taken.number) is taken by process \(getpid()) ("))
+            #expect(trouble.hint?.contains("`port: ") == true)
+            #expect(kept.told("portTaken").count == 1, "not at each try")
+            #expect(await kept.runner.pages() == nil)
+            await #expect(throws: SyncError.notKept(trouble.message)) { try await kept.runner.switchToPending() }
+            #expect(try kept.running == "1")
+            taken.free()
+            tries[2].finish()
+            try await kept.hears("listening")
+            #expect(await kept.runner.trouble() == nil)
+        }
+    }
+
+    @Test func `leaves a port to the other store of the daemon that has it`() async throws {
+        let ports = PortTable()
+        #expect(ports.claim(12_095, for: "beta") == nil)
+        try await Kept.with(ports) { settings, _ in
+            settings.port = 12_095
+        } _: { kept in
+            try await kept.hears("portTaken")
+            let trouble = try #require(await kept.runner.trouble())
+            #expect(trouble.message == "port 12095 is taken by the store beta")
+        }
+    }
+
+    /// T8: trust does not depend on either.
+    @Test func `follows the server and the channel of the settings, asks at once, and says what changed`() async throws
+    {
+        try await Kept.with { settings, file in
+            settings.origin = try Kept.origin("http://127.0.0.1:19", file, "beta")
+        } _: { kept in
+            try await kept.hears("follows")
+            #expect(
+                kept.told("follows") == [
+                    #"shop follows(["server http://127.0.0.1:19, before http://127.0.0.1:9", "channel beta, before production"])"#
+                ]
+            )
+            let configuration = try kept.runner.device().configuration
+            #expect(configuration.server.text == "http://127.0.0.1:19" && configuration.channel.text == "beta")
+            try await kept.hears("synced(")
+            #expect(try kept.running == "1", "what proved itself goes on in the other channel")
+            #expect(kept.told("differs").isEmpty && kept.told("made").isEmpty)
+        }
+        try await Kept.with { settings, file in
+            // What it has already.
+            settings.origin = try Kept.origin("http://127.0.0.1:9", file)
+        } _: { kept in
+            try await kept.hears("listening")
+            #expect(kept.told("follows").isEmpty)
+            #expect(try kept.runner.device().configuration.channel.text == "production")
+        }
+    }
+
+    @Test func `keeps its own root, server and channel where the settings name another root`() async throws {
+        try await Kept.with { settings, file in
+            let other = SimulatedRepository(clock: ManualClock())
+            let there = file.removingLastComponent().appending("other.json")
+            try DiskFiles().write(other.root, to: there)
+            settings.origin = try Kept.origin("http://127.0.0.1:19", there, "beta")
+        } _: { kept in
+            try await kept.hears("listening")
+            #expect(kept.told("differs") == [#"shop differs(["root of trust (another one of version 1)"])"#])
+            let configuration = try kept.runner.device().configuration
+            #expect(configuration.server.text == "http://127.0.0.1:9" && configuration.channel.text == "production")
+        }
+    }
+
+    /// T25.
+    @Test func `makes its store again when the folder is removed, and blames nothing else`() async throws {
+        try await Kept.with { settings, file in
+            settings.origin = try Kept.origin("http://127.0.0.1:9", file)
+        } _: { kept in
+            try await kept.hears("listening")
+            let before = try kept.runner.device().configuration.host
+            try DiskFiles().removeTree(kept.root)
+            try await kept.hears("removed")
+            var pauses = kept.pauses.makeAsyncIterator()
+            while let (pause, over) = await pauses.next() {
+                guard pause == .seconds(1) else { continue }
+                #expect(kept.told("made").isEmpty, "whoever removes it may not be done")
+                over.finish()
+                break
+            }
+            try await kept.hears("made")
+            while kept.told("listening").count < 2 { try await Task.sleep(for: .milliseconds(2)) }
+            #expect(kept.told("removed") == ["shop removed"])
+            #expect(kept.told("inotify").isEmpty && kept.told("noStore").isEmpty)
+            let after = try kept.runner.device().configuration
+            #expect(after.host != nil && after.host != before)
+            #expect(try kept.running == nil)
+            let store = DeviceStore(root: kept.root, files: DiskFiles(), admitting: .all)
+            #expect(throws: SyncError.self, "its lock is one of the new folder") { _ = try store.servingRight() }
+        }
+    }
+}
+
+/// A port of loopback on which this process listens.
+private final class TakenPort {
+    let number: Int
+    private var descriptor: Int32
+
+    init() throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        self.descriptor = descriptor
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                unsafe bind(descriptor, pointer, length) == 0 && listen(descriptor, 1) == 0
+                    && getsockname(descriptor, pointer, &length) == 0
+            }
+        }
+        number = Int(UInt16(bigEndian: address.sin_port))
+        try #require(isBound)
+    }
+
+    func free() {
+        if descriptor >= 0 { close(descriptor) }
+        descriptor = -1
+    }
+
+    deinit { free() }
 }

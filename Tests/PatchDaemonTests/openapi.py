@@ -34,7 +34,7 @@ def accept():
 
 threading.Thread(target=accept, daemon=True).start()
 judge = pathlib.Path(sys.executable).with_name('st')
-# Streams have no end, a sync and its cost ask a server, and what a body says that is not known is ignored.
+# Streams have no end, and a sync and its cost ask a server.
 left_out = [word for name in ('events', 'storeEvents', 'sync', 'cost') for word in ('--exclude-operation-id', name)]
 url = f'http://127.0.0.1:{listener.getsockname()[1]}/v1/openapi.json'
 checks = 'positive_data_acceptance,negative_data_rejection,unsupported_method'

@@ -51,9 +51,11 @@ struct AttemptTests {
     }
 
     @Test func `waits as long as the server asks, up to a limit`() {
-        let busy = { FetchError.busy("x", code: 503, retryAfter: $0) }
+        let busy = { FetchError.busy("x", code: 503, retryAfter: RetryAfter($0)) }
         #expect(waits([busy(7)], count: 1) == [.again(after: .seconds(7))])
         #expect(waits([busy(0)], count: 1) == [.again(after: .milliseconds(100))])
-        #expect(waits([busy(86_400)], count: 1) == [.again(after: .seconds(60))])
+        for long in [86_400, 1 << 31, Int.max] {
+            #expect(waits([busy(long)], count: 1) == [.again(after: .seconds(60))])
+        }
     }
 }

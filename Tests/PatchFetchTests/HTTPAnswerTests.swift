@@ -48,6 +48,22 @@ struct HTTPAnswerTests {
         )
     }
 
+    @Test func `of 206 announces exactly the part where an end was named`() throws {
+        var part = FetchRequest("packs/x", limit: 10, deadline: .seconds(1))
+        part.resume = .init(offset: 4, validator: nil, end: 8)
+        #expect(
+            try HTTPAnswer(206, ["content-range": "bytes 4-7/10"], to: part) == .body(FetchedHead(offset: 4), length: 4)
+        )
+        for field in ["bytes 4-9/10", "bytes 4-6/10", "bytes 5-7/10", "bytes 4-7/11"] {
+            #expect(error(206, ["content-range": field], to: part) == .wrongRange("packs/x", field: field))
+        }
+        // The file may end before.
+        part.resume = .init(offset: 4, validator: nil, end: 12)
+        #expect(
+            try HTTPAnswer(206, ["content-range": "bytes 4-9/10"], to: part) == .body(FetchedHead(offset: 4), length: 6)
+        )
+    }
+
     /// The rest of a compressed form.
     private func rest(of coding: CompressionFormat) -> FetchRequest {
         FetchRequest(
@@ -149,7 +165,11 @@ struct HTTPAnswerTests {
     @Test func `that is busy says when to ask again`() {
         #expect(error(503, ["retry-after": "7"]) == .busy("objects/x", code: 503, retryAfter: 7))
         #expect(error(429, ["retry-after": "0"]) == .busy("objects/x", code: 429, retryAfter: 0))
-        for field in ["-1", "soon", "Fri, 20 Nov 2026 08:00:00 GMT"] {
+        for field in ["9999999999", "9223372036854775807", "9223372036854775808"] {
+            let longest = FetchError.busy("objects/x", code: 503, retryAfter: RetryAfter(.max))
+            #expect(error(503, ["retry-after": field]) == longest)
+        }
+        for field in ["-1", "+1", "", "1.5", "soon", "Fri, 20 Nov 2026 08:00:00 GMT", "Fri, 31 Dec 9999 23:59:59 GMT"] {
             #expect(error(503, ["retry-after": field]) == .status("objects/x", code: 503))
         }
     }

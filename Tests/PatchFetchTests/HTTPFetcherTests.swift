@@ -64,6 +64,19 @@ struct HTTPFetcherTests {
         #expect(head.contains("\r\naccept-encoding: identity\r\n"))
     }
 
+    @Test func `asks for a part by Range alone where the path names the content`() async throws {
+        var request = FetchRequest("packs/x", limit: 10, deadline: .seconds(600))
+        request.resume = .init(offset: 4, validator: nil, end: 8)
+        let (parts, error, heads) = try await fetch(request) { _ in
+            .bytes(.answer("206 Partial Content", ["Content-Range: bytes 4-7/10"], "4567"))
+        }
+        #expect(error == nil)
+        #expect(parts == [.head(FetchedHead(offset: 4, length: 4)), .bytes(Array("4567".utf8))])
+        let head = try #require(heads.first).lowercased()
+        #expect(head.contains("\r\nrange: bytes=4-7\r\n") && !head.contains("if-range"))
+        #expect(head.contains("\r\naccept-encoding: identity\r\n"))
+    }
+
     @Test func `comes no faster than it may, over all requests together, and its waits are no delay of the server`()
         async throws
     {
@@ -126,6 +139,21 @@ struct HTTPFetcherTests {
             .bytes(.answer("302 Found", ["Location: /com.example.storefront/objects/y"]))
         }
         #expect(error == .redirected("objects/x", to: "/com.example.storefront/objects/y"))
+        #expect(parts == [] && heads.count == 1)
+    }
+
+    @Test(arguments: [
+        ("302 Found", ["Location: http://login.hotel.test/"], Interception.redirect(to: "http://login.hotel.test/")),
+        ("511 Network Authentication Required", [], .status(511)),
+        ("407 Proxy Authentication Required", [], .status(407)),
+    ])
+    func `knows a captive portal that answers in the server's place`(
+        status: String,
+        fields: [String],
+        sign: Interception
+    ) async throws {
+        let (parts, error, heads) = try await fetch { _ in .bytes(.answer(status, fields, "<html>")) }
+        #expect(error == .intercepted("objects/x", sign))
         #expect(parts == [] && heads.count == 1)
     }
 

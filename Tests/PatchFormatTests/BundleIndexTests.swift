@@ -40,6 +40,19 @@ struct BundleIndexTests {
         }
     }
 
+    @Test func `answers whatever a damaged disk made of its bytes`() throws {
+        let whole = try #require(BundleIndex(try Self.manifest(), manifest: Self.digest)).bytes
+        for place in whole.indices {
+            for byte in [0x00, 0x7F, 0x80, 0xFF] as [UInt8] {
+                var bytes = whole
+                bytes[place] = byte
+                guard let index = BundleIndex(bytes, of: Self.digest) else { continue }
+                _ = (index.index, index.routes, index.row(at: "/app/main.js"))
+                for row in 0..<index.count { _ = (index[row], index.sourceMap(of: row)) }
+            }
+        }
+    }
+
     @Test func `is read as it was written, for its manifest alone`() throws {
         let index = try #require(BundleIndex(try Self.manifest(), manifest: Self.digest))
         #expect(BundleIndex(index.bytes, of: Self.digest)?.bytes == index.bytes)

@@ -1,5 +1,6 @@
-import PatchFormat
 import Testing
+
+@testable import PatchFormat
 
 @Suite("Canonical JSON")
 struct CanonicalJSONTests {
@@ -31,6 +32,28 @@ struct CanonicalJSONTests {
         let one = JSON.fields([("a", .integer(1)), ("b", .integer(2))])
         let other = JSON.fields([("b", .integer(2)), ("a", .integer(1))])
         #expect(one.canonicalBytes == other.canonicalBytes)
+    }
+}
+
+@Suite("A key that a writer names twice")
+struct DoubledKeyTests {
+    private let members = [("b", 1), ("a", 2), ("b", 3), ("caf\u{E9}", 4), ("cafe\u{301}", 5)].map {
+        JSONObject.Member(key: ExactString($0.0), value: .integer($0.1))
+    }
+
+    @Test func `keeps its first value, so that the document is valid`() {
+        let firsts = JSONObject.firsts(of: members)
+        #expect(firsts.map(\.value) == [.integer(1), .integer(2), .integer(4), .integer(5)])
+    }
+
+    @Test func `ends a test process, where the build is for debugging`() async {
+        #if DEBUG
+        await #expect(processExitsWith: .failure) {
+            _ = JSON.fields([("a", .integer(1)), ("a", .integer(2))])
+        }
+        #else
+        #expect(JSON.fields([("a", .integer(1)), ("a", .integer(2))]) == .fields([("a", .integer(1))]))
+        #endif
     }
 }
 

@@ -133,6 +133,11 @@ struct DescriptionTests {
             "patches[0].version", "is a number; put it in quotes: \"3\""
         ),
         (
+            "the least number there is",
+            top + "patches:\n- {id: a, kind: script, version: \"1\", file: a.js, keep: -9223372036854775808}\n", 4,
+            "patches[0].keep", "is too large a number"
+        ),
+        (
             "a version that is a fraction", top + "patches:\n- {id: a, kind: script, version: 1.10, file: a.js}\n", 4,
             "patches[0].version",
             "is a number that is not a whole one; if it is meant as text, put it in quotes: \"1.10\""

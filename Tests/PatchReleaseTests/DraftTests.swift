@@ -234,6 +234,37 @@ struct DraftTests {
         )
     }
 
+    @Test(
+        arguments: [
+            (now: ["2.0.0"], next: ["2.1.0"], back: []), (["2.0.0"], ["2.0.0"], []), (["2.0.0"], ["1.9.0"], ["1.9.0"]),
+            (["2.0.0"], ["10.0.0"], []), (["2.0.0"], ["2.1.0", "1.9.0"], ["1.9.0"]),
+            (["2.0.0", "1.0.0"], ["1.0.0"], ["1.0.0"]),
+            (["2.0.0", "1.0.0"], ["2.0.0", "1.0.0"], []), (["2.0.0-rc.1"], ["1.9.0+7"], ["1.9.0+7"]),
+            (["spring"], ["autumn"], []), (["spring", "winter"], ["winter"], ["winter"]),
+        ] as [(now: [String], next: [String], back: [String])]
+    )
+    func `of a promotion says which versions are below the channel's newest`(
+        _ now: [String],
+        _ next: [String],
+        _ back: [String]
+    ) throws {
+        func list(_ versions: [String]) throws -> ReleaseContents {
+            var rules = PatchRules()
+            rules.rollout = 100
+            var contents: ReleaseContents?
+            for version in versions.reversed() {
+                let open = version == versions.last ? PatchRules() : rules
+                contents = published(
+                    try ReleaseDraft([described("a", version, bytes: version, rules: open)], base: contents)
+                )
+            }
+            return try #require(contents)
+        }
+        let steps = StepBack.all(from: try list(now), to: try list(next))
+        #expect(steps.map(\.label.version.text) == back && steps.allSatisfy { $0.newest.text == now[0] })
+        #expect(StepBack.all(from: nil, to: try list(next)).isEmpty)
+    }
+
     @Test func `of a promotion lists the other channel's versions first, and loses nothing of its own`() throws {
         let own = published(
             try ReleaseDraft(

@@ -240,6 +240,44 @@ struct BasePackTests {
         #expect(!UpdateCost(pack: 100, signatures: bytes - 6_100, otherwise: bytes).isWorthIt)
     }
 
+    @Test(arguments: [
+        // A small pack is kept whatever it saves.
+        (1_048_576, 1_050_000, 0, true), (1_048_577, 1_050_000, 0, false),
+        // A film that is new: the pack saves 4 %.
+        (52_460_000, 54_600_000, 3, false), (9_000_000, 10_000_000, 10, true), (9_000_001, 10_000_000, 9, false),
+        (2_000_000, 0, 0, false), (3_000_000, 2_000_000, 0, false),
+    ])
+    func `are worth their room on the disk where they save a tenth of an update`(
+        pack: Int,
+        otherwise: Int,
+        saving: Int,
+        isWorthIt: Bool
+    ) {
+        let cost = UpdateCost(pack: pack, signatures: 0, otherwise: otherwise)
+        #expect(cost.saving == saving && cost.isWorthItsRoom == isWorthIt)
+        let step = UpdateStep(
+            of: named("web"),
+            from: named("1"),
+            to: named("2"),
+            by: BasePack(manifest: SHA256Digest(of: [1]), base: SHA256Digest(of: [2])),
+            packBytes: pack,
+            nil,
+            signatures: 0,
+            column: 0,
+            otherwise: UpdateCost.otherwise(manifest: 0, column: 0, objects: [], whole: 0)
+        )
+        #expect(step.wastesRoom == (pack > UpdateCost.smallPack) && step.saving == 0)
+    }
+
+    @Test func `that are not worth their room are named with what they save, and kept where somebody asks for them`() {
+        let cost = UpdateCost(pack: 52_460_000, signatures: 0, otherwise: 54_600_000)
+        let left = LeftOutPack(new: Label(patchID: named("web"), version: named("2")), base: named("1"), cost: cost)
+        #expect(
+            left.words == "pack from web 1 to 2 left out: its 52,460,000 bytes save 3 % of an update, less than 10 %"
+        )
+        #expect(PackPlan(wanted: [], keepsAll: true).keepsAll && !PackPlan([]).keepsAll)
+    }
+
     private static func version(_ id: String, _ number: Int) -> BundleVersion {
         let label = Label(patchID: named(id), version: named("1.0.\(number)"))
         let digest = SHA256Digest(of: Array("\(label)".utf8))

@@ -112,12 +112,12 @@ struct ParametersTests {
         }
         #expect(try server.everything() == before)
         // Neither a refresh nor the dial changes the tag.
-        try server.repository.refresh(signing: server.key, at: TestingServer.start)
+        try server.repository.refresh(signing: server.key, at: TestingServer.start.adding(.hours(1)))
         _ = try server.repository.turn(
             [DialChange(.pause, of: named("web"))],
             in: production,
             signing: server.key,
-            at: TestingServer.start
+            at: TestingServer.start.adding(.hours(1))
         )
         #expect(try change(server, .replace([:]), expecting: one).state.tag == none)
     }
@@ -129,13 +129,13 @@ struct ParametersTests {
             [DialChange(.pause, of: named("web"))],
             in: production,
             signing: server.key,
-            at: TestingServer.start
+            at: TestingServer.start.adding(.hours(1))
         )
         #expect(try values(server) == [banner: .text("Sale")])
         try change(server, .set([limit: .integer(3)]))
         #expect(try server.repository.dial(of: production).versions.map(\.isPaused) == [false, true])
         try server.publish(try server.factory.release(ExportTests.second, on: server.repository))
-        try server.repository.refresh(signing: server.key, at: TestingServer.start)
+        try server.repository.refresh(signing: server.key, at: TestingServer.start.adding(.hours(1)))
         #expect(try values(server) == [banner: .text("Sale"), limit: .integer(3)])
     }
 

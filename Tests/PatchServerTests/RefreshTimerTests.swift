@@ -17,9 +17,9 @@ struct RefreshScheduleTests {
 
     @Test(arguments: [
         (age: Duration.hours(5), isDue: false), (.hours(6), true), (.hours(100), true), (.zero, false),
-        (.hours(-1), true),
+        (.hours(-1), false),
     ])
-    func `is once the timestamp is old enough, or from the future`(age: Duration, isDue: Bool) {
+    func `is once the timestamp is old enough, and not for one from the future`(age: Duration, isDue: Bool) {
         let signedAt = UTCTime(seconds: now.seconds - Int(age.components.seconds))
         #expect(schedule.isDue(signedAt: signedAt, at: now) == isDue)
     }
@@ -30,16 +30,23 @@ struct RefreshScheduleTests {
     }
 
     @Test
-    func `is looked at in time, soon after a lock, and at least every ten minutes`() {
+    func `is looked at in time, soon after a lock, and at least every ten minutes`() throws {
         let versions = RefreshedVersions.sample(at: now)
         let almost = RefreshResult.fresh(signedAt: UTCTime(seconds: now.seconds - 6 * 3_600 + 90))
         for (results, pause) in [
             ([], Duration.minutes(10)), ([.signed(versions)], .minutes(10)), ([.withoutKey], .minutes(10)),
             ([.fresh(signedAt: now)], .minutes(10)), ([almost], .seconds(90)), ([.locked], .seconds(5)),
+            ([.clockBehind(try #require(.in1970)), .locked], .seconds(2)),
             ([.failed("why")], .minutes(1)), ([almost, .locked, .failed("why")], .seconds(5)),
         ] as [([RefreshResult], Duration)] {
             #expect(schedule.pause(after: results, at: now) == pause)
         }
+    }
+}
+
+extension ClockBehind {
+    fileprivate static var in1970: ClockBehind? {
+        ClockBehind(clock: UTCTime(seconds: 60), signedAt: TestingServer.start, build: UTCTime(seconds: 0))
     }
 }
 
@@ -139,6 +146,58 @@ struct RefreshTimerTests {
         }
         let state = try PublishedState(of: world.server.repository)
         #expect(state.timestamp.signedAt == TestingServer.start.adding(.hours(36)).adding(.minutes(10)))
+    }
+
+    @Test
+    func `notices within seconds that its clock was set`() async throws {
+        let (clock, time) = (TestingClock(), ManualClock(TestingServer.start))
+        let noticed = Task { try await ClockStep.wait(clock: clock, now: { time.now() }) }
+        for _ in 0..<2 {
+            #expect(await clock.sleeps.first { _ in true } == .seconds(5))
+            time.advance(by: .seconds(30))
+            clock.wakeAll()
+        }
+        #expect(await clock.sleeps.first { _ in true } == .seconds(5))
+        time.set(to: UTCTime(seconds: 60))
+        clock.wakeAll()
+        try await noticed.value
+    }
+
+    @Test
+    func `signs nothing in 1970, says so once, and signs within seconds of the clock being right`() async throws {
+        let world = try World()
+        world.time.set(to: UTCTime(seconds: 60))
+        let before = try world.server.everything()
+        var reports = world.reports.makeAsyncIterator()
+        try await world.running {
+            for _ in 0..<3 {
+                #expect(await world.nextPause() == .seconds(2))
+                world.time.advance(by: .seconds(2))
+                world.clock.wakeAll()
+            }
+            #expect(await world.nextPause() == .seconds(2))
+            #expect(try world.server.everything() == before)
+            // The time service steps it.
+            world.time.set(to: TestingServer.start.adding(.hours(5)))
+            world.clock.wakeAll()
+            #expect(await world.nextPause() == .minutes(10))
+            try world.expect(version: 1)
+            world.time.set(to: UTCTime(seconds: 60))
+            world.clock.wakeAll()
+            #expect(await world.nextPause() == .seconds(2))
+            world.time.set(to: TestingServer.start.adding(.hours(7)))
+            world.clock.wakeAll()
+            #expect(await world.nextPause() == .minutes(10))
+            try world.expect(version: 2)
+        }
+        var said: [RefreshResult] = []
+        for _ in 0..<4 { if let next = await reports.next() { said.append(next) } }
+        let behind = RefreshResult.clockBehind(try #require(.in1970))
+        #expect(said.prefix(3) == [behind, .fresh(signedAt: TestingServer.start), behind])
+        guard case .signed? = said.last else {
+            Issue.record("was said twice")
+            return
+        }
     }
 
     @Test

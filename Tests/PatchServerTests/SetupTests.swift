@@ -130,6 +130,63 @@ struct SetupTests {
         #expect(try server.everything() == before)
     }
 
+    /// A root of trust of generated keys.
+    private func trust(of app: AppID, online: OnlineKey) throws -> RootOfTrust {
+        let own = try PrivateKey.generate(.ed25519)
+        let (keeper, server) = (TUFKey(own.publicKey), TUFKey(online.publicKey))
+        let (offline, serving) = (
+            RoleDocument.Signers(keys: [keeper], threshold: 1), RoleDocument.Signers(keys: [server], threshold: 1)
+        )
+        var root = RoleDocument.root(
+            app: app,
+            version: 1,
+            expires: now.adding(.days(365)),
+            roles: ["root": offline, "targets": offline, "snapshot": serving, "timestamp": serving]
+        )
+        var targets = RoleDocument.targets(
+            app: app,
+            version: 1,
+            expires: now.adding(.days(365)),
+            delegations: [.channel(ReleaseFactory.production, signers: offline), .dial(signers: serving)]
+        )
+        try root.sign(with: own, id: keeper.id)
+        try targets.sign(with: own, id: keeper.id)
+        return try RootOfTrust(root: root.fileBytes, targets: targets.fileBytes, at: now)
+    }
+
+    private func generated() throws -> OnlineKey {
+        try OnlineKey(try PrivateKey.generate(.ed25519).unencryptedPEM(), passphrase: nil, from: "/online.key")
+    }
+
+    @Test
+    func `refuses the online key of another app, and takes one of its own`() throws {
+        let (one, two): (AppID, AppID) = (named("com.example.one"), named("com.example.two"))
+        let (shared, own) = (try generated(), try generated())
+        try create(try trust(of: one, online: shared), shared, testing: false)
+        #expect(throws: ServerError.sharedOnlineKey(with: one)) {
+            try create(try trust(of: two, online: shared), shared, testing: false)
+        }
+        #expect(try files.list(folder.apps) == ["com.example.one"])
+        try create(try trust(of: two, online: own), own, testing: false)
+        // Started again after a crash it is the same app, which has its own key.
+        try files.remove(folder.tree(of: two).appending("metadata/timestamp.json"))
+        #expect(throws: Never.self) { try create(try trust(of: two, online: own), own, testing: false) }
+        // An app whose tree was lost still has its key.
+        try files.remove(folder.tree(of: one).appending("metadata/timestamp.json"))
+        #expect(throws: ServerError.sharedOnlineKey(with: one)) {
+            try create(try trust(of: named("com.example.three"), online: shared), shared, testing: false)
+        }
+    }
+
+    @Test
+    func `names its app in every role that the server signs`() throws {
+        try create(try trust(), try key())
+        let repository = try AppRepository(ReleaseFactory.app, in: folder, files: files, allowsTestingKeys: true)
+        let state = try PublishedState(of: repository)
+        let named = [state.timestamp.header.app, state.snapshot.header.app, state.dial.header.app]
+        #expect(named == Array(repeating: ReleaseFactory.app, count: 3))
+    }
+
     @Test
     func `that was stopped at any change is finished by starting again`() throws {
         let rehearsal = files.reopened()

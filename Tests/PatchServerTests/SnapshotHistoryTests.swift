@@ -60,6 +60,22 @@ struct SnapshotHistoryTests {
         #expect(history.superseded(1) == at(12))
     }
 
+    @Test
+    func `ages what is protected by the hours between signatures, of which a long gap counts a day`() {
+        let steady = history([1: 0, 2: 6, 3: 12, 4: 18], current: (4, 4), timestampAt: 18)
+        #expect([0, 6, 10, 48].map { steady.horizon(protecting: .hours($0)) } == [at(18), at(12), at(8), at(-30)])
+        // Signed by a clock that was ten years ahead, and six hours later again.
+        let years = 87_600
+        let jumped = history(
+            [1: 0, 2: 6, 3: years, 4: years + 6],
+            current: (4, 4),
+            timestampAt: years + 6,
+            clock: years + 6
+        )
+        #expect(jumped.horizon(protecting: .hours(6)) == at(years))
+        #expect(jumped.horizon(protecting: .hours(48)) == at(-12))
+    }
+
     @Test(arguments: [(clock: 10_000, now: 18), (clock: 7, now: 7)])
     func `is judged by the newest timestamp, or a clock before it`(clock: Int, now: Int) {
         let history = history([1: 0, 2: 18], current: (2, 2), timestampAt: 18, clock: clock)

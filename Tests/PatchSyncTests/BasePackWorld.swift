@@ -67,7 +67,8 @@ extension World {
         let faults = try device.device.verifyInstalled(signatures: true).faults
         #expect(faults == [], comment, sourceLocation: location)
         #expect(try machine.state.running?.labels == "web 2.0.0", comment, sourceLocation: location)
-        #expect(try parts == [], comment, sourceLocation: location)
+        let left = try parts
+        #expect(left == [], comment, sourceLocation: location)
     }
 }
 

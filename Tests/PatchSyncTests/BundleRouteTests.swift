@@ -57,9 +57,4 @@ struct BundleRouteTests {
         let last = versions[4]
         #expect(route(bundle("9"), from: versions, hasManifest: true, whole: last) == .pack(from: [last]))
     }
-
-    @Test func `without a pack costs 27 % of its files and of its manifest, and all of its signatures`() {
-        #expect(TransferChoice.estimate((2, 100_000), of: 1_000_000, manifest: 10_000, column: 512) == 30_212)
-        #expect(TransferChoice.estimate((600, 900_000), of: 1_000_000, manifest: 10_000, column: 512) == 273_212)
-    }
 }

@@ -34,7 +34,7 @@ struct IndexedRouteTests {
         whole: Int? = 100_000,
         contents: Int = 100_000
     ) -> IndexedRoute {
-        let target = IndexedRoute.Target(manifest: 10_000, column: column, contents: contents)
+        let target = IndexedRoute.Target(manifest: 10_000, column: column, contents: contents, most: contents)
         return IndexedRoute(PackIndex(whole: whole, from: rows), from: here, to: target)
     }
 

@@ -72,6 +72,30 @@ struct MetadataTests {
         #expect(try world.disk.read("/store/trust/root.json", limit: 100_000) == world.repository.root)
     }
 
+    @Test func `leaves nothing of a refused walk behind, so the honest server is followed at once`() async throws {
+        let world = try await World.running()
+        var honest: SimulatedTree?
+        // Timestamp and snapshot verify and are far ahead: those of another app with the same online key.
+        world.repository.edit { tree in
+            honest = tree
+            tree.impostors["targets"] = [.other]
+            for _ in 0..<5 {
+                tree.publishTargets()
+                tree.publishSnapshot()
+            }
+        }
+        let paths = ["timestamp.json", "snapshot.json", "targets.json"].map { FilePath("/store/trust/\($0)") }
+        let before = try paths.map { try world.disk.read($0, limit: 100_000) }
+        try await expect(.trust(.threshold(role: "targets", valid: 0, needed: 1)), from: world)
+        #expect(try paths.map { try world.disk.read($0, limit: 100_000) } == before)
+
+        let saved = try #require(honest)
+        world.repository.edit { $0 = saved }
+        world.repository.publish(SampleApp.second)
+        try await world.device.sync()
+        #expect(try await world.device.launchAndConfirm()?.labels == "banner 1, fix-cart-total 2, web 2.0.0")
+    }
+
     @Test func `takes no root that its own keys did not sign`() async throws {
         let world = try await World.running()
         world.repository.edit { tree in

@@ -21,7 +21,7 @@ struct PackCutterTests {
         }
         let pack = WholePack(
             bundle: 0,
-            path: "",
+            manifest: SHA256Digest(of: []),
             layout: FullPack(assets),
             wanted: wanted.map { .init(row: $0, position: 100 + $0) }
         )

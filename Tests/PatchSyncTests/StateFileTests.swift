@@ -20,7 +20,7 @@ struct StateFileTests {
 
     /// What makes a state unreadable.
     enum Damage {
-        case truncated, empty, otherFormat, noJSON, tooLarge, gone, selectionGone, selectionAltered
+        case truncated, empty, otherFormat, noJSON, tooLarge, gone, selectionGone, selectionAltered, anothers
 
         func happen(to world: World) throws {
             let path = StateFileTests.path(world)
@@ -33,6 +33,7 @@ struct StateFileTests {
             case .tooLarge:
                 try world.disk.overwrite(path, with: [UInt8](repeating: 0x20, count: Limits.stateFile + 1))
             case .gone: try world.disk.remove(path)
+            case .anothers: try world.disk.setPermissions(FilePermissions(rawValue: 0), of: path)
             case .selectionGone, .selectionAltered:
                 let running = try #require(try world.machine.state.running)
                 let file = world.store.selections(of: StateFileTests.production).at(
@@ -210,7 +211,7 @@ struct StateFileTests {
         )
     }
 
-    @Test(arguments: [Damage.truncated, .empty, .otherFormat, .noJSON, .tooLarge, .gone])
+    @Test(arguments: [Damage.truncated, .empty, .otherFormat, .noJSON, .tooLarge, .gone, .anothers])
     func `that cannot be read gives way to the copy before it, and says so`(damage: Damage) async throws {
         let world = try await World.running()
         world.repository.publish(SampleApp.second)
@@ -273,6 +274,19 @@ struct StateFileTests {
         world.disk.failReads(of: nil)
         #expect(try device.store.stateFault(of: Self.production) == nil)
         #expect(device.store.damagedState(of: Self.production) == nil)
+    }
+
+    @Test(arguments: ["PartialDownload", "Downloading", "objects", "bundles", "channels", "trust"])
+    func `changes only in a store whose folders are none of them a link`(name: String) async throws {
+        let world = try await World.running()
+        let folder = world.store.root.at(name)
+        try world.disk.removeTree(folder)
+        try world.disk.makeSymbolicLink(folder, to: "/victim")
+        let device = world.device
+        await #expect(throws: SyncError.file(.notDirectory(.makeDirectory, folder))) { try await device.sync() }
+        await #expect(throws: SyncError.file(.notDirectory(.makeDirectory, folder))) {
+            try await device.store.changingConfiguration { _ in }
+        }
     }
 
     @Test func `is not what clean-up goes by while it cannot be read`() async throws {

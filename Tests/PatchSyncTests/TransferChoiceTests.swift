@@ -1,36 +1,82 @@
+import PatchFormat
+import PatchTrust
+import PatchStore
 import Testing
 
 @testable import PatchSync
 
 @Suite("The choice of a transfer")
 struct TransferChoiceTests {
-    @Test(
-        arguments: [
-            // What is missing, its bytes, and those of the whole bundle.
-            (8, 8_000, 8_000, .wholePack),
-            (7, 7_000, 7_000, .singleObjects),
-            (0, 0, 1_000, .singleObjects),
-            (10_000, 0, 0, .singleObjects),
-            // esphome's update: nearly all of its bytes change, in few files.
-            (33, 4_050_000, 4_660_000, .singleObjects),
-            // Most of a first install, and one where most is here.
-            (300, 4_100_000, 5_000_000, .wholePack),
-            (5_000, 50_000_000, 100_000_000, .wholePack),
-            (100, 2_200_000, 65_000_000, .singleObjects),
-            (2_000, 2_000_000, 65_000_000, .singleObjects),
-            // Eight large ones, and all but one of them.
-            (8, 4_000_000_000, 4_000_000_000, .wholePack),
-            (8, 3_500_000_000, 4_000_000_000, .singleObjects),
-            (100_000, 400_000_000_000_000, 400_000_000_000_000, .wholePack),
-        ] as [(Int, Int, Int, TransferChoice)]
-    )
-    func `is the one that costs less`(count: Int, bytes: Int, packBytes: Int, choice: TransferChoice) {
-        #expect(TransferChoice(missing: count, bytes: bytes, of: packBytes) == choice)
+    /// A bundle of files of the same size.
+    private func bundle(_ count: Int, of size: Int, named ending: String = "js") throws -> PackWeights {
+        let real = Fingerprint(of: [])
+        return PackWeights(
+            try (0..<count).map { number in
+                Asset(
+                    path: try AssetPath("\(number).\(ending)"),
+                    url: "/\(number)",
+                    type: .asset,
+                    cacheable: false,
+                    sourceMap: nil,
+                    fingerprint: Fingerprint(size: size, md5: real.md5, sha1: real.sha1, sha256: real.sha256)
+                )
+            }
+        )
     }
 
-    @Test func `turns where both cost the same`() {
-        // 10 × 3,000 and 27 % of 100,000 are 27 % of 211,111.1.
-        #expect(TransferChoice(missing: 10, bytes: 100_000, of: 211_111) == .wholePack)
-        #expect(TransferChoice(missing: 10, bytes: 100_000, of: 211_112) == .singleObjects)
+    private func choice(_ rows: [Int], _ weights: PackWeights, _ facts: PackFacts? = nil) -> TransferChoice {
+        TransferChoice(missing: rows, of: weights, knowing: facts)
+    }
+
+    @Test func `is the whole pack of a first install, and few files come by themselves`() throws {
+        let weights = try bundle(300, of: 20_000)
+        #expect(choice(Array(0..<300), weights) == .wholePack)
+        #expect(choice(Array(0..<7), weights) == .singleObjects)
+        #expect(choice(Array(stride(from: 0, to: 300, by: 10)), weights) == .singleObjects)
+        #expect(choice([], weights) == .singleObjects)
+        #expect(choice(Array(0..<20), try bundle(20, of: 0)) == .singleObjects)
+    }
+
+    @Test func `turns where both cost the same`() throws {
+        // Ten requests and 27 % of ten files are 27 % of 21.11 files.
+        let weights = try bundle(30, of: 10_000)
+        let rows = { (last: Int) in [0, 2, 4, 6, 8, 10, 12, 14, 16] + [last] }
+        #expect(choice(rows(19), weights) == .wholePack)
+        #expect(choice(rows(22), weights) == .singleObjects)
+    }
+
+    @Test func `counts no more of the pack than comes before the last missing file`() throws {
+        let weights = try bundle(1_000, of: 10_000)
+        #expect(choice(Array(stride(from: 0, to: 20, by: 2)), weights) == .wholePack)
+    }
+
+    @Test(arguments: ["mp4", "PNG", "woff2", "zip", "webp"])
+    func `takes files that are compressed already for what they are`(ending: String) throws {
+        let weights = try bundle(10, of: 100_000, named: ending)
+        #expect(weights.estimate(of: 0..<10) == 1_000_000)
+        #expect(try bundle(10, of: 100_000).estimate(of: 0..<10) == 270_000)
+        let rows = [0] + Array(2..<8) + [9]
+        #expect(choice(rows, try bundle(10, of: 100_000)) == .singleObjects)
+        // Each file has all its bytes in every way, and a part of the pack is one request for six of them.
+        #expect(choice(rows, weights) == .packRanges)
+    }
+
+    @Test func `is the parts that are missing once the pack was seen to come as it is`() throws {
+        let weights = try bundle(300, of: 2_000)
+        let plain = PackFacts(coding: nil, length: nil, validator: nil)
+        #expect(choice(Array(150..<300), weights) == .wholePack)
+        #expect(choice(Array(150..<300), weights, plain) == .packRanges)
+        #expect(choice(Array(0..<300), weights, plain) == .wholePack)
+    }
+
+    @Test func `continues a compressed pack, and begins none again that would bring what is here`() throws {
+        let weights = try bundle(300, of: 2_000)
+        var facts = PackFacts(coding: .zstandard, length: 150_000, validator: "\"a\"")
+        #expect(choice(Array(150..<300), weights, facts) != .wholePack)
+        #expect(choice(Array(0..<300), weights, facts) == .wholePack)
+        facts.kept = 75_000
+        #expect(choice(Array(150..<300), weights, facts) == .wholePack)
+        let costs = TransferCosts(missing: Array(150..<300), of: weights, knowing: facts)
+        #expect(costs.whole == 75_000 && costs.bytes == 75_000)
     }
 }

@@ -1,6 +1,7 @@
 import DeviceTesting
 @testable import PatchChoice
 import PatchFormat
+import PatchStore
 import PatchTesting
 import PatchTrust
 import Testing
@@ -14,12 +15,19 @@ struct TransferQueueTests {
     ///   - sizes: of the assets of a bundle, in bytes.
     ///   - missing: the rows that have to come; nil for all.
     ///   - begun: the rows of which something is here.
-    private func transfers(_ sizes: [Int], missing: [Int]? = nil, begun: [Int] = [], packs: Bool = true) -> [String] {
+    ///   - facts: what an earlier request for the pack showed.
+    private func transfers(
+        _ sizes: [Int],
+        missing: [Int]? = nil,
+        begun: [Int] = [],
+        packs: Bool = true,
+        knowing facts: PackFacts? = nil
+    ) -> [String] {
         let requests = MissingObjects([task(sizes, missing: missing ?? Array(sizes.indices))])
         let parts = Set(begun.map { fingerprint($0, sizes[$0]).sha256 })
         var queue = TransferQueue(requests, begun: parts)
         var transfers: [String] = []
-        while let next = queue.next(packs: { _ in packs }) { transfers.append(next.words) }
+        while let next = queue.next(packs: { _ in packs }, knowing: { _ in facts }) { transfers.append(next.words) }
         return transfers
     }
 
@@ -92,6 +100,24 @@ struct TransferQueueTests {
         #expect(transfers(Array(repeating: 0, count: 20)) == single(0..<20))
     }
 
+    @Test func `is the parts of the plain pack that are missing where the whole one would come again`() {
+        let sizes = [1_000_000] + small + [1_000_000] + small
+        let plain = PackFacts(coding: nil, length: nil, validator: nil)
+        let missing = Array(1...20) + Array(22...41)
+        let parts = ["pack of 0: 0..<20, bytes 1000000..<1002000", "pack of 0: 20..<40, bytes 2002000..<2004000"]
+        #expect(transfers(sizes, missing: missing, knowing: plain) == parts)
+        // Also where nothing is known: all of it would be 500 kB.
+        #expect(transfers(sizes, missing: missing) == parts)
+    }
+
+    @Test func `of a part that holds one object is that object`() {
+        let sizes = [1_000_000] + small + [1_000_000, 100]
+        #expect(
+            transfers(sizes, missing: Array(1...20) + [22])
+                == ["pack of 0: 0..<20, bytes 1000000..<1002000", "20"]
+        )
+    }
+
     @Test func `judges each patch by itself, and a script has no pack`() {
         let first = task(small, missing: Array(0..<20))
         let second = task(small + [1, 2, 3, 4, 5], missing: Array(15..<25))
@@ -110,12 +136,12 @@ struct TransferQueueTests {
         let requests = MissingObjects([task(small, missing: Array(0..<20))])
         var queue = TransferQueue(requests, begun: [])
         let all = Array(0..<20)
-        #expect(queue.next(packs: { _ in true }) == .pack(bundle: 0, positions: all))
+        #expect(queue.next(packs: { _ in true }) == .pack(bundle: 0, positions: all, range: nil))
         queue.putBack(Array(5..<20), of: 0, alone: [5, 11])
         #expect(queue.next(packs: { _ in true }) == .object(5))
         #expect(queue.next(packs: { _ in true }) == .object(11))
         let rest = (6..<20).filter { $0 != 11 }
-        #expect(queue.next(packs: { _ in true }) == .pack(bundle: 0, positions: rest))
+        #expect(queue.next(packs: { _ in true }) == .pack(bundle: 0, positions: rest, range: nil))
         queue.putBack(Array(17..<20), of: 0, alone: [])
         #expect((17..<20).map { _ in queue.next(packs: { _ in true }) } == (17..<20).map { .object($0) })
         #expect(queue.next(packs: { _ in true }) == nil)
@@ -124,7 +150,7 @@ struct TransferQueueTests {
     @Test func `says which rows of the whole bundle's pack are wanted`() {
         let sizes = (0..<20).map { 10 + $0 }
         let requests = MissingObjects([task(sizes, missing: Array(4..<20))])
-        let pack = requests.pack(of: 0, for: [9, 2, 3])
+        let pack = requests.pack(of: 0, for: [9, 2, 3], range: nil)
         #expect(pack.wanted == [.init(row: 6, position: 2), .init(row: 7, position: 3), .init(row: 13, position: 9)])
         #expect(pack.size == sizes.reduce(0, +))
         #expect(pack.path == URLLayout.fullPack(of: installed("web 1").fingerprint.sha256))
@@ -135,10 +161,10 @@ extension TransferQueue.Transfer {
     fileprivate var words: String {
         switch self {
         case .object(let position): "\(position)"
-        case .pack(let bundle, let positions):
-            positions == Array(positions[0]..<positions[0] + positions.count)
+        case .pack(let bundle, let positions, let range):
+            (positions == Array(positions[0]..<positions[0] + positions.count)
                 ? "pack of \(bundle): \(positions[0]..<positions[0] + positions.count)"
-                : "pack of \(bundle): \(positions)"
+                : "pack of \(bundle): \(positions)") + (range.map { ", bytes \($0)" } ?? "")
         }
     }
 }

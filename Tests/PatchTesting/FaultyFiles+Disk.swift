@@ -50,6 +50,8 @@ struct FaultyDisk {
     var faults = Faults(failingAt: nil, after: .running)
     /// In bytes; nil for no end of it.
     var capacity: Int?
+    /// Whether ``FaultyFiles/space(at:)`` says what is free.
+    var tellsSpace = false
     /// What cannot be opened, as when too many files are open.
     var unreadable: FilePath?
     private var lastInode = root

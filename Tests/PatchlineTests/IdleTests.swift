@@ -208,7 +208,7 @@ struct HeartbeatTests {
             try Task.checkCancellation()
         }
         let beating = Task { await heartbeat.run() }
-        let server = AssetServer(AssetServer.Settings(access: Access(token: nil)), events: events)
+        let server = AssetServer(AssetServer.Settings(access: Access(token: nil, under: .shared)), events: events)
         server.listening(on: AssetServer.port)
         for _ in 1...1_000 { await Task.yield() }
         var page: FileAnswer? = try await server.get("/__patchline/events")

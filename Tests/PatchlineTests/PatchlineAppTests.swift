@@ -54,8 +54,11 @@ struct PatchlineAppTests {
         arguments: [
             (.serving("web 2", onTrial: true), .info, "serving web 2, on trial"),
             (.syncing(percent: 7), .debug, "a sync has fetched 7 %"),
-            (.rolledBack(to: "web 1", from: "web 2"), .warning, "web 2 was taken back; back to web 1"),
-            (.rolledBack(to: nil, from: "web 2"), .warning, "web 2 was taken back; nothing runs"),
+            (
+                .rolledBack(to: "web 1", from: "web 2", because: "a script of it failed"), .warning,
+                "web 2 was taken back: a script of it failed; back to web 1"
+            ),
+            (.rolledBack(to: nil, from: "web 2", because: nil), .warning, "web 2 was taken back; nothing runs"),
             (.synced(isNew: false), .info, "synced: nothing new"),
             (.syncFailed("no way"), .warning, "the sync failed: no way"),
             (.trouble("no room"), .warning, "no room"),

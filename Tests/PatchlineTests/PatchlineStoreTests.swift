@@ -277,7 +277,10 @@ struct PatchlineStoreTests {
         Wrong(sentence: "postponeLimit must be from 0 to 31536000 seconds") { $0.postponeLimit = .seconds(31_536_001) },
         Wrong(sentence: "windows must be at most 32") { $0.windows = Array(repeating: "daily 01:00-02:00", count: 33) },
         Wrong(sentence: "windows: 'at night' must be days and hours") { $0.windows = ["at night"] },
-        Wrong(sentence: "windowZone must be UTC, or an offset") { $0.windowZone = "CET" },
+        Wrong(sentence: "windowZone must be UTC, an offset") { $0.windowZone = "../CET" },
+        Wrong(sentence: "windowZone: there is no time zone Europe/Atlantis in /usr/share/zoneinfo; zones are named") {
+            $0.windowZone = "Europe/Atlantis"
+        },
         Wrong(sentence: "platform must be") { $0.platform = .init(name: "a b", compatibility: "x") },
     ]
 

@@ -55,7 +55,10 @@ private struct Kept {
             facts: facts,
             isShared: true
         )
-        server = AssetServer(AssetServer.Settings(access: Access(token: nil)), now: { [time] in time.now })
+        server = AssetServer(
+            AssetServer.Settings(access: Access(token: nil, under: .shared)),
+            now: { [time] in time.now }
+        )
         server.listening(on: AssetServer.port)
         var settings = RunningApp.Settings()
         settings.watchInterval = .milliseconds(1)

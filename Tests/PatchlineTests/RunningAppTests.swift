@@ -91,6 +91,14 @@ struct Launched {
         return found
     }
 
+    func nextSetback() async -> Setback? {
+        var iterator = events.makeAsyncIterator()
+        while let event = await iterator.next() {
+            if case .rolledBack(_, _, let setback) = event { return setback }
+        }
+        return nil
+    }
+
     func status(of target: String) async throws -> String { try await server.get(target).summary }
 }
 
@@ -106,7 +114,7 @@ extension RunningApp.Event {
         case .withdrawn(let ids): "withdrawn \(ids.map(\.text).joined(separator: ", "))"
         case .damaged(let files): "damaged \(files.joined(separator: ", "))"
         case .confirmed(let selection): "confirmed \(labels(selection))"
-        case .rolledBack(let good, let bad): "back to \(labels(good)) from \(labels(bad))"
+        case .rolledBack(let good, let bad, _): "back to \(labels(good)) from \(labels(bad))"
         case .scriptFailed(let failure): "\(failure)"
         case .scriptsLeftOut(let page, let reason): reason.words(page)
         case .unproven(let selection): "unproven \(labels(selection))"

@@ -30,7 +30,7 @@ struct AppsOverHTTPTests {
         try await World.with { world in
             let site = try await world.site(world.shop.site1)
             let secret = world.path("secret")
-            try write("correct horse\n", to: secret)
+            try writeSecret("correct horse\n", to: secret)
             let keys = world.path("second")
             let passphrase = ["--passphrase-file", secret.string]
             try await run(

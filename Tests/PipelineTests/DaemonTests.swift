@@ -95,6 +95,11 @@ struct DaemonTests {
                         let more = await program.lineCount
                         try program.send(.terminalClosed)
                         _ = try await program.line(with: "settings were read again: nothing changed", from: more)
+                        let gone = await program.lineCount
+                        try FileManager.default.removeItem(atPath: file.string)
+                        _ = try await program.line(with: "cannot read \(file): it does not exist", from: gone)
+                        try write(first, to: file)
+                        _ = try await program.line(with: "settings were read again: nothing changed", from: gone)
                         _ = try await eventually("a sign of life") {
                             manager.heard().contains("WATCHDOG=1") ? true : nil
                         }

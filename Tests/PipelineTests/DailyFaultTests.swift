@@ -37,9 +37,30 @@ struct DailyFaultTests {
     @Test func `a captive portal that answers everything with its page of login is told as that`() async throws {
         try await device(with: "portal") { device, outcome in
             #expect(outcome.code == 5 && outcome.errors.contains("a web page came in its place"), "\(outcome)")
-            #expect(outcome.errors.contains("a network that wants a login first"), "\(outcome)")
+            #expect(outcome.errors.contains("log in to the network"), "\(outcome)")
             let doctor = try await device("doctor", "--json")
             #expect(doctor.output.contains(#""code":"webPage""#), "\(doctor)")
+        }
+    }
+
+    @Test(arguments: [
+        ("portal302", "it redirects to http://portal.example/login?from=here"),
+        ("portal511", "it answers 511 (network authentication required)"),
+        ("portal407", "it answers 407 (proxy authentication required)"),
+    ])
+    func `a captive portal that redirects, or asks for a login by its status, is told as that`(
+        mode: String,
+        sign: String
+    ) async throws {
+        try await device(with: mode) { device, outcome in
+            let words = "a captive portal or proxy answers in the server's place: \(sign)"
+            #expect(outcome.code == 5 && outcome.errors.contains(words), "\(outcome)")
+            #expect(outcome.errors.contains("log in to the network"), "\(outcome)")
+            let doctor = try await device("doctor", "--json")
+            #expect(doctor.output.contains(#""code":"webPage""#), "\(doctor)")
+            let status = try await device("status").done().output
+            let line = "a captive portal or proxy answers in the server's place, 1 in a row\n"
+            #expect(status.contains("last sync failed ") && status.contains(line), "\(status)")
         }
     }
 

@@ -101,7 +101,8 @@ struct DeviceDoctorTests {
 
                 let whole = try await device("whole")
                 let config = world.path("patchsync.yaml")
-                try write("stores: {shop: {store: \(whole.store)}, till: {store: \(state.store)}}\n", to: config)
+                let stores = "shop: {store: \(whole.store)}, till: {store: \(state.store), port: 0}"
+                try write("stores: {\(stores)}\n", to: config)
                 let both = try await run(.patchsync, ["doctor", "--config", config.string])
                 #expect(
                     both.code == 10 && both.output.contains("ok  shop state: it can be read\n")

@@ -35,14 +35,16 @@ struct HostileServer: Sendable {
 }
 
 extension World {
-    func withServer(
+    @discardableResult
+    func withServer<Result: Sendable>(
         of site: FilePath,
-        _ body: @escaping @Sendable (HostileServer) async throws -> Void
-    ) async throws {
+        _ body: @escaping @Sendable (HostileServer) async throws -> Result
+    ) async throws -> Result {
         let control = path("control-\(site.lastComponent?.string ?? "")")
         let arguments = [Tool.script("hostile.py"), site.appending("tree").string, control.string]
-        _ = try await running(.python, arguments, deadline: Sweep.serverDeadline) { program in
+        let (result, _) = try await running(.python, arguments, deadline: Sweep.serverDeadline) { program in
             try await body(HostileServer(url: try await program.address(), program: program, control: control))
         }
+        return result
     }
 }

@@ -67,7 +67,7 @@ struct ImpossibleStatusTests {
         try await answering("000") { world, server, url in
             let token = world.path("a.token")
             let secret = "plt_0000000000000000_" + String(repeating: "5", count: 64)
-            try write(secret, to: token)
+            try writeSecret(secret, to: token)
             let refused = try await world.push(world.shop.release(2), to: url, token: token)
             #expect(refused.code == 4, "\(refused)")
             #expect(refused.errors.contains("error: the server's answer has status 000"), "\(refused)")

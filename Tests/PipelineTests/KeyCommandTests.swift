@@ -8,7 +8,7 @@ struct KeyCommandTests {
     @Test func `are made, printed and listed`() async throws {
         try await World.with { world in
             let keys = world.path("keys").string
-            try write("correct horse\n", to: world.path("secret"))
+            try writeSecret("correct horse\n", to: world.path("secret"))
             let secret = ["--passphrase-file", world.path("secret").string]
             for kind in ["rsa", "ed25519", "p256"] {
                 try await run(.patchsign, ["key", "new", kind, "--keys", keys, "--kind", kind] + secret).done()

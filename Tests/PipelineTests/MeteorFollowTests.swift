@@ -90,6 +90,51 @@ struct MeteorFollowTests {
         }
     }
 
+    /// R1: another port of loopback gets no cookie of the app, at no start.
+    @Test func `is served under a host of its own, the same at every start, unless 127.0.0.1 is asked for`()
+        async throws
+    {
+        try await World.with { world in
+            let site = try await MeteorApp.emptySite(in: world)
+            try MeteorApp(number: 0).install(in: world.path("phone"))
+            _ = try await serving(site) { url in
+                let hosts = Hosts()
+                for build in ["one", "two"] {
+                    try MeteorApp(number: 0).install(in: world.path("phone"), as: build)
+                    try await following(url, in: world) { _, page in
+                        #expect(try await page.open().contains("<title>release 0</title>"))
+                        let parts = try #require(
+                            page.url.wholeMatch(of: #/http:\/\/([0-9a-f]{32}\.localhost):(\d+)\/.*/#)
+                        )
+                        await hosts.add(String(parts.1))
+                        let port = String(parts.2)
+                        for name in ["127.0.0.1", "localhost", "[::1]:\(port)"] {
+                            let answer = try await page.ask(
+                                "",
+                                "-H",
+                                "Host: \(name.contains("]") ? name : "\(name):\(port)")"
+                            )
+                            #expect(answer.hasSuffix("\n421"), "\(answer)")
+                        }
+                        let report = try await page.ask("__patchline/report")
+                        #expect(report.contains(#""signed":false"#) && !report.contains(parts.1), "\(report)")
+                        let held = try await run(.system("curl"), ["-sS", "http://[::1]:\(port)/"])
+                        #expect(held.code == 7, "nobody else can listen there: \(held)")
+                        let own = "import socket; s = socket.socket(socket.AF_INET6); s.bind(('::1', \(port)))"
+                        let other = try await run(.system("python3"), ["-c", own])
+                        #expect(other.code == 1 && other.errors.contains("Address already in use"), "\(other)")
+                    }
+                }
+                #expect(await hosts.all.count == 1, "storage belongs to it")
+                try await following(url, in: world, ["--no-own-host"]) { _, page in
+                    #expect(page.url.hasPrefix("http://127.0.0.1:"))
+                    let shown = try await page.open()
+                    #expect(shown.contains("<title>release 0</title>"))
+                }
+            }
+        }
+    }
+
     @Test func `takes back what does not say that it started, and not a third time`() async throws {
         try await World.with { world in
             let site = try await MeteorApp.emptySite(in: world)
@@ -204,4 +249,10 @@ struct MeteorFollowTests {
             }
         }
     }
+}
+
+private actor Hosts {
+    private(set) var all: Set<String> = []
+
+    func add(_ host: String) { all.insert(host) }
 }

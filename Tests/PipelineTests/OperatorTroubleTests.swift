@@ -215,7 +215,7 @@ struct OperatorTroubleTests {
                 let taken = try await run(.patchsrv, serve + ["--port", "0", "--operators-port", port])
                 #expect(taken.code == 7 && taken.output == "", "\(taken)")
                 #expect(
-                    taken.errors.hasSuffix(
+                    taken.errors.replacing(#/ by patchsrv \(process [0-9]+\)/#, with: "").hasSuffix(
                         """
                         error: port \(port) of 127.0.0.1 is in use
                         hint: stop the program that listens there, or name another with --operators-port (0 takes any free one)

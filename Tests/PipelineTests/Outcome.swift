@@ -1,4 +1,5 @@
 import Subprocess
+import Synchronization
 import SystemPackage
 
 /// How a program ended and what it printed.
@@ -27,7 +28,9 @@ struct Outcome: Sendable, CustomStringConvertible {
     }
 }
 
-/// Runs a program to its end.
+private let runs = Atomic(0)
+
+/// Runs a program to its end, without memory of what servers showed before unless `environment` names a folder for it.
 ///
 /// - Parameter deadline: after it the program is killed and the test fails.
 func run(
@@ -39,6 +42,9 @@ func run(
 ) async throws -> Outcome {
     let command = (["\(tool)"] + arguments).joined(separator: " ")
     let executable = try tool.executable
+    // Servers of other tests had the same address: what they showed is no business of this run.
+    let state = Workshop.folder.appending("states").appending("\(runs.add(1, ordering: .relaxed).newValue)")
+    let environment = ["XDG_STATE_HOME": state.string].merging(environment) { $1 }
     return try await within(deadline, command) {
         var options = PlatformOptions()
         options.teardownSequence = []

@@ -61,7 +61,7 @@ struct PackCommandTests {
     @Test func `opens the old key by its passphrase, for this use alone`() async throws {
         try await World.with { world in
             try await Self.prepare(world, bits: 1_024, passphrase: "old secret")
-            try write("old secret\n", to: world.path("secret"))
+            try writeSecret("old secret\n", to: world.path("secret"))
             try await Self.pack(world, "main.js", "--passphrase-file", "secret").done()
             let closed = try await Self.pack(world, "main.js", "-o", "v2")
             #expect(closed.code == 3 && closed.errors.contains("jspatch.key is encrypted"), "\(closed)")

@@ -17,7 +17,7 @@ struct PlatformPackTests {
     private static func prepare(_ world: World) async throws {
         try write("include('cart.js')\n", to: world.path("main.js"))
         try write("total()\n", to: world.path("cart.js"))
-        try write(keyText, to: world.path("aes.key"))
+        try writeSecret(keyText, to: world.path("aes.key"))
         let making = """
             mkdir -p \(folder); openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out jspatch.key 2>/dev/null
             openssl pkey -in jspatch.key -pubout -out jspatch.pub

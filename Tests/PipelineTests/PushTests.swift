@@ -240,7 +240,7 @@ extension World {
         role: String = "publisher"
     ) async throws -> FilePath {
         let made = try await run(.patchsrv, ["token", "new", name, "--grant", "\(app)=\(role)", "--data", site.string])
-        try write(try made.done().output, to: path(name))
+        try writeSecret(try made.done().output, to: path(name))
         return path(name)
     }
 

@@ -176,7 +176,7 @@ struct RestoreTests {
             try await run(.system("bash"), ["-c", "rm -f \(backup)/tree/\(Self.app)/objects/*/*"]).done()
             let damaged = try await run(.patchsrv, ["restore", backup.string, "--data", stopped.string])
             #expect(damaged.code == 3 && damaged.output.contains(": missing: "), "\(damaged)")
-            let made = try #require(try read(backup.appending("backup.json")).firstMatch(of: /"made":"([^"]+)"/))
+            let made = try #require(try read(backup.appending("backup.json")).firstMatch(of: #/"made":"([^"]+)"/#))
             #expect(damaged.output.contains("restored \(Self.app), as it was at \(made.1): "), "\(damaged)")
             #expect(
                 damaged.errors.contains("error: what was restored is damaged: ")
@@ -186,6 +186,57 @@ struct RestoreTests {
             #expect(try await run(.system("ls"), [stopped.appending("restoring").string]).code != 0)
             let repaired = ["check", "--data", stopped.string, "--repair", "--from", site.appending("tree").string]
             try await run(.patchsrv, repaired).done()
+        }
+    }
+
+    @Test func `has every record of its backup, and the audit log's head that the backup printed`() async throws {
+        try await World.with { world in
+            let site = try await world.site(world.shop.site1)
+            let backup = world.path("backup")
+            let made = try await run(.patchsrv, ["backup", backup.string, "--data", site.string]).done()
+            let head = try #require(
+                made.output.firstMatch(of: /audit log: [0-9]+ entr[a-z]+, the newest has the hash [0-9a-f]{64}\n/)
+            ).0
+            let data = world.path("data")
+            for (damage, words) in [
+                (": > records.sqlite", "records.sqlite has 0 bytes, not "),
+                ("ln -sf /dev/null records.sqlite", "records.sqlite is a link, and no file"),
+                ("echo >> apps/\(Self.app)/labels.json", "apps/\(Self.app)/labels.json has "),
+                (
+                    #"sed -i 's/"hash":"../"hash":"zz/' backup.json"#, "backup.json"
+                ),
+                (
+                    #"sed -i -E 's/"hash":"(.)(.)/"hash":"\2\1/;s/"number":[0-9]+/"number":7/' backup.json"#,
+                    "the audit log of the backup does not end with the entry that backup.json names\n"
+                        + "hint: name another backup; no app was restored"
+                ),
+            ] {
+                let part = world.path("part")
+                try await run(.system("rm"), ["-rf", part.string, data.string]).done()
+                try await copy(backup, to: part)
+                try await run(.system("bash"), ["-c", "cd \(part) && \(damage)"]).done()
+                let refused = try await run(.patchsrv, ["restore", part.string, "--data", data.string])
+                #expect(refused.code == 4 && refused.errors.contains(words), "\(damage): \(refused)")
+                #expect(!FileManager.default.fileExists(atPath: data.appending("tree").string), "\(damage)")
+            }
+            let whole = try await run(.patchsrv, ["restore", backup.string, "--data", data.string]).done()
+            #expect(whole.output.contains(head) && !whole.errors.contains("older patchsrv"), "\(whole)")
+
+            // As an older patchsrv made it.
+            let file = backup.appending("backup.json")
+            let header = try JSONSerialization.jsonObject(with: Data(try read(file).utf8))
+            var members = try #require(header as? [String: Any])
+            for name in ["files", "audit"] { #expect(members.removeValue(forKey: name) != nil) }
+            try JSONSerialization.data(withJSONObject: members).write(to: URL(filePath: file.string))
+            let older = try await run(.patchsrv, ["restore", backup.string, "--data", world.path("older").string])
+            #expect(
+                older.code == 0
+                    && older.errors.contains(
+                        "warning: the backup is of an older patchsrv and has no digests: lost tokens, history or entries of "
+                            + "the audit log would not be noticed\n"
+                    ),
+                "\(older)"
+            )
         }
     }
 

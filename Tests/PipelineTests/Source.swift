@@ -52,6 +52,12 @@ func write(_ text: String, to path: FilePath) throws {
     try text.write(toFile: path.string, atomically: false, encoding: .utf8)
 }
 
+/// A file that other users cannot read: programs warn of a secret in any other.
+func writeSecret(_ text: String, to path: FilePath) throws {
+    try write(text, to: path)
+    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path.string)
+}
+
 func read(_ path: FilePath) throws -> String {
     try String(contentsOfFile: path.string, encoding: .utf8)
 }

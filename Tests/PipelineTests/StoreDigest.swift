@@ -6,12 +6,13 @@ import SystemPackage
 struct StoreDigest: Equatable, CustomStringConvertible {
     private var files: [String: String] = [:]
 
-    /// Takes all but the lock files, which hold a pid while somebody works, the log of what was done, and a server's own records.
+    /// Takes all but lock files, which hold the pid of a running process, the log, the record of failed syncs (also where a channel's
+    /// folder has nothing else), and a server's own records.
     init(of store: FilePath) async throws {
         let files = """
-            find . -type f -not -name lock -not -name serving -not -name sync.lock -not -name 'events.*' \\
+            find . -type f -not -name lock -not -name serving -not -name sync.lock -not -name 'events.*' -not -name sync.json \\
                 -not -name 'records.sqlite*' -exec sha256sum {} +
-            find . -type d
+            find . -type d -not -path ./channels -not -path ./channels/production
             """
         let listing = try await run(.system("bash"), ["-c", files], in: store).done()
         for line in listing.output.split(separator: "\n") {

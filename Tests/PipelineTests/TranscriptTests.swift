@@ -116,6 +116,7 @@ extension World {
     private func steady(_ line: Substring) -> String {
         var text = String(line).replacing(folder.string, with: "WORK").replacing(Workshop.folder.string, with: "SHOP")
         text = text.replacing(#/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/#, with: "TIME")
+        text = text.replacing(#/failed (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC/#, with: "failed TIME")
         text = text.replacing(#/\b[0-9a-f]{8,64}\b/#.wordBoundaryKind(.simple), with: "HEX")
         text = text.replacing(#/\bprocess \d+/#, with: "process PID")
         text = text.replacing(#/\bnumber [\d,]+ of 10,000/#, with: "number N of 10,000")

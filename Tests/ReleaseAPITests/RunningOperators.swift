@@ -24,6 +24,7 @@ struct RunningOperators: Sendable {
 
     /// Runs it while `body` runs, then cancels it and waits for its end, which must be without an error.
     static func with(
+        names: ListenerNames = .all,
         _ configure: (inout FileServerConfiguration) -> Void = { _ in },
         _ body: (RunningOperators) async throws -> Void
     ) async throws {
@@ -35,7 +36,7 @@ struct RunningOperators: Sendable {
         let operations = try folder.operations()
         let server = OperatorServer(
             ConnectionAdmission(configuration, accessLog: { access.yield($0) }),
-            try routes(folder, operations),
+            try routes(folder, operations, names),
             onListening: { listening.yield($0) }
         )
         let task = Task {
@@ -61,7 +62,9 @@ struct RunningOperators: Sendable {
         try await task.value
     }
 
-    static func routes(_ folder: Folder, _ operations: ReleaseOperations) throws -> OperatorRoutes {
+    static func routes(_ folder: Folder, _ operations: ReleaseOperations, _ names: ListenerNames = .all) throws
+        -> OperatorRoutes
+    {
         let readiness = ReadinessCheck(folder.server, files: DiskFiles(), within: .zero, now: { Folder.now })
         return OperatorRoutes(
             // No time passes: who asks too often does so for good.
@@ -74,6 +77,7 @@ struct RunningOperators: Sendable {
                     now: { Folder.now }
                 )
             ),
+            names: names,
             report: { Issue.record("\($0)") }
         )
     }

@@ -8,6 +8,7 @@ import Testing
 extension FileSource {
     /// Serves it as a release service while `body` asks it.
     func asked<Answer: Sendable>(
+        with token: ServiceToken? = nil,
         by body: @Sendable (ServiceClient) async throws(ServiceError) -> Answer
     ) async throws -> Answer {
         let (addresses, listening) = AsyncStream.makeStream(of: SocketAddress.self)
@@ -21,7 +22,7 @@ extension FileSource {
             defer { group.cancelAll() }
             let port = try #require(await addresses.first { _ in true }?.port)
             let url = try #require(ServerURL("http://127.0.0.1:\(port)"))
-            return try await ServiceClient.with(url, token: nil, ServiceClient.Settings(), body)
+            return try await ServiceClient.with(url, token: token, ServiceClient.Settings(), body)
         }
     }
 }

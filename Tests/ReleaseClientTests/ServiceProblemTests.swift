@@ -1,3 +1,4 @@
+import PatchFetch
 import Testing
 
 @testable import ReleaseClient
@@ -30,6 +31,12 @@ struct ServiceProblemTests {
     func `by something else than the service is its status`(_ body: String) {
         let found = problem(502, body, retryAfter: "Wed, 21 Oct 2026 07:28:00 GMT")
         #expect(found == ServiceProblem(status: 502, kind: "http", detail: "the server answered 502"))
+    }
+
+    @Test(arguments: [("0", "0"), ("2147483648", "31536000"), ("9223372036854775807", "31536000")])
+    func `asks for no longer time than settings allow between two syncs`(_ field: String, _ seconds: String) {
+        #expect(problem(503, "", retryAfter: field).retryAfter.map { "\($0)" } == seconds)
+        #expect(problem(503, "", retryAfter: "-\(field)").retryAfter == nil)
     }
 
     @Test func `passes where waiting may help, and nowhere else`() {

@@ -82,9 +82,11 @@ package struct TestingServer {
         try TestingServer(self, files: files)
     }
 
+    /// At the factory's time, or at that of the newest signature if a test signed later.
     @discardableResult
     package func publish(_ release: SignedRelease) throws(ServerError) -> PublishOutcome {
-        try repository.publish(release, signing: key, at: factory.now)
+        let now = try repository.signedAt().map { max($0, factory.now) } ?? factory.now
+        return try repository.publish(release, signing: key, at: now)
     }
 
     /// Every file below the server's folder, by path.

@@ -31,11 +31,15 @@ struct ControlTranscripts {
             .init(refusal: "The request's body is too large.", .payloadTooLarge),
             .init(Failure("the list expired", hint: "look at its clock.", exitCode: .refused)),
             .invalid(FormatError("the body", field: "keep", rule: "must be an integer from 0 to 10")),
+            .invalid(
+                FormatError("the body", field: "consent", rule: "is not a member of this request"),
+                hint: "did you mean policy.consent?"
+            ),
         ]
         transcript.section("problems", problems.map { text($0.json) })
         let path = Sample.path
         let errors: [ControlError] = [
-            .file(.permission(.makeDirectory, path)), .notASocket(path), .answered(path),
+            .file(.permission(.makeDirectory, path)), .notASocket(path), .answered(path), .locked(path),
             .pathTooLong(path, limit: 103), .cannotListen(path, .permissionDenied),
             .server(.listenerFailed(reason: "no more descriptors")), .server(.portInUse(host: "", port: 0)),
         ]

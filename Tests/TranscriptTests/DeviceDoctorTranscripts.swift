@@ -1,5 +1,8 @@
+import CommandSupport
 import FileFacts
+import PatchDaemon
 import FoundationEssentials
+import PatchChoice
 import PatchFetch
 import PatchFormat
 import PatchStore
@@ -72,16 +75,45 @@ struct DeviceDoctorTranscripts {
             .folder(folder(0o700), canWrite: true, owner: "patchline"),
             .folder(folder(0o700), canWrite: false, owner: "patchline"),
             .folder(folder(0o775), canWrite: true, owner: "patchline"),
+            .owners(
+                ForeignFiles(count: 2, example: "/srv/device/config.json", owner: "patchline:patchline"),
+                in: "/srv/device"
+            ),
             .state(nil as StateFault?),
             .state(StateFault(file: Sample.path, error: .format(Sample.format), standby: .previous)),
             .state(SyncError.file(.permission(.read, Sample.path))),
             .machine(isOther: false), .machine(isOther: true),
         ] + [.appBuild(isOther: false), .appBuild(isOther: true)].compactMap(\.self)
+        + [
+            .sync(nil, at: Sample.time),
+            .sync(
+                SyncFailure(
+                    time: Sample.before,
+                    since: Sample.before,
+                    inARow: 3,
+                    code: .noConnection,
+                    text: "metadata/timestamp.json: cannot connect to updates.example.com:443"
+                ),
+                at: Sample.time
+            ),
+            .windows(nil), .windows(.noDatabase("/usr/share/zoneinfo")),
+        ].compactMap(\.self)
 
     private static let disk: [Diagnosis.Line] = [
         .disk(DiskSpace(freeBytes: 5_000_000_000, freeFiles: nil), stored: 20_000_000),
         .disk(DiskSpace(freeBytes: 5_000_000, freeFiles: nil), stored: 20_000_000),
         .disk(DiskSpace(freeBytes: 5_000, freeFiles: nil), stored: 0),
+        .disk(
+            DiskSpace(freeBytes: 39_000_000, freeFiles: nil),
+            stored: 0,
+            noRoom: [
+                NoRoomVersion(
+                    content: PatchContent(patchID: Sample.patch, sha256: Sample.digest),
+                    label: Sample.label,
+                    wait: Sample.noRoom
+                )
+            ]
+        ),
         .disk(DiskSpace(freeBytes: 5_000_000_000, freeFiles: 7), stored: 0),
     ]
 
@@ -105,9 +137,17 @@ struct DeviceDoctorTranscripts {
     ]
 
     private static let port: [Diagnosis.Line] = [
-        .port(nil, .nobody), .port(8_080, .nobody), .port(8_080, .ours(process: 4_711)), .port(8_080, .another),
-        .port(8_080, .unusable("Permission denied")),
+        port(.nobody, isNew: true), port(.nobody), port(.ours(process: 4_711)),
+        .port(0, isNew: true, isInFile: true, .nobody), .noPages, port(.another(.unknown)),
+        port(.another(.program(process: 7, name: "python3"))), port(.another(.user("ann")), isInFile: true),
+        port(.another(.store("beta")), isInFile: true), port(.unusable("Permission denied")),
     ]
+
+    private static func port(
+        _ owner: Diagnosis.Line.PageServer,
+        isNew: Bool = false,
+        isInFile: Bool = false
+    ) -> Diagnosis.Line { .port(8_080, isNew: isNew, isInFile: isInFile, owner) }
 
     private static let both = AddressFamilies(hasV4: true, hasV6: true)
 

@@ -44,7 +44,16 @@ struct DeviceReportTranscripts {
             "sync --dry-run",
             try forecasts.map { look in text(try Written.lines { look.print(on: $0, errors: $0) }) }
         )
-        reports.section("explain", [text(try Written.lines { explained.print(to: $0) })])
+        reports.section(
+            "explain",
+            [text(try Written.lines { explained.print(to: $0, after: Self.failure(.noAnswer)) })]
+        )
+        reports.list(
+            "a sync that failed",
+            SyncFailureCode.allCases.map { Self.failure($0).sentence(at: Sample.time) }
+                + [Self.failure(.diskFull, of: Sample.script).sentence(at: Sample.after)]
+        )
+        reports.list("a time zone that cannot be read", Self.zoneFaults.map { "\($0); \($0.hint)" })
         reports.list("explain, what would turn a rule", turns.map { $0.text { _ in "2 h" } })
         reports.list(
             "verify",
@@ -152,7 +161,11 @@ struct DeviceReportTranscripts {
                     earlier: []
                 ),
                 SelectionMachine(
-                    state: .trying(good: old, trial: web, launch: .init(token: token, launches: 2, isCounted: false)),
+                    state: .trying(
+                        good: old,
+                        trial: web,
+                        launch: .init(token: token, launches: 2, isCounted: false, error: Self.pageError)
+                    ),
                     earlier: []
                 ),
                 SelectionMachine(state: .pending(good: old, next: web), earlier: [], withdrawn: [Self.before.content]),
@@ -169,7 +182,12 @@ struct DeviceReportTranscripts {
             putOff.add(patch.content, .init(version: patch.version, bytes: bytes))
         }
         for (index, patch) in patches.enumerated() {
-            machine.blocks.fail([patch], because: index == 1 ? .person : .timer, at: Sample.time)
+            machine.blocks.fail(
+                [patch],
+                because: index == 1 ? .person : .timer,
+                at: Sample.time,
+                error: index == 0 ? Self.pageError : nil
+            )
             guard index < 2, let platform = Platform(name: "linux", compatibility: "5e5e") else { continue }
             let needs = index == 0 ? "c1c1" : nil
             unfit.add(patch.content, .init(version: patch.version, platform: platform, needs: needs))
@@ -179,14 +197,39 @@ struct DeviceReportTranscripts {
             rows: [],
             machine: machine,
             lastSync: DeviceState.LastSync(at: Sample.before, roleVersion: 7),
+            syncFailure: machine.earlier.isEmpty ? Self.failure(.diskFull) : nil,
+            time: Sample.time,
             transfers: TransferFailures(),
             unfit: unfit,
             putOff: putOff,
+            noRoom: noRoom,
+            zoneFault: Self.zoneFaults.first,
             decisions: [],
             retries: Dictionary(uniqueKeysWithValues: zip(patches.map(\.content), retries)),
             fault: nil,
             damagedState: "/var/lib/app/state.json.damaged"
         )
+    }
+
+    private static let pageError = PageError(message: "Uncaught Error: no cart", source: "/app.js", line: 3, column: 9)
+
+    private static func failure(_ code: SyncFailureCode, of patch: PatchID? = nil) -> SyncFailure {
+        SyncFailure(
+            time: Sample.time,
+            since: Sample.before,
+            inARow: 3,
+            code: code,
+            text: "the disk is full",
+            label: patch.map { Label(patchID: $0, version: Sample.named("1.4.2")) }
+        )
+    }
+
+    private static var zoneFaults: [ZoneFault] {
+        guard let zone = WindowZone("Europe/Berlin") else { return [] }
+        return [
+            .unknown(zone, "/usr/share/zoneinfo"), .noDatabase("/usr/share/zoneinfo"), .noLocalZone("/etc/localtime"),
+            .unreadable(zone, "/usr/share/zoneinfo/Europe/Berlin ends early"),
+        ]
     }
 
     // MARK: sync
@@ -247,9 +290,13 @@ struct DeviceReportTranscripts {
         }
     }
 
+    private var noRoom: [NoRoomVersion] {
+        [NoRoomVersion(content: Self.now.content, label: Self.now.label, wait: Sample.noRoom)]
+    }
+
     private var syncs: [SyncReport] {
         var metered = sync(.unchanged)
-        metered.putOff = putOff
+        (metered.putOff, metered.noRoom) = (putOff, noRoom)
         let lags = [Sample.before, Sample.time].map {
             StaleMirror(offered: 6, known: 7, signedAt: $0, clock: Sample.time)
         }
@@ -277,13 +324,16 @@ struct DeviceReportTranscripts {
                 )
             ),
             (.take, TransferCost(way: .wholePack, size: .exactly(346_000))),
+            (.take, TransferCost(way: .packRanges, size: .about(123_000), whole: whole)),
             (.take, TransferCost(way: .singleObjects, size: .about(20_000), whole: whole)),
             (.take, .nothing), (.heal, TransferCost(way: .singleObjects, size: .exactly(900))), (.keep, .nothing),
         ]
         let open = (SyncForecast.Task.take, TransferCost(way: .open, size: whole, whole: whole))
         let unknown = (SyncForecast.Task.take, TransferCost(way: .open, size: .unknown, whole: .unknown))
+        var full = forecast([open])
+        full.noRoom = noRoom
         return [
-            forecast(costs), forecast([open], isTrial: true), forecast([unknown], isUnasked: true), forecast([]),
+            full, forecast(costs), forecast([open], isTrial: true), forecast([unknown], isUnasked: true), forecast([]),
         ]
     }
 
@@ -322,10 +372,18 @@ struct DeviceReportTranscripts {
         let token = AccessToken(random: [UInt8](repeating: 0xAB, count: 16))
         return try Written.lines { console in
             let launch = LaunchEvents(json: false, store: "/var/lib/app", out: console, errors: console)
-            let open = LocalServer.Address(port: 8_081, token: nil)
+            let open = LocalServer.Address(port: 8_081, token: nil, host: LocalServer.Address.sharedHost)
             launch.listening(open, urlIn: nil, isSecret: false)
-            launch.listening(LocalServer.Address(port: 8_081, token: token), urlIn: "/run/app/url", isSecret: false)
-            launch.listening(LocalServer.Address(port: 8_081, token: token), urlIn: nil, isSecret: true)
+            launch.listening(
+                LocalServer.Address(port: 8_081, token: token, host: LocalServer.Address.sharedHost),
+                urlIn: "/run/app/url",
+                isSecret: false
+            )
+            launch.listening(
+                LocalServer.Address(port: 8_081, token: token, host: LocalServer.Address.sharedHost),
+                urlIn: nil,
+                isSecret: true
+            )
             var metered = sync(.unchanged)
             metered.putOff = putOff
             for report in [sync(.staged), sync(.unchanged), metered] { launch.take(.synced(.success(report))) }

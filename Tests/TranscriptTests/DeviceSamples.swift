@@ -13,6 +13,10 @@ import PatchTrust
 import ReleaseFolder
 import SystemPackage
 
+extension Sample {
+    static let noRoom = RoomWait(needs: 52_700_000, free: 39_000_000, reserve: 16_000_000)
+}
+
 extension SyncError: Sampled {
     static var samples: [SyncError] {
         let platform = Platform(name: "linux", compatibility: "5e5e")
@@ -23,7 +27,8 @@ extension SyncError: Sampled {
             .waitsForLaunch, .heldBack(.postponed(until: Sample.after)), .heldBack(.window(opens: Sample.after)),
             .blacklisted(Sample.label, until: Sample.time),
             .otherAppBuild(given: Sample.named("412"), embedded: Sample.named("411")), .trialRunning,
-            .waitsForTrial, .notKept("port 8081 is taken by another program"), .notKept(nil),
+            .noRoom(Sample.label, Sample.noRoom), .waitsForTrial, .notKept("port 8081 is taken by another program"),
+            .notKept(nil),
             .unreadable(Sample.format), .pack("\(Sample.label) pack from 1.0.0", .signatures(.column)),
         ]
         let nested: [[SyncError]] = [
@@ -42,7 +47,7 @@ extension SyncError: Sampled {
         case .fetch, .trust, .format, .file, .lock, .object, .pack, .noStore, .storeIncomplete, .storeExists,
             .rootNamesNoApp,
             .nothingPending,
-            .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .heldBack, .blacklisted, .incompatible,
+            .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .heldBack, .noRoom, .blacklisted, .incompatible,
             .embedded,
             .otherAppBuild, .trialRunning, .waitsForTrial, .notKept, .unreadable:
             true
@@ -60,7 +65,9 @@ extension FetchError: Sampled {
             .tooLarge(file, limit: 1_000), .short(file), .timedOut(file), .stalled(file),
             .connection(file, reason: "the network is unreachable"), .noAddress(host: "updates.example.com"),
             .wrongRange(file, field: "bytes 0-9/10"), .encoded(file, as: "gzip"),
-            .contradictingTag(file, tag: "\"5e5e\""), .webPage(file), .notTaken(file, reason: "is not JSON"),
+            .contradictingTag(file, tag: "\"5e5e\""), .webPage(file),
+            .intercepted(file, .redirect(to: "http://login.example.net/")), .intercepted(file, .status(511)),
+            .intercepted(file, .status(407)), .notTaken(file, reason: "is not JSON"),
             .syncDeadline(seconds: 60), .newerList, .cancelled,
         ] + AnswerFault.samples.map { .answer(file, $0) } + TLSFault.samples.map { .tls($0) }
             + CompressionError.samples.map { .badForm(file, $0) }
@@ -71,7 +78,8 @@ extension FetchError: Sampled {
         case .notFound, .status, .busy, .redirected, .tooLarge, .short, .timedOut, .stalled, .connection, .noAddress,
             .tls,
             .answer,
-            .wrongRange, .encoded, .badForm, .contradictingTag, .webPage, .notTaken, .syncDeadline, .newerList,
+            .wrongRange, .encoded, .badForm, .contradictingTag, .webPage, .intercepted, .notTaken, .syncDeadline,
+            .newerList,
             .cancelled:
             true
         }
@@ -136,7 +144,7 @@ extension NotEligible: Sampled {
             .blocked(until: Sample.time), .rolledBackByHand(until: Sample.time),
             .transferWaiting(failures: 3, until: Sample.time), .notReceived,
             .metered(MeteredWait(cost: 48_000, left: 20_000)), .metered(MeteredWait(cost: nil, left: 0)),
-            .metered(MeteredWait(cost: 48_000, left: 0, together: [Sample.script])),
+            .metered(MeteredWait(cost: 48_000, left: 0, together: [Sample.script])), .noRoom(Sample.noRoom),
         ] + (platform.map { [.incompatible($0)] } ?? []) + [
             .republished, .unmet(requires: Sample.script, because: nil),
             .unmet(requires: Sample.script, because: .dialMissing), .breaks(Sample.label), .noPlace(headcount: 5_000),
@@ -147,7 +155,7 @@ extension NotEligible: Sampled {
     var isSampled: Bool {
         switch self {
         case .rollout, .paused, .dialMissing, .appVersion, .condition, .malformedCondition, .users, .unknownRule,
-            .waiting, .blocked, .rolledBackByHand, .transferWaiting, .notReceived, .metered, .incompatible,
+            .waiting, .blocked, .rolledBackByHand, .transferWaiting, .notReceived, .metered, .noRoom, .incompatible,
             .republished,
             .unmet, .breaks, .noPlace, .held, .notChosen, .unapproved:
             true
@@ -208,8 +216,8 @@ extension Condition.Problem: Sampled {
 extension PatchlineApp.Event: Sampled {
     static let samples: [PatchlineApp.Event] = [
         .nothingInstalled, .serving("web 1.4.2", onTrial: false), .serving("web 1.4.2", onTrial: true),
-        .confirmed("web 1.4.2"), .rolledBack(to: "web 1.4.1", from: "web 1.4.2"),
-        .rolledBack(to: nil, from: "web 1.4.2"),
+        .confirmed("web 1.4.2"), .rolledBack(to: "web 1.4.1", from: "web 1.4.2", because: "a script of it failed"),
+        .rolledBack(to: nil, from: "web 1.4.2", because: nil),
         .unproven("web 1.4.2"), .withdrawn(["web", "fix-cart-total"]), .following(channel: "beta"),
         .damaged(["web 1.4.2 app.js"]), .syncing(percent: 40), .synced(isNew: true), .synced(isNew: false),
         .putOff([

@@ -35,7 +35,8 @@ struct DoctorTranscripts {
 
     private let clock: [Diagnosis.Line] = [
         .clock(Sample.time, signedAt: nil), .clock(UTCTime(seconds: 0), signedAt: nil),
-        .clock(Sample.time, signedAt: Sample.after), .clock(Sample.time, signedAt: nil, written: Sample.after),
+        .clock(Sample.time, signedAt: Sample.after), .clock(Sample.time, signedAt: nil, build: Sample.after),
+        .clock(Sample.time, signedAt: nil, written: Sample.after),
     ]
 
     private static func file(_ kind: FileStatus.Kind, _ permissions: FilePermissions) -> FileStatus {
@@ -90,7 +91,8 @@ struct DoctorTranscripts {
     }
 
     private let labels: [Diagnosis.Line] = [
-        .labels(of: Sample.app, size: 1_000), .labels(of: Sample.app, size: Limits.stateFile),
+        .packs(of: Sample.app, count: 3, text: "157 MB"), .labels(of: Sample.app, size: 1_000),
+        .labels(of: Sample.app, size: Limits.stateFile),
     ]
 
     private let tls: [Diagnosis.Line] = [

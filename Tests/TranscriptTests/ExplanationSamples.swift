@@ -48,7 +48,7 @@ extension DeviceReportTranscripts {
             .dial, .resume, .approval(Sample.label), .dialRollout(from: 2_500, to: 3_043),
             .signedRollout(from: 5, to: 10_000), .place,
             .nativePart("5e5e"), .nativePart(nil), .engine("moonPhase"), .readableCondition, .label, .sync,
-            .network(allowance: nil), .network(allowance: 48_294),
+            .network(allowance: nil), .network(allowance: 48_294), .room(68_700_000),
         ]
     }
 }

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHTTP1
+import SystemPackage
 import Testing
 
 @testable import HTTPFiles
@@ -16,6 +17,8 @@ struct HTTPTranscripts {
             .malformed("a body in a GET or HEAD request"),
         ]
         transcript.list("other faults", others.map { "\($0.status.code) \($0.message)" })
+        let files: [OpenFileError] = [.notFound, .failed(.ioError), .shrank]
+        transcript.list("files in the log", files.map(\.description))
         try transcript.check()
     }
 

@@ -1,4 +1,5 @@
 import ChildProcess
+import HTTPFiles
 import AssetServer
 import DeviceOutput
 import PatchFetch
@@ -37,8 +38,18 @@ struct LaunchTranscripts {
         let events: [LocalServer.Event] = [
             .app(.nothingInstalled), .app(.serving(bundle, trial: nil)), .app(.serving(bundle, trial: digits)),
             .app(.following(Sample.beta)), .app(.withdrawn([Sample.patch])), .app(.damaged(["web 1.4.2 app.js"])),
-            .app(.confirmed(bundle)), .app(.rolledBack(to: nil, from: bundle)),
-            .app(.rolledBack(to: bundle, from: bundle)), .app(.unproven(bundle)),
+            .app(.confirmed(bundle)), .app(.rolledBack(to: nil, from: bundle, because: nil)),
+            .app(.rolledBack(to: bundle, from: bundle, because: Setback(reason: .launches))),
+            .app(
+                .rolledBack(
+                    to: bundle,
+                    from: bundle,
+                    because: Setback(
+                        reason: .timer,
+                        error: PageError(message: "Uncaught Error: no cart", source: "/app.js", line: 3, column: 9)
+                    )
+                )
+            ), .app(.unproven(bundle)),
             .app(.bundleMissing(Sample.patch, there: [Sample.script])),
             .app(.scriptFailed(try Self.failure("threw"))), .app(.scriptsLeftOut(page: "/cart", .damagedScript)),
             .app(.parametersChanged(OnlineParameters(app: Sample.app, channel: Sample.channel))),
@@ -120,10 +131,19 @@ struct LaunchTranscripts {
         log += told.take(
             .app(.serving(Selection(number: 4, roleVersion: 7, patches: [Self.tip], entryKeys: .none), trial: nil))
         )
+        for event in log {
+            // A doubled key ends this process: JSONObject.
+            let document = event.json(at: Sample.time, store: "shop", id: "s-1")
+            #expect(throws: Never.self) { try JSON(parsing: document.fileBytes) }
+            #expect(document["id"] == .text("s-1") && document["type"] == .integer(event.type.rawValue))
+        }
         let lines = try log.map { try #require(LogLine($0.logged(at: Sample.time, by: "serve"))) }
         transcript.list("log", lines.map(\.words))
         let digest = LogDigest(Array(lines.prefix(16)))
         transcript.list("status --debug", try Written.lines { digest.print(nil, to: $0) })
+        let failures = LogDigest(lines.filter { $0.event == "trouble" && $0.type == 6 && $0.json["patchId"] == nil })
+        #expect(failures.failuresInARow > 0)
+        transcript.list("status --debug, after failed syncs", try Written.lines { failures.print(nil, to: $0) })
         transcript.list("status --debug, of a new store", try Written.lines { LogDigest([]).print(nil, to: $0) })
         try transcript.check()
     }
@@ -225,7 +245,7 @@ struct DaemonTranscripts {
     @Test func `stands in its transcript, in words and as JSON`() throws {
         var transcript = Transcript("patchsync-run", about: "Lines of patchsync run.")
         var shop = StoreSettings(name: "shop", store: "/var/lib/shop")
-        let address = LocalServer.Address(port: 8_081, token: nil)
+        let address = LocalServer.Address(port: 8_081, token: nil, host: LocalServer.Address.sharedHost)
         let busy = Failure(
             "d.yaml:4 there is no setting 'sync'",
             hint: "did you mean sync-every?",
@@ -238,10 +258,20 @@ struct DaemonTranscripts {
                 try Written.lines { console in
                     let events = DaemonEvents(json: json, out: console, errors: console)
                     let told: [StoreEvent] = [
-                        .made, .differs(["channel (beta, not production)"]), .listening(address),
+                        .made, .differs(["root of trust (another one of version 1)"]),
+                        .follows([
+                            "server https://b.example, before https://a.example", "channel beta, before production",
+                        ]),
+                        .removed, .listening(address),
                         .app(.app(.nothingInstalled)),
                         .proxy("a server is gone"), .trouble(.device(.noStore("/var/lib/shop"))),
-                        .trouble(.server(.portInUse(8_081))), .trouble(.other("no authority")),
+                        .trouble(.portTaken(8_081, by: .store("beta"))),
+                        .trouble(.portTaken(8_081, by: .program(process: 4_711, name: "python3"))),
+                        .trouble(.server(.listener(.portInUse(host: "127.0.0.1", port: 8_081)))),
+                        .trouble(
+                            .server(.listener(.cannotBind(host: "::1", port: 8_081, reason: "Permission denied")))
+                        ),
+                        .trouble(.other("no authority")),
                     ]
                     for event in told { events.take(event, of: shop) }
                     shop.urlFile = "/nowhere/shop.html"
@@ -252,6 +282,8 @@ struct DaemonTranscripts {
                     events.kept(busy)
                     events.unwatched(FileError(.noSpace, .watch, "/etc/patchline"))
                     events.answering(at: "/run/patchline/patchsync.sock")
+                    events.unanswering(Failure("no more descriptors"), isTriedAgain: false)
+                    events.vanished("/run/patchline/patchsync.sock")
                     events.unanswering(Failure(ControlError.answered("/run/patchline/patchsync.sock")))
                 }
             )
@@ -265,6 +297,7 @@ struct DaemonTranscripts {
                 ),
                 Failure.servedAlready(store: "/var/lib/shop", by: 4_711, "shop"),
                 Failure.servedAlready(store: "/var/lib/shop", by: nil, nil), Failure.servedAlready(by: nil, port: nil),
+                Failure(SyncError.notKept(RunCommand.words(of: "shop"))),
             ]
             .map(\.transcript)
         )

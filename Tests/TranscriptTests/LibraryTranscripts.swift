@@ -92,6 +92,7 @@ struct LibraryTranscripts {
             lines.append("\(status.code) \(message)")
         }
         proxy.list("faults", lines)
+        proxy.list("in the log", UpstreamFault.samples.map(\.description))
         try proxy.check()
     }
 
@@ -100,12 +101,15 @@ struct LibraryTranscripts {
 
 extension UpstreamFault: Sampled {
     static let samples: [UpstreamFault] = [
-        .unreachable, .connectTimedOut, .notTrusted, .timedOut, .closed, .malformed, .answer(.outOfOrder),
+        .busy, .tooManyStreams, .unreachable, .connectTimedOut, .notTrusted, .timedOut, .closed, .malformed,
+        .answer(.outOfOrder),
     ]
 
     var isSampled: Bool {
         switch self {
-        case .unreachable, .connectTimedOut, .notTrusted, .timedOut, .closed, .malformed, .answer: true
+        case .busy, .tooManyStreams, .unreachable, .connectTimedOut, .notTrusted, .timedOut, .closed, .malformed,
+            .answer:
+            true
         }
     }
 }

@@ -40,7 +40,7 @@ struct PageTranscripts {
         _ method: HTTPMethod = .GET,
         host: String? = nil
     ) throws -> FileAnswer {
-        var access = Access(token: Self.token)
+        var access = Access(token: Self.token, under: .shared)
         if let host { access.hosts = [host] }
         let parts = target.split(separator: "?").map(String.init)
         let request = FileRequest(

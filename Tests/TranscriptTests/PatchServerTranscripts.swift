@@ -28,10 +28,34 @@ struct PatchServerTranscripts {
         transcript.section("exporting", try said(ExportError.samples))
         transcript.section("records", try said(RecordError.samples))
         transcript.section("listening", try said(FileServerError.samples))
+        let holders = [
+            PortHolder(user: 1_000, process: nil), PortHolder(user: 0, process: (id: 4_711, name: "patchsrv")),
+        ]
+        transcript.section(
+            "a port whose holder is known",
+            holders.map { holder in
+                let error = FileServerError.portInUse(host: "127.0.0.1", port: 8_081)
+                return Failure(error, prefix: "operators-", holder: { _ in holder }).transcript
+            }
+        )
         transcript.section("a server that is asked over HTTP", try said(ServiceError.samples))
         transcript.section("passphrases", try said(PassphraseError.samples))
         transcript.section("settings", SettingsError.samples.map { Failure($0).transcript })
         try transcript.check()
+    }
+
+    /// Lines of `/proc/net/tcp`.
+    @Test func `who has a port is read from sockets that listen`() {
+        let line =
+            "   0: 0100007F:1F91 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 31337 1 0 100 0"
+        let socket = PortHolder.Socket(line: line)
+        #expect(socket?.port == 8_081 && socket?.user == 1_000 && socket?.inode == 31_337)
+        #expect(PortHolder.Socket(line: line.replacing(" 0A ", with: " 01 ")) == nil)
+        #expect(
+            PortHolder.Socket(line: "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt")
+                == nil
+        )
+        #expect(PortHolder.Socket(line: "") == nil)
     }
 
     @Test func `to a command line that it does not understand stands in its transcript`() throws {

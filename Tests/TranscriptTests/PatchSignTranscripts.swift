@@ -3,6 +3,7 @@ import Gateways
 import PatchFetch
 import PatchFormat
 import PatchRelease
+import PatchTrust
 import SystemPackage
 import Testing
 
@@ -28,6 +29,7 @@ struct PatchSignTranscripts {
                 ReleaseReport.words(["a.map"], leftOutOf: Sample.patch),
                 ReleaseReport.words((1...7).map { "\($0).map" }, leftOutOf: Sample.patch),
                 ReleaseReport.words(SignatureCounts(made: 2, kept: 1_000)), PullReport.late,
+                ServerMemory.warning(Sample.server, "neither XDG_STATE_HOME nor HOME names a folder"),
             ] + PackCommand.samples
         )
         try transcript.check()
@@ -80,6 +82,20 @@ struct PatchSignTranscripts {
         do throws(Failure) {
             _ = try ProposedChange.promotion(from: Sample.beta, [share, share])
         } catch { found.append(error) }
+        found.append(TimeOption.clockBehind(UTCTime(seconds: 60)))
+        let steps = [
+            StepBack(label: Sample.label, newest: Sample.named("2.0.0")),
+            StepBack(label: Label(patchID: Sample.script, version: Sample.version), newest: Sample.named("7")),
+        ]
+        do throws(Failure) { try PromotionBack.refuse(steps, in: Sample.channel) } catch { found.append(error) }
+        for (release, targets) in [(Sample.before, Sample.after), (Sample.after, Sample.before)] {
+            let expiry = ReleaseExpiry(
+                release: ReleaseExpiry.Role("production", expires: release),
+                root: Sample.after,
+                targets: targets
+            )
+            do throws(Failure) { try expiry.refuseExpired(at: Sample.time) } catch { found.append(error) }
+        }
         do { _ = try Passphrase([0xFF], from: .terminal).text() } catch let error as Failure { found.append(error) }
         return found
     }

@@ -73,6 +73,7 @@ struct PatchSyncTranscripts {
         "set --store device --metered --allowance 20",
         "set --store device --allowance 2TB",
         "set --store device --limit-rate 999B",
+        "set --store device --reserve 2TB",
         "set --store device --user a --user-file b",
         "set --store device --user-file - --data-file -",
         "set --store device --keep 11",

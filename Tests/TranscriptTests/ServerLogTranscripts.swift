@@ -17,7 +17,9 @@ import Testing
 struct ServerLogTranscripts {
     @Test func `says in its log what its transcript has`() async throws {
         var log = Transcript("patchsrv-log", about: "What a server says in its log, and why it does not start.")
-        let results: [RefreshResult] = [.signed(Self.roles), .failed("the disk is full"), .withoutKey]
+        let results: [RefreshResult] =
+            [.signed(Self.roles), .failed("the disk is full"), .withoutKey, .fresh(signedAt: Sample.time)]
+            + ClockBehind.samples.map { .clockBehind($0) }
         log.list("signing again", results.compactMap(\.line).map { "\($0.0.rawValue): \($0.1)" })
         log.list(
             "a locked key",
@@ -45,6 +47,7 @@ struct ServerLogTranscripts {
             "the log and the folder",
             [
                 ServerLog.notReopened("/var/log/patchsrv.log", FileError.permission(.append, Sample.path)),
+                ServerLog.notOpened("/var/log/patchsrv.log", FileError.permission(.append, Sample.path)),
                 ServeCommand.unmarked(.readOnly(.create, Sample.path)), overdue(.seconds(10)),
             ]
         )
@@ -61,6 +64,7 @@ struct ServerLogTranscripts {
                 ServeCommand.restores(folder, .held(Sample.path, by: 4_711)), RestoreCommand.served(folder, by: nil),
                 RestoreCommand.served(folder, by: 4_711),
                 Failure(.unusable(reason: "it is of an unknown version"), certificate: "tls.pem", key: "tls.key"),
+                Failure(withoutPermissions: "/media/stick/site"),
             ].map(\.transcript)
         )
         try log.check()

@@ -98,7 +98,15 @@ struct ServerReportTranscripts {
             removedDrafts: [6, 7],
             heldBack: [held, turned(row(paused: true))],
             lapses: [.forgotten(held), .free(held), .free(turned(nil))],
-            developersWait: developersWait
+            developersWait: developersWait,
+            endings: [],
+            leftOutPacks: [
+                LeftOutPack(
+                    new: Sample.label,
+                    base: Sample.version,
+                    cost: UpdateCost(pack: 52_460_000, signatures: 0, otherwise: 54_600_000)
+                )
+            ]
         )
         let outcomes: [PublishOutcome] = [
             .published(done),
@@ -184,7 +192,7 @@ struct ServerReportTranscripts {
             Sample.update(1_234, PackSummary(patched: 5, plain: 3, groups: 2)),
             Sample.update(1_234, PackSummary(same: 1_200, substituted: 30, plain: 2, groups: 2)),
             Sample.update(1_234, PackSummary(patched: 1, groups: 1)), Sample.update(1_234, PackSummary(groups: 0)),
-            Sample.update(1_234, nil),
+            Sample.update(1_234, nil), Sample.update(52_460_000, nil),
             Sample.update(nil, nil, isWhole: true), Sample.update(nil, nil),
         ]
         return [
@@ -253,6 +261,7 @@ struct ServerReportTranscripts {
             GarbageCommand.Report(app: Sample.app, tally: tally, items: nil, places: 1),
             GarbageCommand.Report(app: Sample.app, tally: .init(), items: nil, places: 3),
             GarbageCommand.Report(app: Sample.app, tally: .init(), items: nil),
+            GarbageCommand.Report(app: Sample.app, tally: .init(), items: nil, packs: (3, 157_000_000)),
         ]
         return try [true, false].flatMap { dryRun in
             try reports.map { report in text(try Written.lines { report.write(to: $0, dryRun: dryRun) }) }

@@ -23,6 +23,9 @@ extension ServerError: Sampled {
             .setup(document: "timestamp", rule: OnlineKey.rule(.failed("no random numbers"))),
             .notOnlineKey(role: "timestamp", belongsTo: nil), .notOnlineKey(role: "timestamp", belongsTo: "production"),
             .testingKey("timestamp"), .ended(role: "targets", expires: Sample.time, at: Sample.after),
+            .sharedOnlineKey(with: Sample.otherApp),
+            .release(.trust(.expired(role: "production", expires: Sample.time, at: Sample.after))),
+            .release(.trust(.expired(role: "targets", expires: Sample.time, at: Sample.after))),
             .tree(Sample.app, .malformed(FormatError("timestamp", rule: "is not JSON"))),
             .tree(Sample.app, .wrongDigest(name: "snapshot", algorithm: "sha256")),
             .tree(Sample.app, .threshold(role: "targets", valid: 0, needed: 1)),
@@ -33,6 +36,7 @@ extension ServerError: Sampled {
             .exhausted(Sample.app, role: "timestamp"),
         ]
         let nested: [[ServerError]] = [
+            ClockBehind.samples.map { .clockBehind($0) },
             StoreLockError.samples.map { .locked($0) },
             [KeyError.unreadable, .needsPassphrase, .wrongPassphrase, .failed("no random numbers")].map {
                 .key(FilePath("/srv/patchline/apps/\(Sample.app)/online.key"), $0)
@@ -47,11 +51,20 @@ extension ServerError: Sampled {
     var isSampled: Bool {
         switch self {
         case .file, .locked, .unknownApp, .noChannel, .appExists, .malformed, .setup, .key, .notOnlineKey, .testingKey,
-            .ended, .tree, .treeFileMissing, .movedOn, .record, .labelsFull, .release, .republished, .conflict, .dial,
+            .sharedOnlineKey, .ended, .clockBehind, .tree, .treeFileMissing, .movedOn, .record, .labelsFull, .release,
+            .republished, .conflict, .dial,
             .parameters, .trust, .exhausted:
             true
         }
     }
+}
+
+extension ClockBehind {
+    /// Behind a signature, and behind the build.
+    static let samples = [
+        ClockBehind(clock: UTCTime(seconds: 60), signedAt: Sample.time, build: Sample.before),
+        ClockBehind(clock: UTCTime(seconds: 60), signedAt: nil, build: Sample.before),
+    ].compactMap(\.self)
 }
 
 extension PublishConflict: Sampled {

@@ -54,6 +54,8 @@ extension PageLanguage {
         const again = () => {
           if (tagOf.querySelector('script[src="/__patchline/launch.js"][data-reload="never"]') === null) location.reload();
         };
+        // A script that uses no word of the language is registered here, so that its later errors are reported too.
+        tagOf.addEventListener("load", ({ target }) => { if (target?.tagName === "SCRIPT") note(target); }, true);
         const words = (error) => { try { return text(error); } catch { return "it throws"; } };
         /// Where a stack begins, but for the words of the language: whoever said them is meant.
         const beginOf = (error) => {

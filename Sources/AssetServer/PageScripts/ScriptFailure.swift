@@ -60,6 +60,7 @@ package struct ScriptFailure: Equatable, Sendable {
     package init(_ body: [UInt8]) throws(FormatError) {
         let document = "report"
         let fields = try Fields(try JSON.document(body, named: document, limit: Self.limit), of: document)
+        try fields.allow(["launch", "patchId", "version", "fault", "message", "line", "column"])
         launch = try fields.optionalString("launch")
         patchID = try fields.name("patchId")
         version = try fields.name("version")
@@ -77,9 +78,14 @@ extension ScriptFailure {
     package var json: JSON { .fields(members) }
 
     package var members: [(String, JSON?)] {
+        [("patchId", .text(patchID.text)), ("version", .text(version.text))] + details
+    }
+
+    /// The members without the version.
+    package var details: [(String, JSON?)] {
         [
-            ("patchId", .text(patchID.text)), ("version", .text(version.text)), ("fault", .text(fault.rawValue)),
-            ("message", .text(message)), ("line", .integer(line)), ("column", .integer(column)),
+            ("fault", .text(fault.rawValue)), ("message", .text(message)), ("line", .integer(line)),
+            ("column", .integer(column)),
         ]
     }
 }

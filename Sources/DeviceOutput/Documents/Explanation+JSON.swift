@@ -6,11 +6,13 @@ package import Terminal
 extension Explanation {
     /// As `patchsync explain --json` has it.
     ///
-    /// - Parameter configuration: of the device whose list it goes by.
-    package func json(_ configuration: DeviceConfiguration) -> JSON {
+    /// - Parameters:
+    ///   - configuration: of the device whose list it goes by.
+    ///   - failure: the last sync's.
+    package func json(_ configuration: DeviceConfiguration, after failure: SyncFailure? = nil) -> JSON {
         .fields([
             ("app", .text(configuration.app.text)), ("channel", .text(configuration.channel.text)),
-            ("roleVersion", .integer(roleVersion)), ("at", .text(time.description)),
+            ("roleVersion", .integer(roleVersion)), ("at", .text(time.description)), ("lastFailure", failure?.json),
             ("versions", .array(versions.map(\.json))),
         ])
     }

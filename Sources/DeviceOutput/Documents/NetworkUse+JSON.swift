@@ -22,6 +22,21 @@ extension PutOffVersion {
     }
 }
 
+extension NoRoomVersion {
+    /// As events and reports have it.
+    package var members: [(String, JSON?)] {
+        [
+            ("patchId", .text(label.patchID.text)), ("version", .text(label.version.text)),
+            ("needs", .integer(wait.needs)), ("free", .integer(wait.free)), ("reserve", .integer(wait.reserve)),
+        ]
+    }
+}
+
+extension [NoRoomVersion] {
+    /// Nil if there are none.
+    package var json: JSON? { isEmpty ? nil : .array(map { .fields($0.members) }) }
+}
+
 extension PutOffVersions {
     /// As `status` tells it.
     package var told: JSON {

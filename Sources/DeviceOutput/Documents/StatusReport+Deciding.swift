@@ -6,7 +6,8 @@ extension StatusReport {
     /// What people decided on this device, and what they need to know for it.
     func decidingMembers(_ policy: UpdatePolicy) -> [(String, JSON?)] {
         [
-            ("policy", policy.json), ("hold", hold?.json), ("postponed", postponed?.json),
+            ("policy", policy.json), ("hold", hold?.json),
+            ("windowZoneFault", zoneFault.map { .text($0.description) }), ("postponed", postponed?.json),
             ("security", security.isEmpty ? nil : .array(security.map(\.json))),
         ]
     }

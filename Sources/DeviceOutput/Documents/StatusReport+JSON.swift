@@ -13,7 +13,7 @@ extension StatusReport {
         let members: [(String, JSON?)] = [
             ("app", .text(configuration.app.text)), ("channel", .text(configuration.channel.text)),
             ("server", .text(configuration.server.text)), ("phase", .text(phase.rawValue)),
-            ("lastSync", lastSync.map { .text($0.at.description) }),
+            ("lastSync", lastSync.map { .text($0.at.description) }), ("lastFailure", syncFailure?.json),
             ("roleVersion", lastSync.map { .integer($0.roleVersion) }),
             ("appBuild", configuration.appBuild.map { .text($0.text) }),
             ("ownHost", .bool(configuration.host != nil)), ("embedded", embedded(configuration)),
@@ -21,6 +21,10 @@ extension StatusReport {
             (
                 "launch",
                 { if case .trying(_, _, let launch) = machine.state { .text(launch.token.text) } else { nil } }()
+            ),
+            (
+                "pageError",
+                { if case .trying(_, _, let launch) = machine.state { launch.error?.json } else { nil } }()
             ),
             ("unproven", machine.isUnproven ? .bool(true) : nil),
             ("stateFault", fault.map { .fields($0.members) }), ("damagedState", damagedState.map { .text($0.string) }),
@@ -45,14 +49,15 @@ extension StatusReport {
                         .fields([
                             ("patchId", .text(content.patchID.text)), ("version", .text(block.version.text)),
                             ("failures", .integer(block.failures)), ("until", .text(block.until.description)),
-                            ("reason", .text(block.reason.rawValue)),
+                            ("reason", .text(block.reason.rawValue)), ("code", .text(block.reason.code)),
+                            ("pageError", block.error?.json),
                             ("next", retries[content].map { .text($0.rawValue) }),
                         ])
                     }
                 )
             ),
             ("transfers", transfersJSON), ("unfit", unfitJSON), ("network", configuration.network.json),
-            ("putOff", putOff.rows.isEmpty ? nil : putOff.told),
+            ("putOff", putOff.rows.isEmpty ? nil : putOff.told), ("noRoom", noRoom.json),
             (
                 "passedOver",
                 .array(

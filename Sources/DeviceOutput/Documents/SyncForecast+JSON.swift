@@ -4,10 +4,11 @@ package import PatchSync
 package import Terminal
 
 extension SyncForecast {
-    /// As of the sync: 3 when something is refused, or the server has been behind for a day; else 0, whether there is
-    /// something new or not.
+    /// As of the sync: 3 when something is refused, or the server has been behind for a day; 6 when a version does not fit on the
+    /// disk; else 0, whether there is something new or not.
     package var exitCode: ExitCode {
-        refused.isEmpty && republished.isEmpty && staleMirror?.isOverdue != true ? .done : .refused
+        guard refused.isEmpty && republished.isEmpty && staleMirror?.isOverdue != true else { return .refused }
+        return noRoom.isEmpty ? .done : .disk
     }
 
     private var republished: [Decision.PassedOver] {
@@ -22,6 +23,7 @@ extension SyncForecast {
                 ("bytes", size.bytes.map { .integer($0) }), ("exact", .bool(size.isExact)),
                 ("saved", .integer(saved)), ("patches", .array(rows.map(\.json))),
                 ("putOff", putOff.isEmpty ? nil : .array(putOff.map(\.json))),
+                ("noRoom", noRoom.json),
                 ("trial", isTrial ? .bool(true) : nil), ("unasked", isUnasked ? .bool(true) : nil),
                 ("refused", refusedJSON),
             ] + offerMembers
@@ -37,6 +39,7 @@ extension TransferCost.Way {
         case .file: "file"
         case .packs: "packs"
         case .wholePack: "whole"
+        case .packRanges: "parts"
         case .singleObjects: "objects"
         case .open: "open"
         }

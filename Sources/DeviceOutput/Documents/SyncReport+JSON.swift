@@ -6,7 +6,8 @@ import SystemPackage
 
 extension SyncReport {
     /// 0 when everything is as listed, 3 when something was refused by its signature or digest, or the server has been
-    /// behind for a day, and nothing else failed; 9 when patches failed in other ways.
+    /// behind for a day, and nothing else failed; 6 when versions do not fit on the disk, and nothing else failed; 9 when
+    /// patches failed in other ways.
     package var exitCode: ExitCode {
         let isOverdue = staleMirror?.isOverdue == true
         guard !isComplete || isOverdue else { return .done }
@@ -15,7 +16,7 @@ extension SyncReport {
         let codes = Set(
             failures.map(\.error.exitCode) + (isRefused ? [.refused] : []) + (isUnwritable ? [.malformed] : [])
         )
-        return codes == [.refused] ? .refused : .partial
+        return codes == [.refused] ? .refused : codes == [.disk] ? .disk : .partial
     }
 
     /// As `patchsync sync --json` has it.
@@ -32,6 +33,7 @@ extension SyncReport {
                 ("transferred", .integer(bytesTransferred)),
                 ("packs", packs.isEmpty ? nil : .array(packs.map(\.json))),
                 ("putOff", putOff.isEmpty ? nil : .array(putOff.map(\.json))),
+                ("noRoom", noRoom.json),
                 (
                     "patches",
                     .array(

@@ -13,6 +13,7 @@ package protocol TellsOffer {
     var mirrors: [MirrorFault] { get }
     var staleMirror: StaleMirror? { get }
     var putOff: [PutOffVersion] { get }
+    var noRoom: [NoRoomVersion] { get }
 }
 
 extension SyncReport: TellsOffer {}

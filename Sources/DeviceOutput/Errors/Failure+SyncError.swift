@@ -34,6 +34,7 @@ extension SyncError {
         case .nothingPending, .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .heldBack, .trialRunning,
             .waitsForTrial:
             .failed
+        case .noRoom: .disk
         case .blacklisted, .incompatible: .refused
         }
     }
@@ -47,7 +48,11 @@ extension SyncError {
         case .fetch(.encoded):
             "a proxy on the way packs answers that it was not asked to pack; https:// keeps it out. What is installed keeps "
                 + "running."
-        case .fetch(.webPage): "a network that wants a login first answers so. What is installed keeps running."
+        case .fetch(.webPage):
+            "a captive portal or proxy may answer in the server's place: \(Interception.hint). What is installed keeps running."
+        case .fetch(.intercepted(_, .redirect)):
+            "\(Interception.hint). If the server has moved: `patchsync switch --server URL`. What is installed keeps running."
+        case .fetch(.intercepted): "\(Interception.hint). What is installed keeps running."
         case .fetch(.answer):
             "whoever answers there, or on the way there, speaks no HTTP; a --mirror is asked too. What is installed keeps "
                 + "running."
@@ -98,8 +103,15 @@ extension SyncError {
         case .notKept: "the daemon tries again by itself; its output and `patchsync log` say what was wrong."
         case .trialRunning:
             "confirm it with `patchsync confirm --launch-file FILE`, or wait for a newer release in this channel."
+        case .noRoom:
+            "free some space on this disk; the next sync takes it. `patchsync set --reserve` changes the reserve."
         case .file(.noSpace): "free some space and run the same command again; nothing is lost."
-        case .file(.permission), .file(.readOnly): "the store must be writable by the user that runs patchsync."
+        case .file(.cannotLink):
+            "a store needs a file system with hard links and permissions, such as ext4, XFS or Btrfs; FAT and exFAT have neither."
+        case .file(.permission):
+            "the store and its files must belong to the user that runs patchsync; `patchsync doctor`, as root, names those that "
+                + "do not, and how to give them back."
+        case .file(.readOnly): "the store must be writable by the user that runs patchsync."
         case .unreadable: "nothing was changed; what is installed keeps running."
         case .file, .lock, .format: nil
         }
@@ -109,9 +121,10 @@ extension SyncError {
 extension TLSFault {
     fileprivate var hint: String {
         switch self {
-        case .wrongHostName: "use the name that the certificate is for, or give the server one for its name."
+        case .wrongHostName:
+            "use the name that the certificate is for, or give the server one for its name; in a network that wants a login, log in."
         case .unknownIssuer:
-            "name its authority with `set --ca`, or install it in the system; else somebody may be in between."
+            "name its authority with `set --ca`, or install it in the system; else a captive portal or proxy answers in its place."
         case .expired: "the server needs a new certificate; or this device's clock is ahead."
         case .notYetValid: "look at this device's clock."
         case .notTLS: "use http://, or the port where the server speaks TLS."

@@ -1,3 +1,4 @@
+import AssetServer
 import PatchChoice
 package import PatchFormat
 import PatchSync
@@ -55,6 +56,8 @@ extension DeviceEvent {
 
     private var members: [(String, JSON?)] {
         switch what {
+        // The version of a failed script is a member of every event that has one: ``labelMembers``.
+        case .told(.app(.scriptFailed(let failure))): failure.details
         case .told(let event): ServeEvent.told(of: event).first?.members ?? []
         case .failed(let failure): [("error", .text("\(failure.patchID) \(failure.version): \(failure.error)"))]
         case .awaiting(let version): version.security.map { [("security", $0.json)] } ?? []
@@ -69,7 +72,12 @@ extension DeviceEvent {
     }
 
     private func data(withText: Bool) -> JSON? {
-        if isRollback { return .fields([("rollback", .bool(true))]) }
+        if isRollback {
+            return .fields([
+                ("rollback", .bool(true)), ("reason", setback.map { .text($0.reason.code) }),
+                ("pageError", setback?.error?.json),
+            ])
+        }
         guard case .asked(let asked) = what else { return nil }
         switch asked.question {
         case .share(let share): return .fields([("isHit", .bool(asked.isHit)), ("gray", .integer(share))])

@@ -39,7 +39,9 @@ package struct ServeEvent: Sendable {
                     ]
                 )
             ]
-                + report.failures.map { trouble("\($0.patchID) \($0.version): \($0.error.description)") }
+                + report.noRoom.map { ServeEvent("noRoom", $0.members) }
+                + report.failures.filter { if case .noRoom = $0.error { false } else { true } }
+                .map { trouble("\($0.patchID) \($0.version): \($0.error.description)") }
         case .synced(.failure(let error)): [trouble("sync: \(error.description)")]
         case .parametersTrouble(let error): [trouble("the last good parameters stay: \(error.description)")]
         }
@@ -60,7 +62,8 @@ package struct ServeEvent: Sendable {
         case .withdrawn(let ids): ServeEvent("withdrawn", [("patches", .array(ids.map { .text($0.text) }))])
         case .damaged(let files): ServeEvent("damaged", [("files", .array(files.map { .text($0) }))])
         case .confirmed(let selection): ServeEvent("confirmed", [("patches", selection.told)])
-        case .rolledBack(let good, let bad): ServeEvent("rolledBack", [("to", good?.told), ("from", bad.told)])
+        case .rolledBack(let good, let bad, let setback):
+            ServeEvent("rolledBack", [("to", good?.told), ("from", bad.told)] + (setback?.members ?? []))
         case .unproven(let selection): ServeEvent("unproven", [("patches", selection.told)])
         case .scriptFailed(let failure): ServeEvent("scriptFailed", failure.members)
         case .scriptsLeftOut(let page, let reason):

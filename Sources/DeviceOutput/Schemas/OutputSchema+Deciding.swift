@@ -20,7 +20,7 @@ extension OutputSchema {
                   "items": {"type": "string"},
                   "description": "The hours in which they start: `mon-fri 02:00-04:00`; none: at any time."
                 },
-                "windowZone": {"type": "string", "description": "The clock of these hours: UTC, +01:00."}
+                "windowZone": {"type": "string", "description": "The clock of these hours: UTC, +01:00, Europe/Berlin, local."}
               }
             },
             "hold": {
@@ -29,11 +29,16 @@ extension OutputSchema {
               "required": ["code", "until"],
               "properties": {
                 "code": {
-                  "enum": ["postponed", "window"],
-                  "description": "postponed: somebody put it off; window: it is outside the owner's hours."
+                  "enum": ["postponed", "window", "zoneUnreadable"],
+                  "description": "postponed: somebody put it off; window: it is outside the owner's hours; \#
+        zoneUnreadable: the time zone of these hours cannot be read, and is tried again at `until`."
                 },
                 "until": {"$ref": "#/$defs/time"}
               }
+            },
+            "windowZoneFault": {
+              "type": "string",
+              "description": "Why the time zone of the windows cannot be read; new versions wait meanwhile."
             },
             "postponed": {
               "type": "object",

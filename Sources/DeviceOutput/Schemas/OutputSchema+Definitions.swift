@@ -1,4 +1,45 @@
 extension OutputSchema {
+    /// The first error of a page on trial.
+    static let pageError = #"""
+        "pageError": {
+              "type": "object",
+              "description": "The first error of a page on trial, or of a script, as the browser words it.",
+              "required": ["message", "line", "column"],
+              "properties": {
+                "message": {"type": "string", "maxLength": 300},
+                "source": {"type": "string", "maxLength": 200, "description": "The script's path."},
+                "line": {"type": "integer", "minimum": 0, "description": "From 1; 0 if unknown."},
+                "column": {"type": "integer", "minimum": 0}
+              }
+            }
+        """#
+
+    /// The failure of the last sync, as `status` and `explain` tell it.
+    static let syncFailure = #"""
+        "syncFailure": {
+              "type": "object",
+              "description": "The last sync failed; missing after a successful one.",
+              "required": ["at", "since", "inARow", "code", "reason", "error"],
+              "properties": {
+                "at": {"$ref": "#/$defs/time", "description": "Of the last failure."},
+                "since": {"$ref": "#/$defs/time", "description": "Of the first failure of this row."},
+                "inARow": {"type": "integer", "minimum": 1, "description": "How many syncs failed one after the other."},
+                "code": {
+                  "enum": [
+                    "diskFull", "noRoom", "notWritable", "diskFailed", "storeDamaged", "nameUnknown", "noConnection",
+                    "noAnswer", "busy", "webPage", "redirected", "noHTTP", "certificateName", "certificateUntrusted",
+                    "certificateExpired", "certificateEarly", "pinned", "noTLS", "serverFailed", "notFound", "altered",
+                    "rolesExpired", "serverBehind", "noChannel", "other"
+                  ]
+                },
+                "reason": {"type": "string", "description": "The code in words."},
+                "error": {"type": "string", "description": "The error's sentence."},
+                "patchId": {"type": "string", "description": "The version that could not be fetched, if the sync itself went on."},
+                "version": {"type": "string"}
+              }
+            }
+        """#
+
     /// What the documents of `status` and `sync` both define, below `$defs`.
     ///
     /// Its lines but the first are indented as they are there.

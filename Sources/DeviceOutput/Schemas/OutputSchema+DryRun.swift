@@ -47,10 +47,10 @@ extension OutputSchema {
         there is nothing to do; putOff: it waits for a network that is not metered, and does not count."
                   },
                   "way": {
-                    "enum": ["none", "file", "packs", "whole", "objects", "open"],
+                    "enum": ["none", "file", "packs", "whole", "parts", "objects", "open"],
                     "description": "none: all of it is here; file: the text of a script; packs: from a version that \#
-        is here; whole: the pack of the whole bundle; objects: what is missing, one by one; open: its manifest, \#
-        which tells what else is missing."
+        is here; whole: the pack of the whole bundle, or the rest of it; parts: the parts of that pack that hold the missing \#
+        files; objects: the missing files, one by one; open: its manifest, which names the missing files."
                   },
                   "from": {"type": "string", "description": "The version that is here, which packs lead on from."},
                   "packs": {
@@ -78,6 +78,7 @@ extension OutputSchema {
               "description": "What a sync would stage, or make whole again."
             },
             \#(putOffProperty),
+            \#(noRoomProperty),
             "trial": {
               "const": true,
               "description": "A trial runs: nothing new is taken before it is decided."

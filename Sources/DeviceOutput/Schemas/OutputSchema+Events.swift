@@ -56,7 +56,10 @@ extension OutputSchema {
               "properties": {
                 "event": {"const": "rolledBack"},
                 "to": {"type": "array", "items": {"$ref": "#/$defs/version"}},
-                "from": {"type": "array", "items": {"$ref": "#/$defs/version"}}
+                "from": {"type": "array", "items": {"$ref": "#/$defs/version"}},
+                "reason": {"enum": ["startupTimer", "launchLimit", "scriptFailed", "byHand"]},
+                "why": {"type": "string", "description": "The reason in words."},
+                "pageError": {"$ref": "#/$defs/pageError"}
               }
             },
             {
@@ -219,12 +222,32 @@ extension OutputSchema {
             },
             {
               "type": "object",
+              "description": "A version does not fit on the disk. The served version stays.",
+              "required": ["event", "patchId", "version", "needs", "free", "reserve"],
+              "properties": {
+                "event": {"const": "noRoom"},
+                "patchId": {"type": "string"},
+                "version": {"type": "string"},
+                "needs": {"type": "integer", "minimum": 0, "description": "Bytes that it still needs on the disk."},
+                "free": {"type": "integer", "minimum": 0},
+                "reserve": {"type": "integer", "minimum": 0, "description": "Bytes that downloads leave free."}
+              }
+            },
+            {
+              "type": "object",
+              "description": "Lines that could not be written before this one: the disk was full, or the reader was gone.",
+              "required": ["event", "count"],
+              "properties": {"event": {"const": "linesLost"}, "count": {"type": "integer", "minimum": 1}}
+            },
+            {
+              "type": "object",
               "description": "In words; what is served stays.",
               "required": ["event", "error"],
               "properties": {"event": {"const": "trouble"}, "error": {"type": "string"}}
             }
           ],
           "$defs": {
+            \#(pageError),
             "launch": {
               "type": "string",
               "description": "The token of a launch on trial, for `patchsync confirm`.",

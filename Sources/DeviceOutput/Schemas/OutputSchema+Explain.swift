@@ -14,6 +14,7 @@ extension OutputSchema {
             "channel": {"type": "string"},
             "roleVersion": {"type": "integer", "minimum": 1, "description": "The list that it goes by."},
             "at": {"$ref": "#/$defs/time", "description": "As if it were then."},
+            "lastFailure": {"$ref": "#/$defs/syncFailure"},
             "versions": {
               "type": "array",
               "description": "Each listed version, or those that were asked for, in list order.",
@@ -79,6 +80,7 @@ extension OutputSchema {
             }
           },
           "$defs": {
+            \#(syncFailure),
             "code": {"type": "string", "pattern": "^[a-zA-Z]+$"},
             "time": {
               "type": "string",

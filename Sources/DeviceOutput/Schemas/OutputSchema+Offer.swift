@@ -82,6 +82,25 @@ extension OutputSchema {
             }
         """#
 
+    /// Versions that do not fit on the disk.
+    static let noRoomProperty = #"""
+        "noRoom": {
+              "type": "array",
+              "items": {
+                "type": "object",
+                "required": ["patchId", "version", "needs", "free", "reserve"],
+                "properties": {
+                  "patchId": {"type": "string"},
+                  "version": {"type": "string"},
+                  "needs": {"type": "integer", "minimum": 0, "description": "Bytes that it still needs on the disk."},
+                  "free": {"type": "integer", "minimum": 0, "description": "Bytes that are free."},
+                  "reserve": {"type": "integer", "minimum": 0, "description": "Bytes that downloads leave free."}
+                }
+              },
+              "description": "Versions that do not fit on the disk."
+            }
+        """#
+
     /// What waits for another network.
     static let putOffProperty = #"""
         "putOff": {

@@ -29,7 +29,8 @@ extension OutputSchema {
               "description": "Nothing is installed; what runs is confirmed; something waits; what runs is on \#
         trial."
             },
-            "lastSync": {"$ref": "#/$defs/time"},
+            "lastSync": {"$ref": "#/$defs/time", "description": "The last sync that succeeded."},
+            "lastFailure": {"$ref": "#/$defs/syncFailure"},
             "roleVersion": {
               "type": "integer",
               "minimum": 1,
@@ -53,6 +54,7 @@ extension OutputSchema {
               }
             },
             "launch": {"$ref": "#/$defs/launch"},
+            "pageError": {"$ref": "#/$defs/pageError"},
             "unproven": {
               "const": true,
               "description": "What runs was not confirmed in its time and stays, for there is nothing to go \#
@@ -105,13 +107,18 @@ extension OutputSchema {
               "type": "array",
               "items": {
                 "type": "object",
-                "required": ["patchId", "version", "failures", "until", "reason", "next"],
+                "required": ["patchId", "version", "failures", "until", "reason", "code", "next"],
                 "properties": {
                   "patchId": {"type": "string"},
                   "version": {"type": "string"},
                   "failures": {"type": "integer", "minimum": 1},
                   "until": {"$ref": "#/$defs/time"},
                   "reason": {"type": "string", "description": "Why, in words."},
+                  "code": {
+                    "enum": ["startupTimer", "launchLimit", "scriptFailed", "byHand"],
+                    "description": "The same for programs."
+                  },
+                  "pageError": {"$ref": "#/$defs/pageError"},
                   "next": {
                     "enum": ["waits", "blocked", "free", "onTrial", "notListed"],
                     "description": "waits: taken after `until`, or by `sync --retry-failed`; blocked: taken \#
@@ -182,6 +189,7 @@ extension OutputSchema {
               },
               "description": "Versions that the last sync left for a network that is not metered."
             },
+            \#(noRoomProperty),
             "withdrawn": {
               "type": "array",
               "description": "What runs and goes at the next launch.",
@@ -258,6 +266,8 @@ extension OutputSchema {
               "description": "The token of a launch on trial, for `patchsync confirm`.",
               "pattern": "^[0-9a-f]{32}$"
             },
+            \#(syncFailure),
+            \#(pageError),
             \#(definitions)
           }
         }

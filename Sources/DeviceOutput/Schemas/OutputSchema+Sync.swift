@@ -66,6 +66,7 @@ extension OutputSchema {
               "description": "Bundles that came by a pack from a version that was here."
             },
             \#(putOffProperty),
+            \#(noRoomProperty),
             "patches": {
               "type": "array",
               "items": {

@@ -19,6 +19,8 @@ package struct MeteorRecord: Equatable, Sendable {
     package private(set) var pending: String?
     /// The last version that said that it had started.
     package private(set) var lastKnownGood: String?
+    /// The label of the host under which pages are served; a secret, and the same for every build of the app.
+    package var host: String?
     /// Did not start once.
     package private(set) var failedOnce: Set<String> = []
     /// Did not start twice.
@@ -33,7 +35,11 @@ package struct MeteorRecord: Equatable, Sendable {
     ///
     /// - Parameter held: the versions whose files are on the disk.
     package func launched(initial: String, holding held: Set<String>) -> MeteorRecord {
-        guard initial == self.initial else { return MeteorRecord(initial: initial) }
+        guard initial == self.initial else {
+            var next = MeteorRecord(initial: initial)
+            next.host = host
+            return next
+        }
         var next = self
         let held = held.union([initial])
         next.current = [pending, current, lastKnownGood].compactMap { $0 }.first(where: held.contains) ?? initial
@@ -102,6 +108,7 @@ extension MeteorRecord {
         .fields([
             ("format", .text(Self.format)), ("initial", .text(initial)), ("current", .text(current)),
             ("pending", pending.map { .text($0) }), ("lastKnownGood", lastKnownGood.map { .text($0) }),
+            ("host", host.map { .text($0) }),
             ("failedOnce", .array(failedOnce.sorted().map { .text($0) })),
             ("blacklisted", .array(blacklisted.sorted().map { .text($0) })),
         ])
@@ -115,6 +122,7 @@ extension MeteorRecord {
         current = try fields.string("current")
         pending = try fields.optionalString("pending")
         lastKnownGood = try fields.optionalString("lastKnownGood")
+        host = try fields.optionalString("host")
         failedOnce = Set(try fields.strings("failedOnce", limit: Self.most))
         blacklisted = Set(try fields.strings("blacklisted", limit: Self.most))
     }

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import NIOConcurrencyHelpers
 import NIOCore
 
 extension ClientGroup {
@@ -25,7 +26,9 @@ extension ClientGroup {
 
     /// Who made the connection, on this machine.
     private static func user(of channel: any Channel) -> UInt32? {
-        guard let client = channel.remoteAddress, let server = channel.localAddress else { return nil }
+        guard let server = channel.localAddress else { return nil }
+        if case .unixDomainSocket = server { return peer(of: channel) }
+        guard let client = channel.remoteAddress else { return nil }
         return unsafe client.withSockAddr { (client, _) -> UInt32? in
             unsafe server.withSockAddr { (server, _) -> UInt32? in
                 var user: UInt32 = 0
@@ -33,4 +36,24 @@ extension ClientGroup {
             }
         }
     }
+
+    /// The user of the process that connected to a local socket, at the time of its connect(2) (unix(7), SO_PEERCRED).
+    private static func peer(of channel: any Channel) -> UInt32? {
+        guard let socket = channel as? any SocketOptionProvider else { return nil }
+        let found = NIOLockedValueBox<UInt32?>(nil)
+        let answer: EventLoopFuture<PeerCredentials> = socket.unsafeGetSocketOption(
+            level: .socket,
+            name: NIOBSDSocket.Option(rawValue: SO_PEERCRED)
+        )
+        // On the connection's event loop, so that it is answered before this returns.
+        answer.whenSuccess { peer in found.withLockedValue { $0 = peer.user } }
+        return found.withLockedValue(\.self)
+    }
+}
+
+/// `struct ucred` of the kernel.
+private struct PeerCredentials: Sendable {
+    var process: Int32 = 0
+    var user: UInt32 = 0
+    var group: UInt32 = 0
 }

@@ -48,6 +48,8 @@ struct Room {
         var group: Int?
         /// The client whose request a proxy's connection carries.
         var guest: Int?
+        /// The group that the tunnel is counted for.
+        var tunnelGroup: Int?
         var isKnown = false
         var isInLine = false
         /// The time of joining the line, as a count.
@@ -59,6 +61,7 @@ struct Room {
         var count = 0
         /// Of these, connections that have shown no right, and requests through proxies.
         var strangers = 0
+        var tunnels = 0
         var line = Line()
     }
 
@@ -105,8 +108,8 @@ struct Room {
         guard holds(place) else { return }
         let slot = place.slot
         leaveLine(slot)
+        if slots[slot].activity == .tunnel { endTunnel(of: slot) }
         endRequest(of: slot)
-        if slots[slot].activity == .tunnel { tunnels -= 1 }
         if let group = slots[slot].group {
             groups[group].count -= 1
             if !slots[slot].isKnown { addStrangers(-1, to: group) }
@@ -126,15 +129,14 @@ struct Room {
     func activity(of place: Place) -> Activity? { holds(place) ? slots[place.slot].activity : nil }
 
     /// - Parameter isKnown: whether it has shown its right by now.
-    /// - Returns: false when the place is another's, or there are too many tunnels.
+    /// - Returns: false when the place is another's, or there are too many tunnels, in all or of its group.
     mutating func set(_ place: Place, _ activity: Activity, isKnown: Bool) -> Bool {
         guard holds(place) else { return false }
         let slot = place.slot
         switch (slots[slot].activity == .tunnel, activity == .tunnel) {
         case (false, true):
-            guard tunnels < rule.tunnels else { return false }
-            tunnels += 1
-        case (true, false): tunnels -= 1
+            guard beginTunnel(of: slot) else { return false }
+        case (true, false): endTunnel(of: slot)
         case (true, true), (false, false): break
         }
         if isKnown != slots[slot].isKnown { recognise(slot, isKnown) }
@@ -166,6 +168,25 @@ struct Room {
         groups[group].count += 1
         addStrangers(1, to: group)
         return true
+    }
+
+    private mutating func beginTunnel(of slot: Int) -> Bool {
+        let (tunnelRule, group) = (rule.tunnelRule, slots[slot].guest ?? slots[slot].group)
+        guard tunnels < tunnelRule.limit else { return false }
+        if let group {
+            let isShort = tunnels >= tunnelRule.limit - tunnelRule.reserve
+            guard !isShort || groups[group].tunnels < tunnelRule.share else { return false }
+            groups[group].tunnels += 1
+        }
+        slots[slot].tunnelGroup = group
+        tunnels += 1
+        return true
+    }
+
+    private mutating func endTunnel(of slot: Int) {
+        tunnels -= 1
+        if let group = slots[slot].tunnelGroup { groups[group].tunnels -= 1 }
+        slots[slot].tunnelGroup = nil
     }
 
     private mutating func endRequest(of slot: Int) {

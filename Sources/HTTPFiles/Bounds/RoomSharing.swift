@@ -4,7 +4,7 @@ package enum RoomSharing: Equatable, Sendable {
     ///
     /// - trustedProxies: whose word counts for who asks; they have no share themselves.
     case byAddress(trustedProxies: TrustedProxies)
-    /// Among the users of this machine, as the system tells them (sock_diag(7)): whoever runs this process, and root,
+    /// Among the users of this machine, as the system tells them (sock_diag(7), SO_PEERCRED of unix(7)): whoever runs this process, and root,
     /// have no share, and nobody has whom the system does not tell.
     ///
     /// - strangers: connections of each other user that have shown no right to be here, whether room is short or not; nil
@@ -18,6 +18,9 @@ enum ClientGroup: Hashable, Sendable {
     case user(UInt32)
     /// Without a share: ourselves, a trusted proxy, whoever the system does not tell.
     case boundless
+
+    /// Another user of this machine; nil for all others.
+    var user: UInt32? { if case .user(let id) = self { id } else { nil } }
 
     /// For a line of a log.
     var text: String {

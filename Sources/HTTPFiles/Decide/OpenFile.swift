@@ -13,6 +13,16 @@ enum OpenFileError: Error, Equatable, Sendable {
     case shrank
 }
 
+extension OpenFileError: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .notFound: "it is not a regular file below its folder, or not there"
+        case .failed(let error): "\(error)"
+        case .shrank: "it became shorter while it was read"
+        }
+    }
+}
+
 /// A regular file, opened once: the measured file is the one that is read, whatever happens to its name meanwhile.
 ///
 /// This file is the module's disk adapter, and with ``ClientGroup`` the only one with `unsafe`. A class, because the

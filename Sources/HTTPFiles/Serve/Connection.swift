@@ -162,7 +162,10 @@ struct Connection {
                 let body = try await receiveBody(framing, expectsContinue: expectsContinue)
                 guard connections.begin(place, right) else { return false }
                 since = .now
-                switch await exchange.reply(to: request.from(channel, right).with(body: body), by: decision) {
+                switch await exchange.reply(
+                    to: request.from(channel, handover.group, right).with(body: body),
+                    by: decision
+                ) {
                 case .response(let whole): response = whole
                 case .tunnel(let tunnel): return await run(tunnel, for: head)
                 }
@@ -172,7 +175,12 @@ struct Connection {
                     expectsContinue: expectsContinue,
                     pace: configuration.sendingPace(of: decision.intake)
                 )
-                return try await answer(head, request.from(channel, right), by: decision, streaming: body)
+                return try await answer(
+                    head,
+                    request.from(channel, handover.group, right),
+                    by: decision,
+                    streaming: body
+                )
             }
         } catch {
             response = Response(error)

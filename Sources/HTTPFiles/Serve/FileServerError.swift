@@ -8,3 +8,13 @@ package enum FileServerError: Error, Equatable, Sendable {
 
     package static let listenerClosed = FileServerError.listenerFailed(reason: "it was closed")
 }
+
+extension FileServerError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .portInUse(let host, let port): "port \(port) of \(host) is taken by another program"
+        case .cannotBind(let host, let port, let reason): "cannot listen on port \(port) of \(host): \(reason)"
+        case .listenerFailed(let reason): "the listening socket broke: \(reason)"
+        }
+    }
+}

@@ -22,6 +22,9 @@ package struct FileRequest: Sendable {
     /// The address at the other end of the connection, without its port; nil where an answer is prepared, which is
     /// everybody's, and where it is unknown.
     package private(set) var remoteAddress: String?
+    /// The other user of this machine that asks, where connections are shared out by user; nil for this process's own user,
+    /// for root, and where it is unknown.
+    package private(set) var user: UInt32?
     /// Where a source says that a right was shown; nil for a request that did not come over a connection.
     package private(set) var right: ShownRight?
 
@@ -80,8 +83,9 @@ package struct FileRequest: Sendable {
         return request
     }
 
-    func from(_ channel: any Channel, _ right: ShownRight) -> FileRequest {
+    func from(_ channel: any Channel, _ group: ClientGroup, _ right: ShownRight) -> FileRequest {
         var request = with(right)
+        request.user = group.user
         request.remoteAddress = channel.remoteAddress?.ipAddress
         return request
     }

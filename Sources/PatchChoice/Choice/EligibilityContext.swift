@@ -16,6 +16,8 @@ package struct EligibilityContext: Sendable {
     package var notReceived: Set<PatchContent> = []
     /// Versions that wait for another network.
     package var putOff: [PatchContent: MeteredWait] = [:]
+    /// Versions that do not fit on the disk.
+    package var noRoom: [PatchContent: RoomWait] = [:]
     /// Versions that somebody approved of.
     package var approved = ApprovedVersions()
     /// Where nobody is asked.
@@ -56,7 +58,9 @@ package struct EligibilityContext: Sendable {
             guard let current, current.channel == nil, current.version == entry.version else { return nil }
             return current.fingerprint.sha256 == entry.fingerprint.sha256 ? nil : .republished
         case .appVersion, .knownRules, .condition, .users: return ruleObstacle(to: entry, by: rule)
-        case .arrival: return notReceived.contains(entry.content) ? .notReceived : nil
+        case .arrival:
+            if let wait = noRoom[entry.content] { return .noRoom(wait) }
+            return notReceived.contains(entry.content) ? .notReceived : nil
         case .network: return putOff[entry.content].map { .metered($0) }
         case .nativePart:
             guard let platform = device.platform, unfit.contains(entry.content, for: platform) else { return nil }

@@ -15,6 +15,7 @@ extension NotEligible {
         case .transferWaiting: "transferWaiting"
         case .notReceived: "notReceived"
         case .metered: "metered"
+        case .noRoom: "noRoom"
         case .incompatible: "incompatible"
         case .republished: "republished"
         case .unmet: "unmet"

@@ -24,6 +24,8 @@ package indirect enum NotEligible: Equatable, Sendable {
     case notReceived
     /// It waits for a network on which bytes cost nothing; versions below it are not considered either.
     case metered(MeteredWait)
+    /// It does not fit on the disk; versions below it are not considered either.
+    case noRoom(RoomWait)
     /// Its manifest fits another native part.
     case incompatible(Platform)
     /// This label is installed with other bytes.
@@ -66,7 +68,7 @@ extension NotEligible {
     /// Whether the version before stays although it is no longer listed: its replacement is no good here.
     var keepsTheOld: Bool {
         switch self {
-        case .waiting, .blocked, .rolledBackByHand, .transferWaiting, .notReceived, .metered, .incompatible,
+        case .waiting, .blocked, .rolledBackByHand, .transferWaiting, .notReceived, .metered, .noRoom, .incompatible,
             .republished, .unapproved:
             true
         case .unmet(_, let because): because?.keepsTheOld ?? false
@@ -86,7 +88,7 @@ extension NotEligible {
     /// Whether it did not arrive, and may the next time.
     var isOfTheNetwork: Bool {
         switch self {
-        case .notReceived, .metered, .transferWaiting: true
+        case .notReceived, .metered, .noRoom, .transferWaiting: true
         default: false
         }
     }
@@ -94,7 +96,7 @@ extension NotEligible {
     /// Whether it is the one that this device is to have next: no version below it is taken in its place.
     var isDue: Bool {
         switch self {
-        case .notReceived, .metered: true
+        case .notReceived, .metered, .noRoom: true
         default: false
         }
     }
@@ -115,8 +117,8 @@ extension NotEligible {
     /// Whether the reason may pass by itself, so that the version's history is worth keeping.
     var isPostponed: Bool {
         switch self {
-        case .waiting, .transferWaiting, .notReceived, .metered, .paused, .dialMissing, .noPlace, .held, .notChosen,
-            .unapproved:
+        case .waiting, .transferWaiting, .notReceived, .metered, .noRoom, .paused, .dialMissing, .noPlace, .held,
+            .notChosen, .unapproved:
             true
         case .unmet(_, let because): because?.isPostponed ?? false
         case .blocked, .rolledBackByHand, .rollout, .appVersion, .condition, .malformedCondition, .users, .unknownRule,
@@ -130,7 +132,8 @@ extension NotEligible {
     /// Whether the reason is this device's history with the version, not a rule about devices.
     package var isOfThisDevice: Bool {
         switch self {
-        case .waiting, .blocked, .rolledBackByHand, .transferWaiting, .notReceived, .metered, .incompatible: true
+        case .waiting, .blocked, .rolledBackByHand, .transferWaiting, .notReceived, .metered, .noRoom, .incompatible:
+            true
         case .rollout, .paused, .dialMissing, .appVersion, .condition, .malformedCondition, .users, .unknownRule,
             .republished, .unmet, .breaks, .noPlace, .held, .notChosen, .unapproved:
             false
@@ -161,6 +164,7 @@ extension NotEligible: CustomStringConvertible {
             "could not be fetched \(failures) times; next try after \(until)"
         case .notReceived: "could not be fetched"
         case .metered(let wait): "put off while metered: \(wait)"
+        case .noRoom(let wait): wait.description
         case .incompatible(let platform):
             "made for another native part; this device is \(platform.name) \(platform.compatibility)"
         case .republished: "is listed under a label that is installed with other bytes; refused"

@@ -14,6 +14,8 @@ package struct TrialBlocks: Equatable, Sendable {
         package let failures: Int
         package let until: UTCTime
         package let reason: Reason
+        /// The first error of its pages, or the error of its script.
+        package var error: PageError?
     }
 
     package enum Reason: String, Sendable {
@@ -21,7 +23,20 @@ package struct TrialBlocks: Equatable, Sendable {
         case launches = "not confirmed in any of its launches"
         case script = "a script of it failed"
         case person = "rolled back by hand"
+
+        /// The same in every version of this program.
+        package var code: String {
+            switch self {
+            case .timer: "startupTimer"
+            case .launches: "launchLimit"
+            case .script: "scriptFailed"
+            case .person: "byHand"
+            }
+        }
     }
+
+    /// No more blocks keep an error: a state has to fit into its limit.
+    static let mostErrors = 100
 
     /// Whether a version may be tried now.
     package enum BlockStatus: Equatable, Sendable {
@@ -55,7 +70,12 @@ package struct TrialBlocks: Equatable, Sendable {
     }
 
     /// A trial failed: counts one more failure for each of its new versions.
-    package mutating func fail(_ patches: [InstalledPatch], because reason: Reason, at time: UTCTime) {
+    package mutating func fail(
+        _ patches: [InstalledPatch],
+        because reason: Reason,
+        at time: UTCTime,
+        error: PageError? = nil
+    ) {
         for patch in patches {
             let failures = reason == .person ? 2 : min((blocks[patch.content]?.failures ?? 0) + 1, Self.mostFailures)
             let wait = Self.wait(after: failures)
@@ -63,7 +83,8 @@ package struct TrialBlocks: Equatable, Sendable {
                 version: patch.version,
                 failures: failures,
                 until: time.adding(wait),
-                reason: reason
+                reason: reason,
+                error: error
             )
         }
     }
@@ -79,7 +100,8 @@ package struct TrialBlocks: Equatable, Sendable {
                 version: block.version,
                 failures: block.failures,
                 until: min(block.until, time.adding(Self.wait(after: block.failures))),
-                reason: block.reason
+                reason: block.reason,
+                error: block.error
             )
         }
     }
@@ -89,8 +111,13 @@ package struct TrialBlocks: Equatable, Sendable {
         blocks = blocks.filter { $0.value.until > time || listed.contains($0.key) }
     }
 
-    /// Forgets those that end first, where there are more.
+    /// Forgets those that end first, where there are more, and the errors of all but the last.
     mutating func bound(to count: Int) {
+        let told = blocks.filter { $0.value.error != nil }
+        if told.count > Self.mostErrors {
+            let first = told.sorted { ($0.value.until, $0.key) < ($1.value.until, $1.key) }
+            for content in first.dropLast(Self.mostErrors).map(\.key) { blocks[content]?.error = nil }
+        }
         guard blocks.count > count else { return }
         let last = blocks.sorted { ($0.value.until, $0.key) > ($1.value.until, $1.key) }
         blocks = Dictionary(uniqueKeysWithValues: last.prefix(count).map { ($0.key, $0.value) })
@@ -118,6 +145,7 @@ package struct TrialBlocks: Equatable, Sendable {
                     ("patchId", .text(content.patchID.text)), ("sha256", .text(content.sha256.hex)),
                     ("version", .text(block.version.text)), ("failures", .integer(block.failures)),
                     ("until", .text(block.until.description)), ("reason", .text(block.reason.rawValue)),
+                    ("error", block.error?.json),
                 ])
             }
         )
@@ -134,7 +162,8 @@ package struct TrialBlocks: Equatable, Sendable {
                 version: try row.name("version"),
                 failures: try row.integer("failures", in: 1...Self.mostFailures),
                 until: try row.time("until"),
-                reason: reason
+                reason: reason,
+                error: row.has("error") ? try PageError(kept: try row.fields("error")) : nil
             )
         }
     }

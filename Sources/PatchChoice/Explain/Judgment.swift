@@ -82,7 +82,8 @@ extension EligibilityContext {
             return (needs, device.platform.map { "\($0.name) \($0.compatibility)" })
         case .trials:
             let block = blocks.blocks[entry.content]
-            return (nil, block.map { "\(Words.count($0.failures, "failure")): \($0.reason.rawValue)" })
+            let setback = block.map { Setback(reason: $0.reason, error: $0.error) }
+            return (nil, block.flatMap { block in setback.map { "\(Words.count(block.failures, "failure")): \($0)" } })
         case .transfers:
             return (nil, transfers.counts[entry.content].map { Words.count($0.failures, "failure") })
         case .dial: return ("a valid dial", hasDial ? "one" : nil)
@@ -114,6 +115,7 @@ extension EligibilityContext {
         case .users: [.user]
         case .notReceived: [.sync]
         case .metered(let wait): [.network(allowance: wait.cost)]
+        case .noRoom(let wait): [.room(wait.needs + wait.reserve)]
         case .incompatible: [.nativePart(unfit.rows[entry.content]?.needs)]
         case .waiting(let until), .transferWaiting(_, let until): [.time(until)]
         case .blocked(let until), .rolledBackByHand(let until): [.unblock(until)]

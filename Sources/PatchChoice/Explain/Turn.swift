@@ -36,6 +36,8 @@ package enum Turn: Equatable, Sendable {
     case sync
     /// A network that is not metered, or an allowance of so many bytes.
     case network(allowance: Int?)
+    /// So many free bytes on the disk.
+    case room(Int)
 }
 
 extension Turn {
@@ -59,6 +61,7 @@ extension Turn {
         case .label: "label"
         case .sync: "sync"
         case .network: "network"
+        case .room: "room"
         }
     }
 
@@ -73,6 +76,7 @@ extension Turn {
         case .nativePart(let needs): members.append(("compatibility", needs.map { .text($0) }))
         case .engine(let rule): members.append(("rule", .text(rule)))
         case .network(let allowance): members.append(("allowance", allowance.map { .integer($0) }))
+        case .room(let bytes): members.append(("bytes", .integer(bytes)))
         case .approval(let label):
             members += [("patchId", .text(label.patchID.text)), ("version", .text(label.version.text))]
         case .user, .dial, .resume, .place, .readableCondition, .label, .sync: break
@@ -103,6 +107,7 @@ extension Turn {
         case .sync: "the next sync"
         case .network(let allowance):
             "a network that is not metered" + (allowance.map { ", or an allowance of \(Words.bytes($0))" } ?? "")
+        case .room(let bytes): "\(Words.bytes(bytes)) free on the disk"
         }
     }
 }

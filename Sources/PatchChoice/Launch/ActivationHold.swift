@@ -6,12 +6,18 @@ package enum ActivationHold: Equatable, Sendable {
     case postponed(until: UTCTime)
     /// It is outside the hours that this device's owner has set.
     case window(opens: UTCTime)
+    /// The time zone of these hours cannot be read on this machine, so nobody knows whether it is outside them.
+    case zoneUnreadable(WindowZone, again: UTCTime)
+
+    /// How long until an unreadable zone is tried again.
+    package static let zonePause = Duration.hours(1)
 
     /// How programs tell them apart.
     package var code: String {
         switch self {
         case .postponed: "postponed"
         case .window: "window"
+        case .zoneUnreadable: "zoneUnreadable"
         }
     }
 
@@ -20,6 +26,7 @@ package enum ActivationHold: Equatable, Sendable {
         switch self {
         case .postponed(let until): until
         case .window(let opens): opens
+        case .zoneUnreadable(_, let again): again
         }
     }
 
@@ -31,6 +38,7 @@ extension ActivationHold: CustomStringConvertible {
         switch self {
         case .postponed(let until): "postponed until \(until)"
         case .window(let opens): "outside its hours until \(opens)"
+        case .zoneUnreadable(let zone, _): "held back, because the time zone \(zone) of its hours cannot be read here"
         }
     }
 }
@@ -86,17 +94,24 @@ package struct Postponement: Equatable, Sendable {
 extension SelectionMachine {
     /// What keeps the pending selection from starting at this time.
     ///
+    /// A zone that cannot be read keeps it back as closed windows do: no other clock is taken in its place.
+    ///
     /// Nothing keeps one back that has a mandatory version in it, that takes a withdrawn version or patch away, or without which
     /// there is nothing to run.
+    ///
+    /// - Parameter clock: of the windows' zone; nil if it cannot be read.
     package func hold(
         _ postponed: Postponement?,
         _ windows: MaintenanceWindows,
+        by clock: TimeZoneRules?,
         at time: UTCTime
     ) -> ActivationHold? {
         guard case .pending(let good?, let next) = state, !next.isMandatory,
             withdrawn.isDisjoint(with: good.contents), good.patchIDs(missingFrom: next).isEmpty
         else { return nil }
         if let postponed, postponed.until > time { return .postponed(until: postponed.until) }
-        return windows.opens(after: time).map { .window(opens: $0) }
+        guard !windows.windows.isEmpty else { return nil }
+        guard let clock else { return .zoneUnreadable(windows.zone, again: time.adding(ActivationHold.zonePause)) }
+        return windows.opens(after: time, by: clock).map { .window(opens: $0) }
     }
 }

@@ -1,26 +1,44 @@
 package import PatchFormat
 
-/// The hours of a week in which new versions may start, by a clock that is always as far from UTC.
-///
-/// There is no time-zone database and no summer time: whoever wants that sets another offset.
+/// The hours of a week in which new versions may start, by the clock of a time zone.
 package struct MaintenanceWindows: Equatable, Sendable {
     package static let most = 32
 
     /// Empty: at any time.
     package var windows: [Window]
-    package var zone: ZoneOffset
+    package var zone: WindowZone
 
-    package init(_ windows: [Window] = [], zone: ZoneOffset = .utc) {
+    package init(_ windows: [Window] = [], zone: WindowZone = .utc) {
         (self.windows, self.zone) = (windows, zone)
     }
 
     private static let week = 7 * 86_400
+    /// A zone's clock changes a few times a year; a file that changes it more often within weeks is nonsense.
+    private static let mostChanges = 64
 
-    /// Nil while one is open, or where there is none.
-    package func opens(after time: UTCTime) -> UTCTime? {
+    /// When a window opens next; nil while one is open, or where there is none.
+    ///
+    /// A window is open while the zone's clock shows a time inside it. Hours that a change of the clock skips do not happen; hours
+    /// that it repeats are inside the window both times.
+    ///
+    /// - Parameter clock: of ``zone``.
+    package func opens(after time: UTCTime, by clock: TimeZoneRules) -> UTCTime? {
         guard !windows.isEmpty else { return nil }
+        guard var left = wait(at: time, clock.offset(at: time)) else { return nil }
+        var now = time
+        for _ in 0..<Self.mostChanges {
+            let opens = now.adding(.seconds(left))
+            guard let change = clock.nextChange(after: now), change <= opens else { return opens }
+            guard let next = wait(at: change, clock.offset(at: change)) else { return change }
+            (now, left) = (change, next)
+        }
+        return now.adding(.seconds(left))
+    }
+
+    /// Seconds until a window opens if the clock does not change before; nil while one is open.
+    private func wait(at time: UTCTime, _ offset: Int) -> Int? {
         // 1970 began on a Thursday, the fourth day.
-        let local = time.seconds + zone.minutes * 60 + 3 * 86_400
+        let local = time.seconds + offset + 3 * 86_400
         let now = ((local % Self.week) + Self.week) % Self.week
         var least = Self.week
         for window in windows {
@@ -30,15 +48,16 @@ package struct MaintenanceWindows: Equatable, Sendable {
                 least = min(least, Self.week - since)
             }
         }
-        return time.adding(.seconds(least))
+        return least
     }
 
-    /// `mon-fri 02:00-04:00`, `sat,sun 22:00-06:00`, `daily 03:00-04:30`.
+    /// `mon-fri 02:00-04:00`, `sat,sun 22:00-06:00`, `daily 03:00-04:30`, or hours alone, for every day.
     package struct Window: Hashable, Sendable, CustomStringConvertible {
         package static let rule =
-            "must be days and hours, such as 'mon-fri 02:00-04:00', 'sat,sun 22:00-06:00' or 'daily 03:00-04:00'"
+            "must be days and hours, such as 'mon-fri 02:00-04:00', 'sat,sun 22:00-06:00' or '02:00-04:00' for every day"
         private static let names = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
+        /// Days in lower case, and hours of two digits.
         package let description: String
         /// In seconds of the week, from Monday on.
         let starts: [Int]
@@ -46,13 +65,14 @@ package struct MaintenanceWindows: Equatable, Sendable {
         let length: Int
 
         package init?(_ text: String) {
-            let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+            var parts = text.lowercased().split(separator: " ", omittingEmptySubsequences: false)
+            if parts.count == 1 { parts.insert("daily", at: 0) }
             guard parts.count == 2, let days = Self.days(parts[0]) else { return nil }
             let hours = parts[1].split(separator: "-", omittingEmptySubsequences: false)
             guard hours.count == 2, let start = Self.minutes(hours[0]), let end = Self.minutes(hours[1]),
                 start < 1_440, start != end
             else { return nil }
-            description = text
+            description = "\(parts[0]) \(Self.clock(start))-\(Self.clock(end))"
             starts = days.sorted().map { $0 * 86_400 + start * 60 }
             length = (end > start ? end - start : end + 1_440 - start) * 60
         }
@@ -71,15 +91,21 @@ package struct MaintenanceWindows: Equatable, Sendable {
             return days
         }
 
+        /// Of `02:00` or `2:00`.
         private static func minutes(_ text: Substring) -> Int? {
-            ZoneOffset.clock(text).flatMap { $0 <= 1_440 ? $0 : nil }
+            let digits = text.utf8.count == 4 ? "0\(text)" : text
+            return ZoneOffset.clock(digits).flatMap { $0 <= 1_440 ? $0 : nil }
+        }
+
+        private static func clock(_ minutes: Int) -> String {
+            let (hours, rest) = minutes.quotientAndRemainder(dividingBy: 60)
+            return (hours < 10 ? "0\(hours)" : "\(hours)") + (rest < 10 ? ":0\(rest)" : ":\(rest)")
         }
     }
 }
 
 /// How far a clock is from UTC, the same all the year: `UTC`, `+01:00`, `-03:30`.
 package struct ZoneOffset: Hashable, Sendable, CustomStringConvertible {
-    package static let rule = "must be UTC, or an offset from -14:00 to +14:00 such as +01:00"
     package static let utc = ZoneOffset(minutes: 0)
 
     package let minutes: Int

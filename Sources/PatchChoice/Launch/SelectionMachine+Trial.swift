@@ -38,6 +38,47 @@ extension SelectionMachine {
     }
 }
 
+/// Why a trial failed.
+extension SelectionMachine {
+    /// Keeps the first error of a page of the launch that has `token`.
+    ///
+    /// - Returns: whether it is kept: false for another launch's page, and for every later error of the trial.
+    package mutating func pageFailed(_ error: PageError, in token: LaunchToken) -> Bool {
+        guard case .trying(let good, let trial, var launch) = state, launch.token == token, launch.error == nil else {
+            return false
+        }
+        launch.error = error
+        state = .trying(good: good, trial: trial, launch: launch)
+        return true
+    }
+
+    /// Why this selection was taken back; nil if nothing of it is blocked.
+    package func setback(of selection: Selection) -> Setback? {
+        selection.patches.compactMap { blocks.blocks[$0.content] }.max { $0.until < $1.until }
+            .map { Setback(reason: $0.reason, error: $0.error) }
+    }
+}
+
+/// Why a selection was taken back.
+package struct Setback: Equatable, Sendable {
+    package let reason: TrialBlocks.Reason
+    /// The first error of its pages, or the error of its script.
+    package let error: PageError?
+
+    package init(reason: TrialBlocks.Reason, error: PageError? = nil) {
+        (self.reason, self.error) = (reason, error)
+    }
+
+    /// As events and reports have it: `reason` is stable, `why` is for people.
+    package var members: [(String, JSON?)] {
+        [("reason", .text(reason.code)), ("why", .text(reason.rawValue)), ("pageError", error?.json)]
+    }
+}
+
+extension Setback: CustomStringConvertible {
+    package var description: String { reason.rawValue + (error.map { "; its page's first error: \($0)" } ?? "") }
+}
+
 /// Selections that stay on disk.
 extension SelectionMachine {
     /// The one confirmed just before the present one.

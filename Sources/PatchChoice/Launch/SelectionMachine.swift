@@ -186,16 +186,19 @@ package struct SelectionMachine: Equatable, Sendable {
     /// A script failed in a page of the launch that has `token`; nil for a page of what is confirmed.
     ///
     /// It ends a trial at once, as a page that never is ready does in its time; one that has nothing to go back to stays.
+    ///
+    /// - Parameter error: what the script threw, to be kept with the block.
     package mutating func scriptFailed(
         _ script: PatchContent,
         in token: LaunchToken?,
-        at time: UTCTime
+        at time: UTCTime,
+        error: PageError? = nil
     ) -> ScriptVerdict {
         switch state {
         case .trying(_, let trial, let launch) where launch.token == token:
             guard trial.contents.contains(script) else { return .otherLaunch }
             guard !isUnproven else { return .told }
-            return .ends(.rolledBack(to: failTrial(because: .script, at: time), from: trial))
+            return .ends(.rolledBack(to: failTrial(because: .script, at: time, error: error), from: trial))
         case .empty, .settled, .pending, .trying:
             let proven = [state.good].compactMap(\.self) + earlier + [embedded].compactMap(\.self)
             let isProven = proven.contains { $0.contents.contains(script) }
@@ -336,10 +339,16 @@ package struct SelectionMachine: Equatable, Sendable {
         )
     }
 
-    private mutating func failTrial(because reason: TrialBlocks.Reason, at time: UTCTime) -> Selection? {
-        guard case .trying(let good, let trial, _) = state else { preconditionFailure("no trial is running") }
+    /// - Parameter error: of a script; else the first error of the trial's pages is kept.
+    private mutating func failTrial(
+        because reason: TrialBlocks.Reason,
+        at time: UTCTime,
+        error: PageError? = nil
+    ) -> Selection? {
+        guard case .trying(let good, let trial, let launch) = state else { preconditionFailure("no trial is running") }
         let known = good?.contents ?? []
-        blocks.fail(trial.patches.filter { !known.contains($0.content) }, because: reason, at: time)
+        let failed = trial.patches.filter { !known.contains($0.content) }
+        blocks.fail(failed, because: reason, at: time, error: error ?? launch.error)
         state = .resting(good ?? embedded)
         return state.running
     }

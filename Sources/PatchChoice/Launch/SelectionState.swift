@@ -1,4 +1,4 @@
-import PatchFormat
+package import PatchFormat
 package import PatchTrust
 
 /// A name that one launch of one trial goes by, so that an "I am ready" of another counts for nothing (X8).
@@ -46,9 +46,11 @@ package enum SelectionState: Equatable, Sendable {
         /// Whether the last start is among them: not before a page of it was asked for, where it has pages, nor after it stopped
         /// in good order, nor while it is in the background.
         package var isCounted: Bool
+        /// The first error of a page of this trial, in any of its launches.
+        package var error: PageError?
 
-        package init(token: LaunchToken, launches: Int, isCounted: Bool = true) {
-            (self.token, self.launches, self.isCounted) = (token, launches, isCounted)
+        package init(token: LaunchToken, launches: Int, isCounted: Bool = true, error: PageError? = nil) {
+            (self.token, self.launches, self.isCounted, self.error) = (token, launches, isCounted, error)
         }
     }
 

@@ -17,6 +17,11 @@ package enum TrialStart: Sendable {
 extension SelectionState.TrialLaunch {
     /// The launch after this one.
     func next(_ token: LaunchToken, isCounted: Bool) -> Self {
-        Self(token: token, launches: min(launches + (isCounted ? 1 : 0), Self.most), isCounted: isCounted)
+        Self(
+            token: token,
+            launches: min(launches + (isCounted ? 1 : 0), Self.most),
+            isCounted: isCounted,
+            error: error
+        )
     }
 }

@@ -20,6 +20,11 @@ struct ControlCall: Sendable {
         return nil
     }
 
+    /// The names of all members of the query; nil for one with a broken escape.
+    var queryNames: [String?] {
+        (request.query ?? "").split(separator: "&").map { Self.decoded($0.prefix { $0 != "=" }) }
+    }
+
     func name<Name: ParsedName>(_ name: String, as type: Name.Type = Name.self) throws(ControlProblem) -> Name? {
         guard let text = query(name) else { return nil }
         guard let value = Name(text) else { throw .invalid(FormatError("the query", field: name, rule: Name.rule)) }

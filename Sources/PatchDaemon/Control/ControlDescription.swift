@@ -24,7 +24,8 @@ enum ControlDescription {
                         "description",
                         .text(
                             "What the daemon answers on its local socket. Who may ask is who may reach the socket. Members, events "
-                                + "and codes may be added; what a body says that is not described is ignored."
+                                + "and codes may be added to answers. A request with a member or parameter that is not described is "
+                                + "refused."
                         )
                     ),
                 ])
@@ -53,7 +54,9 @@ enum ControlDescription {
             ),
             (
                 "requestBody",
-                route.body.map { .fields([("content", .fields([(route.bodyType, schema($0))]))]) }
+                route.body.map { body in
+                    .fields([("content", .fields([(route.bodyType, .fields([("schema", body.asBody)]))]))])
+                }
             ),
             (
                 "responses",
@@ -79,6 +82,13 @@ enum ControlDescription {
     }
 
     private static func schema(_ schema: ControlSchema) -> JSON { .fields([("schema", schema.json)]) }
+
+    static func schema(named name: String) -> JSON {
+        guard let schema = schemas.first(where: { $0.0 == name })?.1 else {
+            preconditionFailure("a body's schema is one of ours")
+        }
+        return schema
+    }
 
     private static var schemas: [(String, JSON?)] {
         let integer = ControlSchema.inline(.fields([("type", .text("integer"))]))

@@ -11,6 +11,8 @@ package enum ControlError: Error, Equatable, Sendable {
     case notASocket(FilePath)
     /// Another process answers there.
     case answered(FilePath)
+    /// Another process has locked the file beside the socket.
+    case locked(FilePath)
     /// Longer than the system takes (unix(7)).
     case pathTooLong(FilePath, limit: Int)
     case cannotListen(FilePath, Errno)
@@ -23,6 +25,7 @@ extension ControlError: CustomStringConvertible {
         case .file(let error): "the socket's folder: \(error)"
         case .notASocket(let path): "\(path) is no socket, and stays as it is"
         case .answered(let path): "another process answers at \(path)"
+        case .locked(let path): "\(path) is locked by another process"
         case .pathTooLong(let path, let limit): "\(path) is longer than \(limit) bytes, which a socket's path may be"
         case .cannotListen(let path, let error): "\(path): cannot listen there: \(error)"
         case .server(let error): "the socket broke: \(error.reason)"
@@ -41,6 +44,12 @@ extension Failure {
             )
         case .notASocket:
             self.init(error.description, hint: "move it away, or choose another path.", exitCode: .conflict)
+        case .locked:
+            self.init(
+                error.description,
+                hint: "`fuser -v` shows the process; end it, or choose another path.",
+                exitCode: .busy
+            )
         case .answered: self.init(error.description, hint: "stop it, or choose another path.", exitCode: .busy)
         case .pathTooLong: self.init(error.description, hint: "choose a shorter one.", exitCode: .usage)
         case .server: self.init(error.description)

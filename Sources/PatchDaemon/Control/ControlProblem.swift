@@ -28,8 +28,8 @@ struct ControlProblem: Error, Equatable, Sendable {
     init(_ error: SyncError) { self.init(Failure(error)) }
 
     /// What a request says breaks a rule.
-    static func invalid(_ error: FormatError) -> ControlProblem {
-        var problem = ControlProblem(.badRequest, "\(ExitCode.usage)", error.description)
+    static func invalid(_ error: FormatError, hint: String? = nil) -> ControlProblem {
+        var problem = ControlProblem(.badRequest, "\(ExitCode.usage)", error.description, hint: hint)
         problem.exitCode = .usage
         return problem
     }

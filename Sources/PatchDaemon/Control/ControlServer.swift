@@ -3,6 +3,7 @@ import Glibc
 import HTTPFiles
 import NIOCore
 import NIOHTTP1
+import PatchStore
 package import PatchFetch
 import PatchSync
 package import SystemPackage
@@ -25,6 +26,7 @@ package struct ControlServer: Sendable {
         package var connections = 64
         /// How often an idle stream of events shows that it is still there.
         package var beat = Duration.seconds(30)
+        package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
         package init(deadlines: Deadlines = Deadlines()) {
             self.deadlines = deadlines
@@ -50,21 +52,20 @@ package struct ControlServer: Sendable {
         (self.place, self.settings, self.hosts, self.log, self.report) = (place, settings, hosts, log, report)
     }
 
-    /// Serves until the task is cancelled or the service group stops; answers in flight are finished.
-    ///
-    /// - Parameter whenListening: called once; from then on clients are answered.
-    package func run(whenListening: @escaping @Sendable () -> Void = {}) async throws(ControlError) {
-        switch place {
-        case .inherited(let descriptor): try await serve(on: descriptor, whenListening)
-        case .path(let path):
-            let socket = try ControlSocket(path)
-            try await serve(on: socket.descriptor, whenListening)
-            withExtendedLifetime(socket) {}
-        }
+    /// A change of the socket.
+    package enum News: Equatable, Sendable {
+        /// Clients are answered from now on.
+        case listening
+        /// Clients cannot be answered. A path is tried again until it can be used.
+        case failed(ControlError)
+        /// The socket's name was removed, or leads to another file. The socket is made again.
+        case vanished(FilePath)
     }
 
-    private func serve(on descriptor: Int32, _ whenListening: @escaping @Sendable () -> Void) async throws(ControlError)
-    {
+    /// Serves until the task is cancelled or the service group stops; answers in flight are finished.
+    ///
+    /// - Parameter tell: called with each change.
+    package func run(_ tell: @escaping @Sendable (News) -> Void) async {
         let (jobs, later) = AsyncStream.makeStream(of: (@Sendable () async -> Void).self)
         let work = ControlWork(
             hosts: hosts,
@@ -73,25 +74,121 @@ package struct ControlServer: Sendable {
             beat: settings.beat,
             later: { later.yield($0) }
         )
-        let server = FileServer(
-            configuration: configuration(descriptor),
-            source: ControlSource(work.routes),
-            errorLog: report,
-            onListening: { _ in whenListening() }
-        )
-        let result: Result<Void, ControlError> = await withTaskGroup(of: Void.self) { group in
+        let source = ControlSource(work.routes)
+        await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 await withDiscardingTaskGroup { group in for await job in jobs { group.addTask { await job() } } }
             }
-            defer {
-                later.finish()
-                group.cancelAll()
+            switch place {
+            case .inherited(let descriptor):
+                do throws(FileServerError) {
+                    try await server(on: descriptor, source) { tell(.listening) }.run()
+                } catch { tell(.failed(.server(error))) }
+            case .path(let path): await keep(path, source, tell)
             }
-            do throws(FileServerError) { return .success(try await server.run()) } catch {
-                return .failure(.server(error))
+            later.finish()
+            group.cancelAll()
+        }
+    }
+
+    /// Why a socket is served no more.
+    private enum End: Equatable, Sendable {
+        case stopped
+        case vanished
+        case broke(ControlError)
+    }
+
+    /// Makes the socket, and makes it again whenever its name is gone.
+    private func keep(_ path: FilePath, _ source: ControlSource, _ tell: @escaping @Sendable (News) -> Void) async {
+        await withDiscardingTaskGroup { group in
+            while let socket = await made(path, tell) {
+                let (ends, end) = AsyncStream.makeStream(of: End.self)
+                // Its answers in flight are finished while the next socket is served already.
+                group.addTask { await serve(socket, source, end, tell) }
+                var reason = End.stopped
+                for await first in ends {
+                    reason = first
+                    break
+                }
+                switch reason {
+                case .stopped: return
+                case .vanished: tell(.vanished(path))
+                case .broke(let error):
+                    tell(.failed(error))
+                    guard (try? await settings.sleep(SocketTries.longestPause)) != nil else { return }
+                }
             }
         }
-        try result.get()
+    }
+
+    /// - Returns: nil once the task is cancelled.
+    private func made(_ path: FilePath, _ tell: @Sendable (News) -> Void) async -> ControlSocket? {
+        var tries = SocketTries()
+        while !Task.isCancelled {
+            do throws(ControlError) { return try ControlSocket(path) } catch {
+                let next = tries.failed(error)
+                if next.isTold { tell(.failed(error)) }
+                guard (try? await settings.sleep(next.pause)) != nil else { return nil }
+            }
+        }
+        return nil
+    }
+
+    /// - Parameter end: gets the reason as soon as no new client reaches this socket.
+    private func serve(
+        _ socket: ControlSocket,
+        _ source: ControlSource,
+        _ end: AsyncStream<End>.Continuation,
+        _ tell: @escaping @Sendable (News) -> Void
+    ) async {
+        let server = server(on: socket.descriptor, source) { tell(.listening) }
+        await withTaskGroup(of: End.self) { group in
+            group.addTask {
+                do throws(FileServerError) { try await server.run() } catch { return .broke(.server(error)) }
+                return .stopped
+            }
+            group.addTask {
+                await Self.vanishing(of: socket, unwatched: settings.sleep)
+                return Task.isCancelled ? .stopped : .vanished
+            }
+            end.yield(await group.next() ?? .stopped)
+            end.finish()
+            group.cancelAll()
+        }
+        withExtendedLifetime(socket) {}
+    }
+
+    /// Returns when the socket's name is gone, or the task is cancelled.
+    private static func vanishing(
+        of socket: ControlSocket,
+        unwatched sleep: @Sendable (Duration) async throws -> Void
+    ) async {
+        let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let folder = socket.path.removingLastComponent()
+        do throws(FileError) {
+            let watch = try FolderChanges(of: folder) { change.yield() }
+            defer { watch.end() }
+            try watch.watch([folder])
+            // The name may have gone before the watch began.
+            change.yield()
+            for await _ in changes where !socket.isThere { return }
+        } catch {
+            // Without inotify a look from time to time has to do.
+            while socket.isThere, (try? await sleep(SocketTries.longestPause)) != nil {}
+        }
+    }
+
+    private func server(
+        on descriptor: Int32,
+        _ source: ControlSource,
+        _ whenListening: @escaping @Sendable () -> Void
+    ) -> FileServer {
+        FileServer(
+            configuration: configuration(descriptor),
+            source: source,
+            errorLog: report,
+            onListening: { _ in whenListening() }
+        )
     }
 
     private func configuration(_ descriptor: Int32) -> FileServerConfiguration {
@@ -100,7 +197,7 @@ package struct ControlServer: Sendable {
         configuration.maxConnections = settings.connections
         configuration.maxBodyBytes = ControlCall.bodyLimit
         configuration.maxRememberedBytes = 0
-        // Whoever reaches the socket was let in, and nobody tells whose a connection is.
+        // Whoever reaches the socket was let in, so no right is shown: other users have shares (SO_PEERCRED).
         configuration.sharing = .byUser(strangers: nil)
         return configuration
     }

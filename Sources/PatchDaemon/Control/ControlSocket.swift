@@ -2,85 +2,94 @@ import Glibc
 import PatchStore
 import SystemPackage
 
-/// A listening socket with a name in the file system, which goes when this does, unless another has its name by then.
+/// A listening socket with a name in the file system.
 ///
-/// Who may connect is what its folder's permissions say (unix(7)); it has 0660 itself.
-@safe
-struct ControlSocket: ~Copyable {
+/// Its end removes the name, unless another socket has it by then.
+///
+/// The permissions of the folder decide which users may connect (unix(7)); the socket itself has mode 0660.
+final class ControlSocket: Sendable {
     /// Taken by ``FileServer``, which closes it.
     let descriptor: Int32
-    private let path: FilePath
+    let path: FilePath
     private let identity: Identity
+    /// Open for as long as this lives, so that no other file gets the inode's number.
+    private let inode: Int32
 
     private struct Identity: Equatable {
         let device: dev_t
         let inode: ino_t
     }
 
-    /// What ``sockaddr_un`` holds, with the zero byte at its end.
+    /// The longest path in ``sockaddr_un``, without the zero byte at its end.
     static let longestPath = 107
 
-    /// Makes the folder with 0750 where it is missing, and replaces a socket on which nobody answers.
+    /// Makes the folder with mode 0750 if it is missing, and replaces a socket without a listener.
     ///
-    /// One process at a time does so in a folder; no symbolic link is followed at the path's end.
+    /// Never waits. No symbolic link at the path's end is followed.
+    ///
+    /// - Throws: `locked` while another process makes the socket; trying again helps.
     init(_ path: FilePath) throws(ControlError) {
-        let fresh = FilePath("\(path.string).new")
-        guard fresh.string.utf8.count <= Self.longestPath else {
-            throw .pathTooLong(path, limit: Self.longestPath - ".new".utf8.count)
+        guard path.string.utf8.count <= Self.longestPath else {
+            throw .pathTooLong(path, limit: Self.longestPath)
         }
-        let folder = path.removingLastComponent()
         let files = DiskFiles()
         do throws(FileError) {
-            try files.makeDirectory(folder, permissions: FilePermissions(rawValue: 0o750))
+            try files.makeDirectory(path.removingLastComponent(), permissions: FilePermissions(rawValue: 0o750))
         } catch { throw .file(error) }
-        let lock = unsafe Glibc.open(folder.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard lock >= 0 else { throw .cannotListen(path, Errno(rawValue: errno)) }
-        defer {
-            // Not only closed: a child that was just forked has the folder open too.
-            flock(lock, LOCK_UN)
-            close(lock)
+        let lock = try SocketLock(path)
+        switch try Self.owner(of: path) {
+        case .none: break
+        case .abandoned: do throws(FileError) { try files.remove(path) } catch { throw .file(error) }
+        case .answering: throw .answered(path)
         }
-        guard flock(lock, LOCK_EX) == 0 else { throw .cannotListen(path, Errno(rawValue: errno)) }
-        guard try Self.isFree(path) else { throw .answered(path) }
-        do throws(FileError) {
-            if try files.status(of: fresh) != nil { try files.remove(fresh) }
-        } catch { throw .file(error) }
-        let (descriptor, identity) = try Self.listen(fresh, named: path)
-        // From here on everybody finds it, and somebody who listens behind it.
-        do throws(FileError) { try files.rename(fresh, to: path) } catch {
-            close(descriptor)
-            throw .file(error)
-        }
-        (self.descriptor, self.path, self.identity) = (descriptor, path, identity)
+        (descriptor, identity) = try Self.listen(path)
+        self.path = path
+        inode = unsafe Glibc.open(path.string, Self.onlyName | O_NOFOLLOW | O_CLOEXEC)
+        withExtendedLifetime(lock) {}
     }
 
     deinit {
-        if Self.identity(of: path) == identity { try? DiskFiles().remove(path) }
+        if isThere { try? DiskFiles().remove(path) }
+        if inode >= 0 { close(inode) }
     }
 
-    private static func isFree(_ path: FilePath) throws(ControlError) -> Bool {
+    /// O_PATH (open(2)), which opens a socket's name and nothing behind it.
+    private static let onlyName: Int32 = 0o10_000_000
+
+    /// Whether the name still leads to this socket.
+    var isThere: Bool { Self.identity(of: path) == identity }
+
+    private enum Owner {
+        case none, abandoned, answering
+    }
+
+    private static func owner(of path: FilePath) throws(ControlError) -> Owner {
         var found = stat()
         guard unsafe lstat(path.string, &found) == 0 else {
             guard errno == ENOENT else { throw .cannotListen(path, Errno(rawValue: errno)) }
-            return true
+            return .none
         }
         guard found.st_mode & S_IFMT == S_IFSOCK else { throw .notASocket(path) }
-        let client = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        // Non-blocking: connecting to a listener that accepts nothing would wait for ever.
+        let type = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+        let client = socket(AF_UNIX, Int32(type), 0)
         guard client >= 0 else { throw .cannotListen(path, Errno(rawValue: errno)) }
         defer { close(client) }
-        // A full queue has somebody behind it.
-        return unsafe withAddress(path) { unsafe connect(client, $0, $1) } != 0 && errno == ECONNREFUSED
+        // Every other error, EAGAIN of a full queue for one, means that a process listens.
+        let isRefused = unsafe withAddress(path) { unsafe connect(client, $0, $1) } != 0 && errno == ECONNREFUSED
+        return isRefused ? .abandoned : .answering
     }
 
-    private static func listen(
-        _ fresh: FilePath,
-        named path: FilePath
-    ) throws(ControlError) -> (descriptor: Int32, Identity) {
+    private static func listen(_ path: FilePath) throws(ControlError) -> (descriptor: Int32, Identity) {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw .cannotListen(path, Errno(rawValue: errno)) }
-        guard unsafe withAddress(fresh, { unsafe bind(descriptor, $0, $1) }) == 0,
-            unsafe chmod(fresh.string, 0o660) == 0, Glibc.listen(descriptor, 64) == 0,
-            let identity = identity(of: fresh)
+        // Bound under its final name: systemd-tmpfiles compares names with /proc/net/unix, which keeps the name of bind(2),
+        // and removes a renamed socket as dead. The mode is set before, so that nobody connects between the two calls, and
+        // again after, because bind(2) applies the umask.
+        guard fchmod(descriptor, 0o660) == 0,
+            unsafe withAddress(path, { unsafe bind(descriptor, $0, $1) }) == 0,
+            unsafe chmod(path.string, 0o660) == 0, Glibc.listen(descriptor, 64) == 0,
+            let identity = identity(of: path)
         else {
             let error = Errno(rawValue: errno)
             close(descriptor)
@@ -109,5 +118,41 @@ struct ControlSocket: ~Copyable {
                 unsafe body(pointer, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
+    }
+}
+
+/// Lets one process at a time make the socket of a path.
+///
+/// `PATH.lock` is a file of mode 0600: the folder itself can be locked by every user who may read it.
+struct SocketLock: ~Copyable {
+    private let descriptor: Int32
+
+    /// - Throws: `locked` while another process has the lock.
+    init(_ socket: FilePath) throws(ControlError) {
+        let path = FilePath("\(socket.string).lock")
+        // Not blocking: a pipe in its place has no reader.
+        let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
+        let descriptor = unsafe Glibc.open(path.string, flags, 0o600)
+        guard descriptor >= 0 else { throw .cannotListen(path, Errno(rawValue: errno)) }
+        var (opened, named) = (stat(), stat())
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let error = Errno(rawValue: errno)
+            close(descriptor)
+            throw error == .wouldBlock ? .locked(path) : .cannotListen(path, error)
+        }
+        // A lock on a file that was removed meanwhile keeps nobody out.
+        guard unsafe fstat(descriptor, &opened) == 0, unsafe lstat(path.string, &named) == 0,
+            opened.st_dev == named.st_dev, opened.st_ino == named.st_ino
+        else {
+            close(descriptor)
+            throw .locked(path)
+        }
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        // Not only closed: a child that was just forked has the file open too.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
     }
 }

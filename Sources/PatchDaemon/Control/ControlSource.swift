@@ -27,7 +27,9 @@ struct ControlSource: FileSource {
         }
         return .later(.whole) { request in
             do throws(ControlProblem) {
-                return try await route.work(ControlCall(request: request, parameters: parameters)).served
+                let call = ControlCall(request: request, parameters: parameters)
+                try ControlNames.check(call, body: route.body, query: route.query.map(\.name))
+                return try await route.work(call).served
             } catch { return error.served }
         }
     }

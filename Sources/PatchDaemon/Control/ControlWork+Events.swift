@@ -37,8 +37,8 @@ extension ControlWork {
                 .init(
                     status: 200,
                     about:
-                        "Each `data` is an Event in JSON. `missed` says how many are gone that were not heard; the stream ends "
-                        + "with it.",
+                        "Each `data` is an Event in JSON. `missed` counts the events that are gone unheard, and ends the stream. "
+                        + "It is 0 if the stream ends for another one: at most \(EventLog.mostListeners) are open at a time.",
                     schema: .text,
                     mediaType: "text/event-stream"
                 )
@@ -48,7 +48,8 @@ extension ControlWork {
                 log,
                 of: try store(call),
                 after: call.request.headers.first(name: "Last-Event-ID"),
-                beat: beat
+                beat: beat,
+                user: call.request.user
             )
             return .stream(stream.served)
         }

@@ -186,7 +186,10 @@ struct ControlWork: Sendable {
         if let patch, explanation.versions.isEmpty {
             throw ControlProblem(.notListed(version.map { "\(patch)@\($0)" } ?? "\(patch)"))
         }
-        return explanation.json(device.configuration)
+        return explanation.json(
+            device.configuration,
+            after: device.store.syncFailure(of: device.configuration.channel)
+        )
     }
 
     // MARK: A store in short
@@ -206,7 +209,8 @@ struct ControlWork: Sendable {
                 "next",
                 .object([("seconds", .inline(.fields([("type", .text("integer"))]))), ("reason", .text)])
             ),
-            ("trouble", .text),
+            ("trouble", .text), ("hint", .text),
+            ("lastFailure", .named("Status.syncFailure")),
         ],
         required: ["name", "app", "channel", "phase", "running"]
     )
@@ -231,7 +235,8 @@ struct ControlWork: Sendable {
                 "next",
                 next.map { .fields([("seconds", .integer(Int($0.seconds))), ("reason", .text($0.reason.rawValue))]) }
             ),
-            ("trouble", trouble.map { .text($0) }),
+            ("lastFailure", device.store.syncFailure(of: device.configuration.channel)?.json),
+            ("trouble", trouble.map { .text($0.message) }), ("hint", trouble?.hint.map { .text($0) }),
         ])
     }
 }

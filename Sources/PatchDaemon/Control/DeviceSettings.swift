@@ -7,7 +7,7 @@ import PatchTrust
 
 /// A change of what `patchsync set` sets, as a merge patch says it (RFC 7396): null forgets, and what is not named stays.
 ///
-/// Members that it does not know are passed over.
+/// Unknown members were refused before (``ControlNames``).
 struct DeviceSettings: Sendable {
     private var facts = FactChanges()
     private var mirrors: [ServerURL]?
@@ -21,7 +21,7 @@ struct DeviceSettings: Sendable {
     private var consent = FactChanges.Change<Consent>.keep
     private var postponeLimit = FactChanges.Change<Duration>.keep
     private var windows: [MaintenanceWindows.Window]?
-    private var windowZone = FactChanges.Change<ZoneOffset>.keep
+    private var windowZone = FactChanges.Change<WindowZone>.keep
 
     /// - Throws: for the first member that breaks a rule.
     init(_ fields: Fields) throws(FormatError) {
@@ -120,7 +120,12 @@ struct DeviceSettings: Sendable {
         windows = try Self.list("windows", in: policy, limit: MaintenanceWindows.most, rule) {
             MaintenanceWindows.Window($0)
         }
-        windowZone = try Self.change("windowZone", in: policy, ZoneOffset.rule) { ZoneOffset($0) }
+        windowZone = try Self.change("windowZone", in: policy, WindowZone.rule) { WindowZone($0) }
+        if case .set(let zone) = windowZone {
+            do throws(ZoneFault) { _ = try SystemZones().rules(of: zone) } catch {
+                throw policy.broken("windowZone", "is not a zone of this machine: \(error); \(error.hint)")
+            }
+        }
     }
 
     private static func change<Value>(
@@ -182,6 +187,9 @@ extension DeviceSettings {
         func type(_ names: String...) -> ControlSchema {
             .inline(.fields([("type", .array((names + ["null"]).map { .text($0) }))]))
         }
+        func told(_ name: String) -> ControlSchema {
+            .inline(.fields([("type", .text(name)), ("readOnly", .bool(true))]))
+        }
         func object(_ members: [(String, ControlSchema)]) -> ControlSchema {
             .inline(
                 .fields([
@@ -196,7 +204,7 @@ extension DeviceSettings {
             ("platform", object([("name", .text), ("compatibility", .text)])), ("keep", type("integer")),
             ("answers", type("boolean")), ("express", type("boolean")), ("entrySignatures", type("string")),
             ("mirrors", type("array")), ("pins", type("array")), ("ownHost", type("boolean")),
-            ("ca", type("boolean", "string")), ("embedded", type("string")),
+            ("ca", type("boolean", "string")), ("embedded", told("string")), ("debug", told("boolean")),
             (
                 "network",
                 .object([("metered", type("boolean")), ("allowance", type("integer")), ("limitRate", type("integer"))])

@@ -10,6 +10,10 @@ package import Patchline
 package final class EventLog: Sendable {
     /// Events that are kept, and how far a listener may fall behind.
     package static let kept = 1_000
+    /// Listeners at a time.
+    ///
+    /// One more ends the oldest of the user that has most.
+    package static let mostListeners = 32
 
     /// An event as it is told.
     package struct Entry: Sendable {
@@ -19,11 +23,23 @@ package final class EventLog: Sendable {
         let line: [UInt8]
     }
 
+    /// A wake-up of a listener.
+    enum Wake: Equatable, Sendable {
+        case news
+        /// Its place is another listener's.
+        case end
+    }
+
+    private struct Listener {
+        let wake: AsyncStream<Wake>.Continuation
+        let user: UInt32?
+    }
+
     private struct State {
         var mappings: [String: DeviceEvents] = [:]
         var recent = CircularBuffer<Entry>()
         var last = 0
-        var wakes: [Int: AsyncStream<Void>.Continuation] = [:]
+        var listeners: [Int: Listener] = [:]
         var nextListener = 0
         var isOpen = true
     }
@@ -45,7 +61,7 @@ package final class EventLog: Sendable {
     ///   - file: the store's own log, where it is written down too.
     package func take(_ event: LocalServer.Event, from name: String, keptIn file: StoreLog? = nil) {
         let time = now()
-        let (news, wakes) = state.withLockedValue { state -> ([DeviceEvent], [AsyncStream<Void>.Continuation]) in
+        let (news, wakes) = state.withLockedValue { state -> ([DeviceEvent], [AsyncStream<Wake>.Continuation]) in
             let news = state.mappings[name, default: DeviceEvents()].take(event)
             guard !news.isEmpty else { return ([], []) }
             for event in news {
@@ -54,10 +70,10 @@ package final class EventLog: Sendable {
                 state.recent.append(Entry(number: state.last, store: name, name: event.name, line: json.fileBytes))
                 if state.recent.count > Self.kept { state.recent.removeFirst() }
             }
-            return (news, Array(state.wakes.values))
+            return (news, state.listeners.values.map(\.wake))
         }
         // Not under the lock, for which whoever cancels a listener waits while it holds its task's.
-        for wake in wakes { wake.yield() }
+        for wake in wakes { wake.yield(.news) }
         file?.append(news.map { $0.logged(at: time, by: "run") })
     }
 
@@ -65,14 +81,17 @@ package final class EventLog: Sendable {
     package func close() {
         let wakes = state.withLockedValue { state in
             state.isOpen = false
-            defer { state.wakes = [:] }
-            return Array(state.wakes.values)
+            defer { state.listeners = [:] }
+            return state.listeners.values.map(\.wake)
         }
         for wake in wakes { wake.finish() }
     }
 
     /// How many listen.
-    package var listeners: Int { state.withLockedValue(\.wakes.count) }
+    package var listeners: Int { state.withLockedValue(\.listeners.count) }
+
+    /// How many listeners there were so far.
+    var listenersSoFar: Int { state.withLockedValue(\.nextListener) }
 
     func id(_ number: Int) -> String { "\(start)-\(number)" }
 
@@ -101,23 +120,46 @@ package final class EventLog: Sendable {
         }
     }
 
-    /// Told that there is news, and nothing while there is none; ends with the process, or when it is released.
-    func wakes() -> AsyncStream<Void> {
-        let (stream, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let number = state.withLockedValue { state -> Int? in
-            guard state.isOpen else { return nil }
+    /// Wakes a listener for news.
+    ///
+    /// The stream ends with the process, or with ``Wake/end`` when the place is another listener's.
+    ///
+    /// - Parameter user: as ``FileRequest/user``.
+    func wakes(for user: UInt32? = nil) -> AsyncStream<Wake> {
+        let (stream, wake) = AsyncStream.makeStream(of: Wake.self, bufferingPolicy: .bufferingNewest(1))
+        let (number, leaving) = state.withLockedValue { state -> (Int?, Listener?) in
+            guard state.isOpen else { return (nil, nil) }
+            var leaving: Listener?
+            if state.listeners.count >= Self.mostListeners {
+                leaving = Self.leaving(state.listeners.mapValues(\.user), for: user).flatMap {
+                    state.listeners.removeValue(forKey: $0)
+                }
+            }
             state.nextListener += 1
-            state.wakes[state.nextListener] = wake
-            return state.nextListener
+            state.listeners[state.nextListener] = Listener(wake: wake, user: user)
+            return (state.nextListener, leaving)
         }
+        // Not under the lock, as above.
+        leaving?.wake.yield(.end)
+        leaving?.wake.finish()
         guard let number else {
             wake.finish()
             return stream
         }
         wake.onTermination = { [weak self] _ in
-            _ = self?.state.withLockedValue { $0.wakes.removeValue(forKey: number) }
+            _ = self?.state.withLockedValue { $0.listeners.removeValue(forKey: number) }
         }
         return stream
+    }
+
+    /// The oldest listener of the user that has most, so that no user's listeners push out those of another.
+    ///
+    /// - Parameter newcomer: the user of the listener that comes.
+    static func leaving(_ listeners: [Int: UInt32?], for newcomer: UInt32?) -> Int? {
+        var counts: [UInt32?: Int] = [newcomer: 1]
+        for user in listeners.values { counts[user, default: 0] += 1 }
+        let most = listeners.values.compactMap { counts[$0] }.max()
+        return listeners.filter { counts[$0.value] == most }.keys.min()
     }
 }
 

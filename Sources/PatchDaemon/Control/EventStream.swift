@@ -1,4 +1,5 @@
 import HTTPFiles
+import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 import PatchFormat
@@ -12,13 +13,15 @@ struct EventStream: Sendable {
     private let store: String?
     private let position: Int
     private let beat: Duration
+    private let user: UInt32?
 
     /// - Parameters:
     ///   - store: nil for all.
+    ///   - user: of the listener, as ``FileRequest/user``.
     ///   - id: the last event that the listener had.
     ///   - beat: how often a comment shows that somebody is there.
-    init(_ log: EventLog, of store: String?, after id: String?, beat: Duration) {
-        (self.log, self.store, self.beat) = (log, store, beat)
+    init(_ log: EventLog, of store: String?, after id: String?, beat: Duration, user: UInt32? = nil) {
+        (self.log, self.store, self.beat, self.user) = (log, store, beat, user)
         position = log.position(after: id)
     }
 
@@ -31,26 +34,34 @@ struct EventStream: Sendable {
 
     func send(_ write: @escaping ServedStream.Write) async throws {
         // Before anything is read from the log, so that nothing falls between the two.
-        let wakes = log.wakes()
+        let wakes = log.wakes(for: user)
         try await write(ByteBuffer(string: "retry: 1000\n\n"))
         var position = position
         guard try await tell(after: &position, write) else { return }
+        let isPushedOut = NIOLockedValueBox(false)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            let (ticks, tick) = AsyncStream.makeStream(of: Bool.self, bufferingPolicy: .bufferingNewest(1))
+            let (ticks, tick) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
             group.addTask {
-                for await _ in wakes { tick.yield(true) }
+                for await wake in wakes {
+                    if wake == .end { isPushedOut.withLockedValue { $0 = true } }
+                    tick.yield()
+                }
                 tick.finish()
             }
             group.addTask { [beat] in
-                while (try? await Task.sleep(for: beat)) != nil { tick.yield(false) }
+                while (try? await Task.sleep(for: beat)) != nil { tick.yield() }
             }
             defer { group.cancelAll() }
             for await _ in ticks {
                 let before = position
                 guard try await tell(after: &position, write) else { return }
                 // A tick of the clock may stand in place of one that told of news.
-                if position == before { try await write(ByteBuffer(string: ":\n\n")) }
+                if position == before, !isPushedOut.withLockedValue(\.self) {
+                    try await write(ByteBuffer(string: ":\n\n"))
+                }
             }
+            guard isPushedOut.withLockedValue(\.self), try await tell(after: &position, write) else { return }
+            try await write(Self.missed(0))
         }
     }
 
@@ -59,7 +70,7 @@ struct EventStream: Sendable {
         while true {
             switch log.news(after: position) {
             case .missed(let count):
-                try await write(ByteBuffer(bytes: Self.text("missed", Array("{\"missed\":\(count)}".utf8))))
+                try await write(Self.missed(count))
                 return false
             case .events(let entries):
                 guard let last = entries.last else { return true }
@@ -75,6 +86,10 @@ struct EventStream: Sendable {
 
     /// Events in one write.
     private static let piece = 32
+
+    private static func missed(_ count: Int) -> ByteBuffer {
+        ByteBuffer(bytes: text("missed", Array("{\"missed\":\(count)}".utf8)))
+    }
 
     private static func text(_ name: String, _ line: [UInt8]) -> [UInt8] {
         Array("event: \(name)\ndata: ".utf8) + line + Array("\n\n".utf8)

@@ -37,7 +37,7 @@ package actor Daemon {
             runners.append(runner)
         }
         self.settings = settings
-        for runner in runners { keep(runner) }
+        await begin(runners)
         await tellHosts()
     }
 
@@ -49,7 +49,7 @@ package actor Daemon {
         settings = new
         let ended = change.stopped.compactMap { kept.removeValue(forKey: $0) }
         await Self.end(ended)
-        for store in change.started { keep(StoreRunner(store, in: around)) }
+        await begin(change.started.map { StoreRunner($0, in: around) })
         if !change.isEmpty { await tellHosts() }
         return change
     }
@@ -63,6 +63,13 @@ package actor Daemon {
 
     /// Returns at once, unless something keeps it from working.
     package func answers() {}
+
+    /// A port that a store had before stays its own; of the others the first one has it.
+    private func begin(_ runners: [StoreRunner]) async {
+        for runner in runners { await runner.claimPort(ofEarlierStart: true) }
+        for runner in runners { await runner.claimPort(ofEarlierStart: false) }
+        for runner in runners { keep(runner) }
+    }
 
     private func keep(_ runner: StoreRunner) {
         kept[runner.name] = Kept(runner: runner, task: Task { await runner.run() })

@@ -1,3 +1,5 @@
+package import PatchFetch
+
 /// When a server is asked next.
 ///
 /// Pure: time and dice come in.
@@ -6,6 +8,7 @@
 /// start ──(nothing installed, or due)──▶ now        ──(synced lately)──▶ what is left of the interval
 /// done ──▶ the interval          failed ──▶ 30 s, doubling, at most an hour, never less often than the interval
 ///                                failed because of the network ──▶ also as soon as there is a way again
+///                                the server asks for more time ──▶ that, at most an hour or the interval
 /// ```
 package struct Schedule: Equatable, Sendable {
     /// What a sync came to.
@@ -19,10 +22,10 @@ package struct Schedule: Equatable, Sendable {
     package struct Failure: Equatable, Sendable {
         /// Whether the way to the server was at fault.
         package let isNetwork: Bool
-        /// The server's wish.
-        package let retryAfter: Duration?
+        /// The time that the server asks for.
+        package let retryAfter: RetryAfter?
 
-        package init(isNetwork: Bool, retryAfter: Duration? = nil) {
+        package init(isNetwork: Bool, retryAfter: RetryAfter? = nil) {
             (self.isNetwork, self.retryAfter) = (isNetwork, retryAfter)
         }
     }
@@ -34,6 +37,8 @@ package struct Schedule: Equatable, Sendable {
     /// Between a sync and the next that the network's return brings about.
     package static let networkPause = Duration.seconds(10)
     package static let busyPause = Duration.seconds(60)
+    /// Longer than any interval that settings allow, and short enough for every sum.
+    private static let longestWait = Duration.seconds(2 * RetryAfter.longest)
 
     /// Nil: only until there is a first version.
     private let interval: Duration?
@@ -69,9 +74,10 @@ package struct Schedule: Equatable, Sendable {
             awaitsNetwork = failure.isNetwork
             guard interval != nil || !isInstalled else { return nil }
             let longest = min(interval ?? Self.longestBackOff, Self.longestBackOff)
-            let wait = min(longest, Self.firstBackOff * (1 << min(failures, 20)))
-            failures += 1
-            return look(max(wait, failure.retryAfter ?? .zero), .backOff, random)
+            let wait = min(longest, Self.firstBackOff * (1 << failures))
+            failures = min(failures + 1, 20)
+            let longestWish = max(interval ?? .zero, Self.longestBackOff)
+            return look(max(wait, failure.retryAfter?.upTo(longestWish) ?? .zero), .backOff, random)
         }
     }
 
@@ -85,7 +91,8 @@ package struct Schedule: Equatable, Sendable {
     }
 
     private func look(_ time: Duration, _ reason: NextLook.Reason, _ random: Double) -> NextLook {
-        NextLook(seconds: (time * (1 - Self.jitter + 2 * Self.jitter * random)).wholeSeconds, reason: reason)
+        let time = min(max(.zero, time), Self.longestWait)
+        return NextLook(seconds: (time * (1 - Self.jitter + 2 * Self.jitter * random)).wholeSeconds, reason: reason)
     }
 }
 

@@ -1,4 +1,5 @@
 import APIProxy
+import DeviceOutput
 import PatchChoice
 import PatchFetch
 import PatchFormat
@@ -7,13 +8,18 @@ package import PatchSync
 package import Patchline
 import Glibc
 import SystemPackage
+package import Terminal
 
 /// What happens to one store of the daemon.
 package enum StoreEvent: Sendable {
     /// The store was made.
     case made
-    /// The store is there with other settings, in words; it stays as it is.
+    /// The store exists with another app or root of trust, in words. It stays as it is.
     case differs([String])
+    /// The store follows other settings of the file from now on, in words.
+    case follows([String])
+    /// The store's folder was removed while the daemon kept it.
+    case removed
     case listening(LocalServer.Address)
     case app(LocalServer.Event)
     /// A line of the proxy's.
@@ -26,7 +32,13 @@ package enum StoreEvent: Sendable {
 package enum RunnerFault: Error, Equatable, Sendable {
     case device(SyncError)
     case server(LocalServerError)
+    case portTaken(Int, by: PortHolder)
     case other(String)
+
+    /// A port that another listener has.
+    ///
+    /// Versions are still downloaded meanwhile.
+    var isTakenPort: Bool { if case .portTaken = self { true } else { false } }
 
     /// - Parameter path: of a file with more rules, which come after.
     static func proxying(
@@ -48,6 +60,17 @@ package enum RunnerFault: Error, Equatable, Sendable {
     }
 }
 
+extension Failure {
+    package init(_ fault: RunnerFault) {
+        switch fault {
+        case .device(let error): self.init(error)
+        case .server(let error): self.init(error)
+        case .portTaken(let port, let holder): self = .portTaken(port, by: holder)
+        case .other(let text): self.init(text)
+        }
+    }
+}
+
 enum ProcessID {
     static var own: Int32 { getpid() }
 }
@@ -65,17 +88,25 @@ extension Schedule.Outcome {
     }
 }
 
+extension LocalServer.Event {
+    /// Whether something failed, for which the store's folder may be gone.
+    var isTrouble: Bool {
+        switch self {
+        case .app(.trouble), .app(.stateFault), .synced(.failure), .parametersTrouble: true
+        case .app, .syncing, .synced, .decided, .portTaken, .fileTrouble: false
+        }
+    }
+}
+
 extension Schedule.Failure {
     init(_ error: SyncError) {
         guard case .fetch(let fetch) = error else {
             self.init(isNetwork: false)
             return
         }
-        if case .busy(_, _, let seconds) = fetch {
-            self.init(isNetwork: false, retryAfter: .seconds(seconds))
-        } else {
-            self.init(isNetwork: fetch.isNetwork)
-        }
+        let retryAfter = fetch.retryAfter
+        // A server that asks for time was reached: the return of the network changes nothing.
+        self.init(isNetwork: retryAfter == nil && fetch.mayBeOfThisNetwork, retryAfter: retryAfter)
     }
 }
 

@@ -108,7 +108,8 @@ private struct SettingsText {
     func path(_ text: String, _ key: String, _ row: Row) throws(DaemonSettingsFault) -> FilePath {
         let path = FilePath(text)
         guard path.isAbsolute, !text.utf8.contains(0) else { throw fault(row.line, "\(key) must be a path from / on") }
-        return path.lexicallyNormalized()
+        // Not normalized: `..` after a link leaves the folder that the link leads to (`resolved(named:)`).
+        return path
     }
 
     private static let keys = [

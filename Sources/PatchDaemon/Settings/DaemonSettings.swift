@@ -33,11 +33,11 @@ package struct DaemonSettings: Equatable, Sendable {
 
 /// How one store is kept.
 package struct StoreSettings: Equatable, Sendable {
-    /// What a store is made from at the first start.
+    /// The root of trust that a store is made with at the first start, and the server and channel that it follows.
     package struct Origin: Equatable, Sendable {
         package let server: ServerURL
-        package let root: FilePath
-        /// Nil: `production`, and whatever an existing store follows.
+        package var root: FilePath
+        /// Nil: `production` for a new store, and an existing store's own.
         package let channel: ChannelName?
 
         package init(server: ServerURL, root: FilePath, channel: ChannelName?) {
@@ -46,7 +46,7 @@ package struct StoreSettings: Equatable, Sendable {
     }
 
     package let name: String
-    package let store: FilePath
+    package var store: FilePath
     package var origin: Origin?
     /// Nil: only when somebody asks, and until there is a first version.
     package var syncEvery: Duration? = .seconds(900)

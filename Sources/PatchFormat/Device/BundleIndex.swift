@@ -69,7 +69,7 @@ package struct BundleIndex: Sendable {
             number: row,
             path: path(of: row),
             sha256: sha256,
-            size: Int(table.number(at: place(of: row) + 32, bytes: 8)),
+            size: Int(clamping: table.number(at: place(of: row) + 32, bytes: 8)),
             cacheable: table.number(at: place(of: row) + 44, bytes: 2) & 1 == 1
         )
     }
@@ -78,6 +78,7 @@ package struct BundleIndex: Sendable {
 
     package func sha256(of row: Int) -> SHA256Digest? {
         let place = place(of: row)
+        guard place <= bytes.count - Self.rowBytes else { return nil }
         return SHA256Digest(bytes: bytes[place..<place + SHA256.byteCount])
     }
 

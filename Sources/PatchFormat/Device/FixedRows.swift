@@ -6,8 +6,10 @@ package struct FixedRows: Sendable {
         self.bytes = bytes
     }
 
+    /// All ones beyond the end of the table, which a damaged file may lead to.
     @inlinable
     package func number(at place: Int, bytes count: Int) -> UInt64 {
+        guard place <= bytes.count - count else { return .max >> (64 - 8 * UInt64(count)) }
         var value: UInt64 = 0
         for byte in bytes[place..<place + count] { value = value << 8 | UInt64(byte) }
         return value

@@ -10,7 +10,7 @@ package enum JSON: Hashable, Sendable {
 
 /// The members of a JSON object.
 ///
-/// No key stands twice: the parser refuses it and the initialiser traps.
+/// Keys are unique. The parser rejects a doubled key, and a writer keeps its first value.
 package struct JSONObject: Sendable {
     package struct Member: Hashable, Sendable {
         package let key: ExactString
@@ -24,10 +24,27 @@ package struct JSONObject: Sendable {
     /// Where each key stands; nil for few members.
     private var places: [ExactString: Int32]?
 
+    /// Of a doubled key the first value is kept, so that the document is always valid.
+    ///
+    /// A doubled key is a defect of the caller: in a debug build it ends a test process.
     package init(_ members: [(String, JSON)] = []) {
-        self.members = members.map { Member(key: ExactString($0.0), value: $0.1) }
-        precondition(Set(self.members.map(\.key)).count == members.count, "a key stands twice")
+        let all = members.map { Member(key: ExactString($0.0), value: $0.1) }
+        self.members = Self.firsts(of: all)
+        if self.members.count < all.count { Self.tellTests() }
         places = Self.places(of: self.members)
+    }
+
+    /// The first member of each key, in their order.
+    static func firsts(of members: [Member]) -> [Member] {
+        var seen: Set<ExactString> = []
+        return members.filter { seen.insert($0.key).inserted }
+    }
+
+    /// A program continues: outside bytes may have led here, and one event must not stop all stores of a device.
+    private static func tellTests() {
+        #if DEBUG
+        if CommandLine.arguments.first?.hasSuffix(".xctest") == true { assertionFailure("a JSON key is doubled") }
+        #endif
     }
 
     /// The parser's way in; it has already refused duplicate keys.
@@ -38,7 +55,7 @@ package struct JSONObject: Sendable {
 
     static func places(of members: [Member]) -> [ExactString: Int32]? {
         guard members.count >= fewMembers else { return nil }
-        return Dictionary(uniqueKeysWithValues: members.enumerated().map { ($1.key, Int32($0)) })
+        return Dictionary(members.enumerated().map { ($1.key, Int32($0)) }) { first, _ in first }
     }
 
     private func place(of key: ExactString) -> Int? {

@@ -36,6 +36,9 @@ package struct UTCTime: Hashable, Comparable, Sendable, CustomStringConvertible 
         seconds = Self.dayNumber(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second
     }
 
+    /// Of the Gregorian calendar, in UTC.
+    package var year: Int { Self.date(of: Int((Double(seconds) / 86_400).rounded(.down))).year }
+
     package var description: String {
         let day = Int((Double(seconds) / 86_400).rounded(.down))
         let second = seconds - day * 86_400

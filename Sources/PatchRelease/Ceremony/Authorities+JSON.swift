@@ -21,8 +21,10 @@ extension Authorities {
         return .object(signed)
     }
 
-    func targets(changing base: TopRoles, version: Int, expires: UTCTime) -> JSON {
+    /// - Parameter app: The app to name; nil leaves the base's member as it is. An earlier Patchline named it in root alone.
+    func targets(changing base: TopRoles, naming app: AppID?, version: Int, expires: UTCTime) -> JSON {
         var signed = base.targetsEnvelope.signed.object ?? JSONObject()
+        if let app { signed[RoleHeader.appMember] = .text(app.text) }
         signed["version"] = .integer(version)
         signed["expires"] = .text(expires.description)
         var part = signed["delegations"]?.object ?? JSONObject()
@@ -45,9 +47,12 @@ extension Authorities {
 
     /// The first root and targets of an app.
     ///
-    /// - Parameter order: of the channels.
+    /// - Parameters:
+    ///   - targetsApp: The app that targets names; nil in a draft of an earlier Patchline.
+    ///   - order: of the channels.
     func first(
         app: AppID,
+        targetsApp: AppID?,
         expires: (root: UTCTime, targets: UTCTime),
         order: [ChannelName]
     ) -> (root: Envelope, targets: Envelope) {
@@ -55,6 +60,7 @@ extension Authorities {
         return (
             RoleDocument.root(app: app, version: 1, expires: expires.root, roles: roles.mapValues(Self.signers)),
             RoleDocument.targets(
+                app: targetsApp,
                 version: 1,
                 expires: expires.targets,
                 delegations: order.compactMap { name in channels[name].map { Self.draft(of: name, $0) } }

@@ -36,6 +36,7 @@ extension RootOfTrustPlan {
             ]
         )
         var targets = RoleDocument.targets(
+            app: app,
             version: 1,
             expires: expires,
             delegations: channels.map { channel in

@@ -118,16 +118,19 @@ package struct TrustChange: Sendable {
         let authorities = try Authorities(after)
         let expires = (root: after.root.header.expires, targets: after.targets.header.expires)
         let (root, targets): (JSON, JSON)
+        // The draft may be an earlier Patchline's, which named the app in root alone; it names no other app.
+        let named = after.targets.header.app == nil ? nil : draft.app
         if let base {
             root = authorities.root(changing: base, version: after.root.header.version, expires: expires.root)
             targets = authorities.targets(
                 changing: base,
+                naming: named,
                 version: after.targets.header.version,
                 expires: expires.targets
             )
         } else {
             let order = after.targets.delegations.compactMap { ChannelName($0.name) }
-            let first = authorities.first(app: draft.app, expires: expires, order: order)
+            let first = authorities.first(app: draft.app, targetsApp: named, expires: expires, order: order)
             (root, targets) = (first.root.signed, first.targets.signed)
         }
         for (role, found, expected) in [("root", draft.root, root), ("targets", draft.targets, targets)] {

@@ -100,7 +100,7 @@ extension TrustDraft {
         }
         if edits.isEmpty || changesTargets {
             let version = base.targets.header.version + 1
-            let signed = after.targets(changing: base, version: version, expires: expires)
+            let signed = after.targets(changing: base, naming: app, version: version, expires: expires)
             targets = Envelope(role: "targets", signing: signed)
         }
     }

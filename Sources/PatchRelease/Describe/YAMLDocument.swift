@@ -101,7 +101,7 @@ struct YAMLDocument {
             default: break
             }
             if YAMLNumber.isInteger(text) {
-                guard let number = Int(text), abs(number) < 1 << 53 else { throw broken("is too large a number") }
+                guard let number = Int(text), number.magnitude < 1 << 53 else { throw broken("is too large a number") }
                 return .integer(number)
             }
             if YAMLNumber.looksLikeOne(text) {

@@ -103,6 +103,7 @@ struct ReleaseAssembly: Sendable {
         )
         let role = RoleDocument.delegated(
             channel.text,
+            app: app,
             version: header.roleVersion,
             expires: time.adding(validity),
             targets: targets.mapValues { TargetFile(of: $0) },

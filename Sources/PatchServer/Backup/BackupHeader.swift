@@ -6,7 +6,8 @@ package import ReleaseTree
 package struct BackupHeader: Equatable, Sendable {
     package static let name = "backup.json"
     package static let format = "patchline-backup-v1"
-    package static let limit = 1_000_000
+    /// Some 100,000 files.
+    package static let limit = 16_000_000
 
     package struct App: Equatable, Sendable {
         package let app: AppID
@@ -21,13 +22,28 @@ package struct BackupHeader: Equatable, Sendable {
         }
     }
 
+    /// The newest entry of the audit log.
+    ///
+    /// Its hash covers all entries before it.
+    package struct AuditHead: Equatable, Sendable {
+        package let number: Int
+        package let hash: SHA256Digest
+
+        package init(number: Int, hash: SHA256Digest) {
+            (self.number, self.hash) = (number, hash)
+        }
+    }
+
     /// By the server's clock.
     package let made: UTCTime
     package let apps: [App]
+    /// Nil in backups of older programs, which are not checked for changes.
+    package let files: [BackedUpFile]?
+    /// Nil for an empty log, and in backups of older programs.
+    package let audit: AuditHead?
 
-    package init(made: UTCTime, apps: [App]) {
-        self.made = made
-        self.apps = apps
+    package init(made: UTCTime, apps: [App], files: [BackedUpFile]? = nil, audit: AuditHead? = nil) {
+        (self.made, self.apps, self.files, self.audit) = (made, apps, files, audit)
     }
 }
 
@@ -41,13 +57,36 @@ extension BackupHeader {
             apps.append(try App(try Fields(value, of: Self.name, at: "apps[\(index)]")))
         }
         self.apps = apps
+        if fields.has("files") {
+            var files: [BackedUpFile] = []
+            for (index, value) in try fields.array("files", limit: Self.limit).enumerated() {
+                files.append(try BackedUpFile(try Fields(value, of: Self.name, at: "files[\(index)]")))
+            }
+            self.files = files
+        } else {
+            files = nil
+        }
+        guard fields.has("audit") else {
+            audit = nil
+            return
+        }
+        let head = try fields.fields("audit")
+        audit = AuditHead(
+            number: try head.integer("number", in: 1...(1 << 53 - 1)),
+            hash: try head.digest("hash", as: SHA256Digest.self)
+        )
     }
 
     package var json: JSON {
         .fields([
             ("format", .text(Self.format)), ("made", .text(made.description)), ("apps", .array(apps.map(\.json))),
+            ("files", files.map { .array($0.map(\.json)) }), ("audit", audit.map(\.json)),
         ])
     }
+}
+
+extension BackupHeader.AuditHead {
+    package var json: JSON { .fields([("number", .integer(number)), ("hash", .text(hash.hex))]) }
 }
 
 extension BackupHeader.App {

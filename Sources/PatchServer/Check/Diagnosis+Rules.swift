@@ -1,4 +1,5 @@
 import FileFacts
+import PatchDelta
 package import PatchFormat
 package import PatchStore
 import PatchTrust
@@ -37,17 +38,18 @@ extension Diagnosis.Line {
 
     /// - Parameters:
     ///   - signedAt: when the newest timestamp was signed; nil without an app.
+    ///   - build: when this program was built.
     ///   - written: when the newest entry of the audit log was, at the earliest; nil without one.
-    package static func clock(_ now: UTCTime, signedAt: UTCTime?, written: UTCTime? = nil) -> Diagnosis.Line {
+    package static func clock(
+        _ now: UTCTime,
+        signedAt: UTCTime?,
+        build: UTCTime = UTCTime(seconds: 0),
+        written: UTCTime? = nil
+    ) -> Diagnosis.Line {
         let hint = "set it, and keep it right with a time service: devices judge by what is signed here"
         guard now > earliest else { return Diagnosis.Line("clock", .fault, "it says \(now)", hint: hint) }
-        if let signedAt, signedAt > now.adding(clockSlack) {
-            return Diagnosis.Line(
-                "clock",
-                .fault,
-                "it says \(now), and a timestamp was signed at \(signedAt)",
-                hint: hint
-            )
+        if let behind = ClockBehind(clock: now, signedAt: signedAt, build: build) {
+            return Diagnosis.Line("clock", .fault, "\(behind): nothing is signed", hint: behind.hint)
         }
         if let written, written > now.adding(clockSlack) {
             return Diagnosis.Line(
@@ -158,6 +160,18 @@ extension Diagnosis.Line {
             share >= 80 ? .warning : .ok,
             "\(share) % of what their record may hold",
             hint: share >= 80 ? "publish fewer new versions of patches" : nil
+        )
+    }
+
+    /// Packs that save too little for the room that they take.
+    package static func packs(of app: AppID, count: Int, text: String) -> Diagnosis.Line {
+        let all = Words.count(count, "pack")
+        return Diagnosis.Line(
+            "\(app) packs",
+            .warning,
+            "\(all) of \(text) save less than \(UpdateCost.leastSaving) % of an update",
+            hint:
+                "a publish keeps no such packs now; these go with the versions that they start from (patchsrv gc --keep)"
         )
     }
 

@@ -13,6 +13,8 @@ package struct Readiness: Equatable, Sendable {
         case diskNearlyFull = "disk-nearly-full"
         /// Nothing is wrong yet; the server has no passphrase for the online key, so it signs nothing again.
         case keyLocked = "key-locked"
+        /// The server signs nothing, because its clock shows a time that is certainly past.
+        case clockBehind = "clock-behind"
         /// Devices take nothing new.
         case expired
         /// The published tree does not verify, so devices take nothing from it.
@@ -38,6 +40,8 @@ package struct Readiness: Equatable, Sendable {
         package let due: [RoleExpiry]
         /// Why the tree does not verify, or nothing is signed.
         package let fault: String?
+        /// Set while the clock keeps the server from signing.
+        package let clock: ClockBehind?
     }
 
     package let apps: [App]
@@ -49,18 +53,22 @@ package struct Readiness: Equatable, Sendable {
     /// - Parameters:
     ///   - within: how long before its end a role is reported; see ``RoleExpiry/state(within:at:)``.
     ///   - locked: whose online keys the server cannot open.
+    ///   - behind: apps whose newest signature is later than the clock.
     package init(
         _ findings: [(app: AppID, finding: Finding)],
         within: Duration,
         lowResources: [LowResource] = [],
         locked: Set<AppID> = [],
+        behind: [AppID: ClockBehind] = [:],
         at now: UTCTime
     ) {
         self.lowResources = lowResources
         apps = findings.map { app, finding in
             switch finding {
-            case .unverified(let error): App(app: app, status: .unverified, due: [], fault: error.publicDescription)
-            case .verified(let roles): App(app, roles, within: within, isLocked: locked.contains(app), at: now)
+            case .unverified(let error):
+                App(app: app, status: .unverified, due: [], fault: error.publicDescription, clock: nil)
+            case .verified(let roles):
+                App(app, roles, within: within, isLocked: locked.contains(app), behind: behind[app], at: now)
             }
         }
         let disk = lowResources.isEmpty ? Status.ready : .diskNearlyFull
@@ -69,16 +77,26 @@ package struct Readiness: Equatable, Sendable {
 }
 
 extension Readiness.App {
-    fileprivate init(_ app: AppID, _ roles: [RoleExpiry], within: Duration, isLocked: Bool, at now: UTCTime) {
+    fileprivate init(
+        _ app: AppID,
+        _ roles: [RoleExpiry],
+        within: Duration,
+        isLocked: Bool,
+        behind: ClockBehind?,
+        at now: UTCTime
+    ) {
         let due = roles.filter { $0.state(within: within, at: now) != .holds }
             .sorted { ($0.expires, $0.role) < ($1.expires, $1.role) }
         let isExpired = due.contains { $0.expires <= now }
-        let status: Readiness.Status = isExpired ? .expired : due.isEmpty ? .ready : .signSoon
+        var status: Readiness.Status = isExpired ? .expired : due.isEmpty ? .ready : .signSoon
+        if isLocked { status = max(status, .keyLocked) }
+        if behind != nil { status = max(status, .clockBehind) }
         self.init(
             app: app,
-            status: isLocked ? max(status, .keyLocked) : status,
+            status: status,
             due: due,
-            fault: isLocked ? "the server has no passphrase that opens the online key, so it signs nothing" : nil
+            fault: isLocked ? "the server has no passphrase that opens the online key, so it signs nothing" : nil,
+            clock: behind
         )
     }
 }
@@ -94,7 +112,8 @@ extension Readiness {
                     apps.map { app in
                         .fields([
                             ("app", .text(app.app.text)), ("status", .text(app.status.rawValue)),
-                            ("due", .array(app.due.map(\.json))), ("error", app.fault.map { .text($0) }),
+                            ("due", .array(app.due.map(\.json))),
+                            ("error", (app.fault ?? app.clock.map { "\($0)" }).map { .text($0) }),
                         ])
                     }
                 )

@@ -11,11 +11,13 @@ package actor ReadinessCheck {
     /// How long a verification counts while no timestamp is replaced.
     package static let lifetime = Duration.seconds(5)
 
-    private struct Known {
+    fileprivate struct Known {
         let at: UTCTime
         let timestamps: [StoredFile?]
         let findings: [(app: AppID, finding: Readiness.Finding)]
         let locked: Set<AppID>
+        /// When the newest timestamp of each app was signed, by its own word.
+        let signedAt: [AppID: UTCTime]
     }
 
     private let folder: ServerFolder
@@ -58,7 +60,15 @@ package actor ReadinessCheck {
     package func answer() throws(ServerError) -> Readiness {
         let known = try look()
         let short = LowResource.of(space(), enough: enough)
-        return Readiness(known.findings, within: within, lowResources: short, locked: known.locked, at: now())
+        let time = now()
+        return Readiness(
+            known.findings,
+            within: within,
+            lowResources: short,
+            locked: known.locked,
+            behind: known.behind(at: time, build: folder.build),
+            at: time
+        )
     }
 
     /// The free resources of the disk; nil when unknown.
@@ -80,10 +90,17 @@ package actor ReadinessCheck {
         {
             return known
         }
-        let findings = apps.map { (app: $0, finding: folder.finding(of: $0, files: files)) }
+        var signedAt: [AppID: UTCTime] = [:]
+        let findings = apps.map { (app: $0, finding: folder.finding(of: $0, files: files, signedAt: &signedAt[$0])) }
         verifications += 1
         let locked = apps.filter { !canOpen($0) }
-        let found = Known(at: time, timestamps: timestamps, findings: findings, locked: Set(locked))
+        let found = Known(
+            at: time,
+            timestamps: timestamps,
+            findings: findings,
+            locked: Set(locked),
+            signedAt: signedAt
+        )
         known = found
         return found
     }
@@ -100,12 +117,24 @@ package actor ReadinessCheck {
     }
 }
 
+extension ReadinessCheck.Known {
+    fileprivate func behind(at clock: UTCTime, build: UTCTime) -> [AppID: ClockBehind] {
+        let apps = findings.compactMap { app, _ in
+            ClockBehind(clock: clock, signedAt: signedAt[app], build: build).map { (app, $0) }
+        }
+        return Dictionary(apps) { first, _ in first }
+    }
+}
+
 extension ServerFolder {
     /// Whether an app's tree verifies, and until when.
-    func finding(of app: AppID, files: any FileOperations) -> Readiness.Finding {
+    ///
+    /// - Parameter signedAt: Set to the time of the timestamp's signature, if it has one.
+    func finding(of app: AppID, files: any FileOperations, signedAt: inout UTCTime?) -> Readiness.Finding {
         do throws(ServerError) {
-            let repository = AppRepository(suspecting: app, in: self, files: files)
-            return .verified(try PublishedState(of: repository).expiries)
+            let state = try PublishedState(of: AppRepository(suspecting: app, in: self, files: files))
+            signedAt = state.timestamp.signedAt
+            return .verified(state.expiries)
         } catch { return .unverified(error) }
     }
 }

@@ -1,4 +1,5 @@
 import FileFacts
+import NIOConcurrencyHelpers
 import PatchCompression
 import PatchFormat
 package import PatchStore
@@ -21,11 +22,13 @@ package struct CompressedForms: Sendable {
     package static let none = CompressedForms(made: [], folder: nil)
 
     let made: [Form]
+    /// Packs that are not kept, because they save too little for the room that they take.
+    let leftOut: [LeftOutPack]
     /// Holds them; nil for none.
     private let folder: FilePath?
 
-    init(made: [Form], folder: FilePath?) {
-        (self.made, self.folder) = (made, folder)
+    init(made: [Form], leftOut: [LeftOutPack] = [], folder: FilePath?) {
+        (self.made, self.leftOut, self.folder) = (made, leftOut, folder)
     }
 
     package var count: Int { made.count }
@@ -63,8 +66,11 @@ extension AppRepository {
                 }
                 made = try await work.run(progress(.compressing, plan.jobs.count))
             }
-            made += await make(packs, of: sources, beside: made, in: scratch.at("packs")).flatMap(\.files)
-            return CompressedForms(made: made, folder: scratch)
+            let leftOut = NIOLockedValueBox<[LeftOutPack]>([])
+            made += await make(packs, of: sources, beside: made, in: scratch.at("packs")) { pack in
+                leftOut.withLockedValue { $0.append(pack) }
+            }.flatMap(\.files)
+            return CompressedForms(made: made, leftOut: leftOut.withLockedValue(\.self), folder: scratch)
         } catch {
             try? files.removeTree(scratch)
             if case .file(.noSpace) = error { return .none }

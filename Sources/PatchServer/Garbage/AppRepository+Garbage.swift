@@ -27,7 +27,7 @@ extension AppRepository {
             keeping: kept,
             and: try needs(of: kept, published: facts.lastVersions, dial: state.dial.header.version),
             pinned: try pinnedByDrafts(state, pins),
-            horizon: facts.history.now.adding(.zero - rule.protect)
+            horizon: facts.history.horizon(protecting: rule.protect)
         )
         plan.items[.drafts] = try lateDrafts(state)
         return plan

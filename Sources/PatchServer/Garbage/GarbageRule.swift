@@ -37,7 +37,7 @@ struct KeptRoles: Equatable, Sendable {
 
     /// - Parameter pinned: releases that stay, however old.
     init(_ facts: Facts, by rule: GarbageRule, pinning pinned: [ChannelName: Set<Int>] = [:]) {
-        let horizon = facts.history.now.adding(.zero - rule.protect)
+        let horizon = facts.history.horizon(protecting: rule.protect)
         let existing = facts.listing.versions(of: "snapshot")
         let kept = existing.filter { version in
             version >= facts.currentSnapshot || facts.history.superseded(version) > horizon

@@ -41,6 +41,23 @@ struct SnapshotHistory: Sendable {
         neverCurrent = ahead >= 0 ? ahead : .max
     }
 
+    /// The longest time between two signatures that counts as time.
+    ///
+    /// A server signs every few hours. A longer gap means that the server was off, or that a clock jumped ahead and signed. Files that
+    /// were superseded shortly before a jump must not age by years at once.
+    static let longestGap = Duration.hours(24)
+
+    /// Files that were superseded before this moment are not protected any more.
+    func horizon(protecting protect: Duration) -> UTCTime {
+        var (left, later) = (Int(protect.components.seconds), now)
+        for time in [timestampWritten] + written.reversed().map(\.at) where time <= later {
+            let counted = min(later.seconds - time.seconds, Int(Self.longestGap.components.seconds))
+            guard counted < left else { return time.adding(.seconds(counted - left)) }
+            (left, later) = (left - counted, time)
+        }
+        return later.adding(.seconds(-left))
+    }
+
     /// The latest moment at which a version below the current one may have been current still.
     func superseded(_ version: Int) -> UTCTime {
         let first = firstSuccessor(of: version)

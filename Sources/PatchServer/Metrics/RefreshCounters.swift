@@ -18,7 +18,7 @@ package final class RefreshCounters: Sendable {
             switch result {
             case .signed: rows[app?.text ?? "", default: Row()].signed += 1
             case .failed: rows[app?.text ?? "", default: Row()].failed += 1
-            case .fresh, .locked, .withoutKey: break
+            case .fresh, .locked, .clockBehind, .withoutKey: break
             }
         }
     }

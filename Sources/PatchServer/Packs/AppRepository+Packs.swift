@@ -44,11 +44,20 @@ extension AppRepository {
         _ plan: PackPlan,
         of sources: VersionSources,
         beside forms: [CompressedForms.Form] = [],
-        in scratch: FilePath
+        in scratch: FilePath,
+        leavingOut onWaste: @escaping @Sendable (LeftOutPack) -> Void = { _ in }
     ) async -> [MadePack] {
         guard !plan.jobs.isEmpty else { return [] }
         let sizes = TravelledSizes(forms, storage)
-        let work = PackFiles(folder: scratch, files: files, sources: sources, effort: plan.effort, sizes: sizes)
+        let work = PackFiles(
+            folder: scratch,
+            files: files,
+            sources: sources,
+            effort: plan.effort,
+            sizes: sizes,
+            keepsAll: plan.keepsAll,
+            onWaste: onWaste
+        )
         do throws(ServerError) {
             do throws(FileError) { try files.makeDirectory(scratch) } catch { throw .file(error) }
             return try await ParallelWork(plan.jobs, on: .packs) { (job, number) throws(ServerError) in

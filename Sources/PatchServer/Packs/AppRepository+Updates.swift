@@ -58,7 +58,8 @@ extension AppRepository {
         }
         guard !jobs.isEmpty else { return .none }
         let scratch = folder.root.at("\(ServerFolder.compressing)\(UInt64.random(in: .min ... .max))")
-        let made = await make(PackPlan(wanted: jobs), of: VersionSources(tree), in: scratch)
+        let isByDevice = if case .one = wanted { true } else { false }
+        let made = await make(PackPlan(wanted: jobs, keepsAll: !isByDevice), of: VersionSources(tree), in: scratch)
         return CompressedForms(made: made.flatMap(\.files), folder: scratch)
     }
 
@@ -76,6 +77,12 @@ extension AppRepository {
         try storage.listing().files.reduce(0) { bytes, file in
             if case .basePack = file.key { bytes + file.value.size } else { bytes }
         }
+    }
+
+    /// Packs of a channel that save too little for the room that they take, and their bytes.
+    package func packsWastingRoom(of channel: ChannelName) throws(ServerError) -> (count: Int, bytes: Int) {
+        let steps = try updates(of: channel).filter(\.wastesRoom)
+        return (steps.count, steps.reduce(0) { $0 + ($1.packBytes ?? 0) })
     }
 
     /// Where packs can lead: to manifests that a channel lists now, and from those that are in the tree.

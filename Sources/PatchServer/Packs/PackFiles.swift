@@ -1,5 +1,5 @@
-import PatchDelta
-import PatchFormat
+package import PatchDelta
+package import PatchFormat
 import PatchStore
 import ReleaseFolder
 import ReleaseTree
@@ -14,6 +14,26 @@ struct MadePack: Sendable {
     let files: [CompressedForms.Form]
 }
 
+/// A pack that a publish does not keep, because it saves too little for the room that it takes on the disk.
+package struct LeftOutPack: Equatable, Sendable {
+    package let new: Label
+    package let base: VersionLabel
+    package let cost: UpdateCost
+
+    /// For operators.
+    package var words: String {
+        "pack from \(new.patchID) \(base) to \(new.version) left out: its \(Words.bytes(cost.pack)) save \(cost.saving) % of an "
+            + "update, less than \(UpdateCost.leastSaving) %"
+    }
+
+    package var json: JSON {
+        .fields([
+            ("patchId", .text(new.patchID.text)), ("version", .text(new.version.text)), ("base", .text(base.text)),
+            ("packBytes", .integer(cost.pack)), ("saving", .integer(cost.saving)), ("words", .text(words)),
+        ])
+    }
+}
+
 /// Makes packs in a folder.
 struct PackFiles: Sendable {
     let folder: FilePath
@@ -21,6 +41,10 @@ struct PackFiles: Sendable {
     let sources: VersionSources
     let effort: PackMaker.Effort
     let sizes: TravelledSizes
+    /// Whether packs are kept that save little for the room that they take.
+    var keepsAll = false
+    /// Hears of packs that are not kept for that.
+    var onWaste: @Sendable (LeftOutPack) -> Void = { _ in }
 
     /// Nil where it cannot be made, or is not worth its bytes: devices do without.
     ///
@@ -58,6 +82,10 @@ struct PackFiles: Sendable {
             otherwise: sizes.otherwise(job, manifest: newBytes.count, column: newColumn.count).bytes
         )
         guard cost.isWorthIt else { return nil }
+        guard keepsAll || cost.isWorthItsRoom else {
+            onWaste(LeftOutPack(new: job.new.label, base: job.base.label.version, cost: cost))
+            return nil
+        }
         var made = [try write(head, path, as: .basePack(job.pack, .pack), to: folder.at("\(number).pack"))]
         if let signatures {
             let pack = made[0].path

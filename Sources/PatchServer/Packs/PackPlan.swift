@@ -21,12 +21,16 @@ struct PackPlan: Sendable {
     /// The nearest bases first.
     let jobs: [Job]
     let effort: PackMaker.Effort
+    /// Whether packs are kept that save little for the room that they take.
+    let keepsAll: Bool
 
     static let none = PackPlan([])
 
     /// Those that somebody asks for, whatever they weigh.
-    init(wanted jobs: [Job]) {
-        (self.jobs, effort) = (jobs, .most)
+    ///
+    /// - Parameter keepsAll: whether an operator asked for them by name; else a device did.
+    init(wanted jobs: [Job], keepsAll: Bool) {
+        (self.jobs, effort, self.keepsAll) = (jobs, .most, keepsAll)
     }
 
     /// What a publisher waits for, whatever the release weighs.
@@ -34,7 +38,7 @@ struct PackPlan: Sendable {
         let sorted = jobs.sorted { ($0.rank, $1.bytes, $0.name) < ($1.rank, $0.bytes, $1.name) }
         let budget = PackBudget(sorted.map(\.bytes))
         self.jobs = budget.kept.map { sorted[$0] }
-        effort = budget.effort
+        (effort, keepsAll) = (budget.effort, false)
     }
 }
 

@@ -1,6 +1,6 @@
 package import PatchFormat
 import PatchStore
-import PatchTrust
+package import PatchTrust
 package import ReleaseFolder
 package import ReleaseTree
 import SystemPackage
@@ -29,6 +29,10 @@ package struct Publication: Equatable, Sendable {
     package let lapses: [DialLapse]
     /// Of what clients in development mode get nothing now (J2).
     package let developersWait: [DevelopersStanding]
+    /// Roles that end soon, or before the release.
+    package let endings: [ReleaseExpiry.Warning]
+    /// Packs that were not kept, because they save too little for the room that they take.
+    package var leftOutPacks: [LeftOutPack] = []
 }
 
 extension AppRepository {
@@ -245,7 +249,13 @@ extension AppRepository {
                     removedDrafts: removed,
                     heldBack: (turned?.versions ?? []).filter(\.isHeldBack),
                     lapses: lapses,
-                    developersWait: developers.filter { $0.taken != nil }
+                    developersWait: developers.filter { $0.taken != nil },
+                    endings: ReleaseExpiry(
+                        release: ReleaseExpiry.Role(channel.text, expires: verified.role.header.expires),
+                        root: state.root.header.expires,
+                        targets: state.targets.header.expires
+                    ).warnings(at: now),
+                    leftOutPacks: forms.leftOut.sorted { $0.words < $1.words }
                 )
             )
         }

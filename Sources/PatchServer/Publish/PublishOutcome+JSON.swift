@@ -42,6 +42,12 @@ extension PublishOutcome {
                             }
                         )
                 ),
+                (
+                    "warnings",
+                    done.endings.isEmpty
+                        ? nil : .array(done.endings.map { .fields([("words", .text("\($0)"))]) })
+                ),
+                ("leftOutPacks", done.leftOutPacks.isEmpty ? nil : .array(done.leftOutPacks.map(\.json))),
                 ("dialHint", DialLapse.hint(done.lapses, in: done.channel).map { .text($0) }),
             ])
         case .drafted(let channel, let version, let quorum):

@@ -1,4 +1,5 @@
 package import PatchFormat
+package import ReleaseTree
 
 /// When what the online key signs is signed again, and when a server looks again whether it is time.
 package struct RefreshSchedule: Equatable, Sendable {
@@ -8,6 +9,11 @@ package struct RefreshSchedule: Equatable, Sendable {
     private static let afterFailure = Duration.minutes(1)
     /// However far away the next time is: the machine may sleep, its clock may be set, an app may be added.
     private static let longest = Duration.minutes(10)
+    /// While the clock is behind.
+    ///
+    /// A time service steps it at any moment; waits are measured by another clock, which no step
+    /// shortens.
+    private static let whileClockBehind = Duration.seconds(2)
 
     /// How old a timestamp may become.
     package let every: Duration
@@ -16,9 +22,11 @@ package struct RefreshSchedule: Equatable, Sendable {
         self.every = every
     }
 
-    /// A timestamp without the time of its signature counts as old, and so does one from the future.
+    /// A timestamp without the time of its signature counts as old.
+    ///
+    /// Of one from the future ``ClockBehind`` decides.
     package func isDue(signedAt: UTCTime?, at now: UTCTime) -> Bool {
-        guard let signedAt, signedAt <= now else { return true }
+        guard let signedAt else { return true }
         return signedAt.adding(every) <= now
     }
 
@@ -32,6 +40,7 @@ package struct RefreshSchedule: Equatable, Sendable {
         case .fresh(let signedAt): .seconds(max(1, signedAt.adding(every).seconds - now.seconds))
         case .signed: max(.seconds(1), every)
         case .locked: Self.afterLock
+        case .clockBehind: Self.whileClockBehind
         case .failed: Self.afterFailure
         case .withoutKey: Self.longest
         }
@@ -45,6 +54,8 @@ package enum RefreshResult: Equatable, Sendable {
     case signed(RefreshedVersions)
     /// Another process changes the folder.
     case locked
+    /// Nothing, whatever is due: signatures by this clock would have expired for every device.
+    case clockBehind(ClockBehind)
     case failed(String)
     /// The online key is encrypted, and nobody named its passphrase.
     case withoutKey

@@ -19,6 +19,7 @@ package struct RefreshTimer<C: Clock<Duration>>: Service {
     private let key: @Sendable (FilePath) throws -> OnlineKey?
     private let observe: @Sendable (AppID?, RefreshResult) -> Void
     private let report: @Sendable (AppID?, RefreshResult) -> Void
+    private let clockIsSet: (@Sendable () async throws -> Void)?
 
     /// - Parameters:
     ///   - clock: what the pauses are measured with; whether it is time is asked of `now`.
@@ -26,6 +27,7 @@ package struct RefreshTimer<C: Clock<Duration>>: Service {
     ///   - observe: called for each app in each round.
     ///   - report: called for each signing, and for trouble once until it changes; without an app when the folder itself
     ///     cannot be read.
+    ///   - clockIsSet: returns once the clock was set, which ends a pause; see ``ClockStep``.
     package init(
         _ folder: ServerFolder,
         files: any FileOperations,
@@ -35,8 +37,10 @@ package struct RefreshTimer<C: Clock<Duration>>: Service {
         now: @escaping @Sendable () -> UTCTime,
         key: @escaping @Sendable (FilePath) throws -> OnlineKey?,
         observe: @escaping @Sendable (AppID?, RefreshResult) -> Void = { _, _ in },
-        report: @escaping @Sendable (AppID?, RefreshResult) -> Void
+        report: @escaping @Sendable (AppID?, RefreshResult) -> Void,
+        clockIsSet: (@Sendable () async throws -> Void)? = nil
     ) {
+        self.clockIsSet = clockIsSet
         self.folder = folder
         self.files = files
         self.allowsTestingKeys = allowsTestingKeys
@@ -59,8 +63,18 @@ package struct RefreshTimer<C: Clock<Duration>>: Service {
             }
             let pause = schedule.pause(after: results.map(\.result), at: now())
             do {
-                try await cancelWhenGracefulShutdown { try await clock.sleep(for: pause) }
+                try await cancelWhenGracefulShutdown { try await wait(for: pause) }
             } catch { return }
+        }
+    }
+
+    private func wait(for pause: Duration) async throws {
+        guard let clockIsSet else { return try await clock.sleep(for: pause) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await clock.sleep(for: pause) }
+            group.addTask { try await clockIsSet() }
+            defer { group.cancelAll() }
+            _ = try await group.next()
         }
     }
 
@@ -76,8 +90,13 @@ package struct RefreshTimer<C: Clock<Duration>>: Service {
             let repository = try AppRepository(app, in: folder, files: files, allowsTestingKeys: allowsTestingKeys)
             let signedAt = try PublishedState(of: repository).timestamp.signedAt
             let isDue = schedule.isDue(signedAt: signedAt, at: now())
-            if let signedAt, !isDue, !tryingKey { return .fresh(signedAt: signedAt) }
+            let behind = ClockBehind(clock: now(), signedAt: signedAt, build: folder.build)
+            if !tryingKey {
+                if let behind { return .clockBehind(behind) }
+                if let signedAt, !isDue { return .fresh(signedAt: signedAt) }
+            }
             guard let key = try key(repository.onlineKeyFile) else { return .withoutKey }
+            if let behind { return .clockBehind(behind) }
             if let signedAt, !isDue { return .fresh(signedAt: signedAt) }
             let lock = try folder.locked(files: files)
             let done = try repository.refresh(signing: key, at: now())
@@ -85,9 +104,17 @@ package struct RefreshTimer<C: Clock<Duration>>: Service {
             return .signed(done)
         } catch ServerError.locked(.held) {
             return .locked
+        } catch ServerError.clockBehind(let behind) {
+            return .clockBehind(behind)
         } catch {
             return .failed("\(error)")
         }
+    }
+}
+
+extension RefreshResult {
+    fileprivate var clockBehind: ClockBehind? {
+        if case .clockBehind(let behind) = self { behind } else { nil }
     }
 }
 
@@ -104,7 +131,10 @@ private struct Said {
         case .signed: true
         case .failed: before != result
         case .withoutKey: withoutKey.insert(app).inserted
-        case .fresh, .locked: false
+        case .clockBehind(let behind): before?.clockBehind?.atLeast != behind.atLeast
+        // The clock is right again, and nothing had to be signed.
+        case .fresh: before?.clockBehind != nil
+        case .locked: false
         }
     }
 }

@@ -49,6 +49,24 @@ package struct ResolvedSettings: Equatable, Sendable {
         self.rows = rows
     }
 
+    private init(rows: [Row]) {
+        self.rows = rows
+    }
+
+    /// The same with another default for a setting that depends on others.
+    ///
+    /// A value that is set stays.
+    package func with(standard: String, of name: String) -> ResolvedSettings {
+        ResolvedSettings(
+            rows: rows.map { row in
+                let changes = row.name == name && row.origin == .standard
+                return changes ? Row(name: name, value: standard, origin: .standard) : row
+            }
+        )
+    }
+
+    package func value(of name: String) -> String? { rows.first { $0.name == name }?.value }
+
     /// `--name value` and `--name=value`, the last one of each name.
     package static func options(in arguments: [String]) -> [String: String] {
         var options: [String: String] = [:]

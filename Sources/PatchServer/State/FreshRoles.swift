@@ -48,13 +48,14 @@ struct FreshRoles: Sendable {
         var files = files
         files["dial"] = dial
         let snapshot = try signers.key.sign(
-            RoleDocument.snapshot(version: next.snapshot, expires: expires, files: files),
+            RoleDocument.snapshot(app: app, version: next.snapshot, expires: expires, files: files),
             for: signers.root.keys(of: "snapshot")
         ).fileBytes
         plan.write(snapshot, to: .tree(.role("snapshot", version: next.snapshot)), in: .snapshot)
 
         let timestamp = try signers.key.sign(
             RoleDocument.timestamp(
+                app: app,
                 version: next.timestamp,
                 expires: expires,
                 snapshot: RoleFile(of: snapshot, version: next.snapshot),
@@ -66,12 +67,14 @@ struct FreshRoles: Sendable {
         return Versions(dial: dial.version, snapshot: next.snapshot, timestamp: next.timestamp)
     }
 
+    private var app: AppID? { signers.root.app }
+
     private func signed(_ dials: [TargetPath: TargetFile], in plan: inout PublicationPlan) throws(ServerError)
         -> RoleFile
     {
         let expires = now.adding(validity ?? Self.dialLifetime)
         let dial = try signers.key.sign(
-            RoleDocument.delegated("dial", version: next.dial, expires: expires, targets: dials),
+            RoleDocument.delegated("dial", app: app, version: next.dial, expires: expires, targets: dials),
             for: signers.dial
         ).fileBytes
         plan.write(dial, to: .tree(.role("dial", version: next.dial)), in: .dial)
@@ -124,7 +127,7 @@ extension PublishedState {
 
     /// What the snapshot says of every role but the dial.
     var otherFiles: [String: RoleFile] {
-        Dictionary(uniqueKeysWithValues: snapshot.files.filter { $0.key != "dial" }.map { ($0.key.text, $0.value) })
+        Dictionary(snapshot.files.filter { $0.key != "dial" }.map { ($0.key.text, $0.value) }) { first, _ in first }
     }
 
     /// The dial's targets, as its role names them.

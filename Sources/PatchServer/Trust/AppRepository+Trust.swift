@@ -120,7 +120,10 @@ extension AppRepository {
             unused: used,
             restarting: update.keys.restartsVersions
         )
-        try plan.publish(update, on: state, FreshRoles(signers: trust.signers(key), next: versions, now: now))
+        // A new online key starts the versions again after a theft: the thief's own time proves nothing.
+        let signedAt = update.keys.restartsVersions ? nil : state.timestamp.signedAt
+        let signingTime = try signingTime(after: signedAt, at: now)
+        try plan.publish(update, on: state, FreshRoles(signers: trust.signers(key), next: versions, now: signingTime))
         let dials = carriedDials(update, state)
         let parameters = carriedParameters(update, state)
         let change = try carryOut(plan, over: state)
@@ -194,6 +197,8 @@ extension AppRepository {
 
     private func check(_ key: OnlineKey, for trust: RootOfTrust, instead old: RootRole) throws(ServerError) {
         try refuseTestingKey(key.publicKey, of: "online key")
+        // A key that stays is not refused: apps that shared one before must be able to change it.
+        if old.keys(of: "timestamp").entry(of: key.publicKey) == nil { try refuseSharedKey(key.publicKey) }
         do throws(ServerError) {
             try key.check(root: trust.root, targets: trust.targets)
         } catch .notOnlineKey(_, nil) where old.keys(of: "timestamp").entry(of: key.publicKey) != nil {

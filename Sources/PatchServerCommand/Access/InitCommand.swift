@@ -56,7 +56,7 @@ struct InitCommand: AsyncParsableCommand {
                 targets: try files.read(trust.at("targets.json"), limit: Limits.targetsRole),
                 at: now
             )
-            let key = try passphrase.key(at: FilePath(argument: onlineKey))
+            let key = try passphrase.key(at: FilePath(argument: onlineKey), isStored: false)
             // Before there is a folder: what is refused leaves nothing behind.
             try AppRepository.checkBeginning(
                 rootOfTrust,
@@ -65,11 +65,23 @@ struct InitCommand: AsyncParsableCommand {
                 files: files,
                 allowsTestingKeys: ProcessEnvironment.allowsTestingKeys
             )
+            if files.linkFault(at: folder.folder.root) != nil { throw Failure(withoutPermissions: folder.folder.root) }
             try folder.folder.make(files: files)
             try await folder.operations(key).create(rootOfTrust, onlineKey: key, by: .here)
             Console.standardOutput.line(
                 "initialized \(rootOfTrust.app) in \(printable(folder.folder.root.string)); nothing published yet"
             )
         }
+    }
+}
+
+extension Failure {
+    /// A file system without hard links is FAT or exFAT, and has no permissions either.
+    init(withoutPermissions folder: FilePath) {
+        self.init(
+            "\(folder) would be on a file system without permissions, such as FAT or exFAT",
+            hint: "a server's folder holds a private key: put it on ext4, XFS or Btrfs.",
+            exitCode: .disk
+        )
     }
 }

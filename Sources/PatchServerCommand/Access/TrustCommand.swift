@@ -92,7 +92,10 @@ struct TrustCommand: AsyncParsableCommand {
                 signed.append(try SignedRelease(folder: FilePath(argument: release), files: files))
             }
             if onlineKey == nil { try repository.checkOnlineKeyStays(under: offered, at: ProcessEnvironment.now()) }
-            let key = try passphrase.key(at: onlineKey.map { FilePath(argument: $0) } ?? repository.onlineKeyFile)
+            let key = try passphrase.key(
+                at: onlineKey.map { FilePath(argument: $0) } ?? repository.onlineKeyFile,
+                isStored: onlineKey == nil
+            )
             let outcome = try await folder.operations(key).take(
                 offered,
                 of: repository.app,

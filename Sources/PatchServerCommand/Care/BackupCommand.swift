@@ -62,11 +62,16 @@ struct BackupCommand: AsyncParsableCommand {
             try Self.showing("Copying") { progress throws(ServerError) in try copy.bring(progress: progress) }
             let lock = try await folder.locked(waitingUpTo: .seconds(60))
             try copy.bring()
-            try SQLiteRecords(folder.recordsFile).backUp(to: half.at("records.sqlite"))
+            let audit = try await Self.backUpRecords(of: folder, to: half.at(BackedUpFile.records))
             var rows: [BackupHeader.App] = []
             for app in apps { rows.append(BackupHeader.App(try PublishedState(of: AppRepository(app, in: folder)))) }
             lock.release()
-            let header = BackupHeader(made: ProcessEnvironment.now(), apps: rows)
+            let header = BackupHeader(
+                made: ProcessEnvironment.now(),
+                apps: rows,
+                files: try BackedUpFile.all(in: half, files: files),
+                audit: audit
+            )
             try files.write(header.json.fileBytes, to: half.at(BackupHeader.name))
             try files.syncDirectory(half)
             try files.rename(half, to: target)
@@ -81,6 +86,21 @@ struct BackupCommand: AsyncParsableCommand {
                 hint: "keep the backups before it; patchsrv check --repair mends the server",
                 exitCode: .refused
             )
+        }
+    }
+
+    /// Copies the records, which a running server may change without the folder's lock.
+    ///
+    /// - Returns: the newest entry of the copied audit log; nil for an empty one.
+    private static func backUpRecords(of folder: ServerFolder, to target: FilePath) async throws
+        -> BackupHeader.AuditHead?
+    {
+        let records = try folder.records()
+        while true {
+            let before = try await records.lastAuditEntry()
+            try SQLiteRecords(folder.recordsFile).backUp(to: target)
+            if try await records.lastAuditEntry() == before { return before.flatMap { BackupHeader.AuditHead($0) } }
+            try DiskFiles().remove(target)
         }
     }
 
@@ -118,6 +138,7 @@ struct BackupCommand: AsyncParsableCommand {
         Console.standardOutput.line(
             "backed up \(apps) to \(printable(target.string)): \(copy.fileCount) files, \(ByteText(copy.bytes))"
         )
+        if let audit = header.audit { Console.standardOutput.line(audit.line) }
         for fault in faults { Console.standardOutput.line(printable("  ✗ \(fault)")) }
     }
 
@@ -156,4 +177,14 @@ struct BackupCommand: AsyncParsableCommand {
             throw error
         }
     }
+}
+
+extension BackupHeader.AuditHead {
+    init?(_ entry: AuditEntry) {
+        guard let hash = SHA256Digest(hex: entry.hash) else { return nil }
+        self.init(number: entry.number, hash: hash)
+    }
+
+    /// For whoever keeps the hash elsewhere, and compares it later.
+    var line: String { "audit log: \(Words.count(number, "entry", "entries")), the newest has the hash \(hash.hex)" }
 }

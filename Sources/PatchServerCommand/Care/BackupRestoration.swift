@@ -23,6 +23,8 @@ struct BackupRestoration {
 
     let backup: ServerFolder
     private let header: BackupHeader
+    /// Whether the backup's records can be compared with what was backed up.
+    var isDescribed: Bool { header.files != nil }
     private let data: ServerFolder
     private let files = DiskFiles()
 
@@ -49,10 +51,11 @@ struct BackupRestoration {
         let there = try backup.allApps(files: files)
         let lost = header.apps.map(\.app).filter { !there.contains($0) }
             .map { "apps/\($0) or the timestamp of tree/\($0)" }
-        let records = try files.status(of: backup.recordsFile) == nil ? ["records.sqlite"] : []
-        guard let first = (lost + records).first else { return }
+            .map { "\($0) is missing" }
+        let fault = try lost.first ?? BackedUpFile.fault(in: backup.root, header.files, files: files)?.description
+        guard let fault else { return }
         throw Failure(
-            "\(directory) is no whole backup: \(first) is missing",
+            "\(directory) is no whole backup: \(fault)",
             hint: "copy it again from where it was made, or name another backup; nothing was restored",
             exitCode: .malformed
         )
@@ -80,12 +83,26 @@ struct BackupRestoration {
         var done = try RestoredServer(settling: half, keys, above: known)
         done.made = header.made
         for part in Self.parts where part != "tree" { try move(part) }
+        done.audit = try await restoredAuditHead()
         try await data.records().commit([], noting: done.event)
         try move("tree")
         try files.syncDirectory(data.root)
         try files.removeTree(half.root)
         lock.release()
         return done
+    }
+
+    /// The newest entry of the restored audit log, which must be the one that was backed up.
+    private func restoredAuditHead() async throws -> BackupHeader.AuditHead? {
+        let head = try await data.records().lastAuditEntry().flatMap { BackupHeader.AuditHead($0) }
+        guard header.files == nil || head == header.audit else {
+            throw Failure(
+                "the audit log of the backup does not end with the entry that \(BackupHeader.name) names",
+                hint: "name another backup; no app was restored",
+                exitCode: .malformed
+            )
+        }
+        return head
     }
 
     /// An existing tree was the last folder to be moved: then only the empty folder is left.
@@ -119,6 +136,8 @@ struct RestoredServer {
     let apps: [App]
     /// The time of the backup; nil for a folder that came back in another way.
     var made: UTCTime?
+    /// The newest entry of the audit log before the restoration; nil for an empty log, and with --in-place.
+    var audit: BackupHeader.AuditHead?
     var isWhole: Bool { apps.allSatisfy { $0.report.isWhole } }
     var faultCount: Int { apps.reduce(0) { $0 + $1.report.faults.count(where: \.rule.isFault) } }
 
@@ -136,8 +155,9 @@ struct RestoredServer {
                     try repository.refresh(signing: key, at: ProcessEnvironment.now())
                 }
             } catch {
-                // People must sign first; the restored files are of use to them.
-                guard case .ended = error else { throw error }
+                // People must sign first, or set the clock; the restored files are of use to them.
+                let waits = if case .ended = error { true } else if case .clockBehind = error { true } else { false }
+                guard waits else { throw error }
                 unsigned = error.description
             }
             let report = try repository.check()
@@ -156,7 +176,11 @@ struct RestoredServer {
         )
     }
 
-    var json: JSON { .fields([("whole", .bool(isWhole)), ("apps", .array(apps.map(\.json)))]) }
+    var json: JSON {
+        .fields([
+            ("whole", .bool(isWhole)), ("apps", .array(apps.map(\.json))), ("audit", audit.map(\.json)),
+        ])
+    }
 }
 
 extension RestoredServer.App {

@@ -79,7 +79,14 @@ struct DoctorCommand: AsyncParsableCommand {
             var diagnosis = Diagnosis()
             lookAtFolder(&diagnosis)
             for app in (try? apps.apps(in: folder.folder, damaged: true)) ?? [] { await look(at: app, now, &diagnosis) }
-            diagnosis.add(.clock(now, signedAt: newestSignature(), written: await newestEntry()))
+            diagnosis.add(
+                .clock(
+                    now,
+                    signedAt: newestSignature(),
+                    build: folder.folder.build,
+                    written: await newestEntry()
+                )
+            )
             diagnosis.add(tlsLine(now))
             let hasTLS = tls.tlsKey != nil
             if let fault = OperatorOptions.exposure(at: operatorsHost, hasTLS: hasTLS, operatorsInsecureHttp) {
@@ -100,6 +107,9 @@ struct DoctorCommand: AsyncParsableCommand {
     private func lookAtFolder(_ diagnosis: inout Diagnosis) {
         let (disk, root) = (DiskFiles(), folder.folder.root)
         diagnosis.add(.folder(try? disk.status(of: root), canWrite: disk.canWrite(in: root)))
+        if let files = ForeignFiles(in: root) {
+            diagnosis.add(Diagnosis.Line("owners", .fault, files.finding, hint: files.hint(for: root)))
+        }
         if let space = try? DiskSpace(at: root) {
             diagnosis.add(.disk(space, freeText: "\(ByteText(space.freeBytes))"))
         }
@@ -126,6 +136,9 @@ struct DoctorCommand: AsyncParsableCommand {
             let fault = isEncrypted && !passphrase.isNamed ? nil : keyFault(repository)
             diagnosis.add(.key(of: app, isEncrypted: isEncrypted, isNamed: passphrase.isNamed, fault: fault))
         }
+        if let packs = try? Self.packsWastingRoom(in: repository), packs.count > 0 {
+            diagnosis.add(.packs(of: app, count: packs.count, text: "\(ByteText(packs.bytes))"))
+        }
         if let size = (try? repository.labelsSize()) ?? nil { diagnosis.add(.labels(of: app, size: size)) }
     }
 
@@ -138,6 +151,16 @@ struct DoctorCommand: AsyncParsableCommand {
             try repository.check(key)
             return nil
         } catch { return Failure(of: error)?.message ?? "\(error)" }
+    }
+
+    /// Of all channels, which may list the same versions.
+    static func packsWastingRoom(in repository: AppRepository) throws -> (count: Int, bytes: Int) {
+        var wasting: (count: Int, bytes: Int) = (0, 0)
+        for channel in Set(try repository.packEnds().listed.values) {
+            let found = try repository.packsWastingRoom(of: channel)
+            wasting = (wasting.count + found.count, wasting.bytes + found.bytes)
+        }
+        return wasting
     }
 
     private func newestSignature() -> UTCTime? {

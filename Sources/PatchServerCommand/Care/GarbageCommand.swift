@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import PatchDelta
 import PatchFormat
 import PatchServer
 import PatchStore
@@ -65,6 +66,8 @@ struct GarbageCommand: AsyncParsableCommand {
                 var report = try await dryRun ? look(app, rule, operations) : collect(app, rule, operations)
                 report.places = try await operations.removeUnlistedPlaces(of: app, dryRun: dryRun, by: .here)
                 report.statistics = try await operations.removeUnlistedStatistics(of: app, dryRun: dryRun)
+                report.packs =
+                    (try? DoctorCommand.packsWastingRoom(in: AppRepository(app, in: folder.folder))) ?? (0, 0)
                 reports.append(report)
             }
             if json {
@@ -101,12 +104,21 @@ struct GarbageCommand: AsyncParsableCommand {
         var places = 0
         /// Versions for JSPatch's clients that are not listed any more, whose reports were counted.
         var statistics = 0
+        /// Packs that save too little for the room that they take.
+        var packs: (count: Int, bytes: Int) = (0, 0)
 
         private var rows: [(kind: String, count: Int, bytes: Int)] {
             tally.rows.sorted { $0.key < $1.key }.map { ($0.key, $0.value.count, $0.value.bytes) }
         }
 
         func write(to console: Console, dryRun: Bool) {
+            if packs.count > 0 {
+                let all = "\(Words.count(packs.count, "pack")) of \(ByteText(packs.bytes))"
+                console.line(
+                    "\(app): \(all) save less than \(UpdateCost.leastSaving) % of an update; they go with the versions that they "
+                        + "start from (--keep)"
+                )
+            }
             if places > 0 {
                 let what = Words.count(places, "place of a head-count", "places of head-counts")
                 console.line("\(app): \(dryRun ? "would forget" : "forgot") \(what)")
@@ -133,6 +145,7 @@ struct GarbageCommand: AsyncParsableCommand {
             .fields([
                 ("app", .text(app.text)), ("dryRun", .bool(dryRun)), ("places", .integer(places)),
                 ("statistics", statistics == 0 ? nil : .integer(statistics)),
+                ("packsWastingRoom", packs.count == 0 ? nil : .integer(packs.bytes)),
                 (
                     "removed",
                     .array(

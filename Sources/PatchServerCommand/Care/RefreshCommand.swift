@@ -4,6 +4,7 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import ReleaseTree
+import ServerRecords
 import Terminal
 
 /// `patchsrv refresh`: signs the online roles again.
@@ -17,6 +18,10 @@ struct RefreshCommand: AsyncParsableCommand {
             Run this every six hours or so, from cron or a timer, where no `patchsrv serve` does it. An encrypted online key
             needs its passphrase in a file or in the environment there.
 
+            A clock that is behind the newest signature, or behind the build of this program, signs nothing. If the clock is
+            right and was ahead when the newest signature was made, --accept-clock signs by it, and makes the audit log accept
+            it too (see `patchsrv audit accept-clock`). Devices follow: each timestamp replaces the time of the one before it.
+
             EXAMPLES
               patchsrv refresh --data /srv/patchline --passphrase-file /etc/patchline/online.pass
               0 */6 * * *  patchsrv refresh --data /srv/patchline --passphrase-file /etc/patchline/online.pass
@@ -26,7 +31,8 @@ struct RefreshCommand: AsyncParsableCommand {
                         .done: "signed",
                         .failed: KeyOptions.noTerminal,
                         .refused:
-                            "the published tree does not verify, or the online key is not its own, or a wrong passphrase",
+                            "the published tree does not verify, or the online key is not its own, or a wrong passphrase, or "
+                            + "the clock is behind",
                         .busy: "another process holds the data folder",
                     ],
                     usual: .disk
@@ -34,6 +40,11 @@ struct RefreshCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var folder: FolderOptions
+
+    @Flag(
+        help: "Sign although the clock is behind the newest signature: it is right now, and was ahead before."
+    )
+    var acceptClock = false
 
     @OptionGroup var apps: AppOptions
     @OptionGroup var passphrase: KeyOptions
@@ -46,11 +57,19 @@ struct RefreshCommand: AsyncParsableCommand {
                 let repository = try AppRepository(app, in: folder)
                 let key = try passphrase.key(at: repository.onlineKeyFile)
                 let lock = try folder.locked(files: files)
-                let done = try repository.refresh(signing: key, at: ProcessEnvironment.now())
+                let done = try repository.refresh(
+                    signing: key,
+                    at: ProcessEnvironment.now(),
+                    acceptingClock: acceptClock
+                )
                 lock.release()
                 Console.standardOutput.line(
                     "\(app): timestamp \(done.timestamp), snapshot \(done.snapshot), dial \(done.dial), until \(done.expires)"
                 )
+            }
+            // Tokens are judged by the audit log, which the same clock wrote.
+            if acceptClock, try DiskFiles().status(of: folder.recordsFile) != nil {
+                _ = try await self.folder.records().acceptClock(by: .here)
             }
         }
     }

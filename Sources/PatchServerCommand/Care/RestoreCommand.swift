@@ -80,6 +80,12 @@ struct RestoreCommand: AsyncParsableCommand {
             let done: RestoredServer
             if let directory {
                 let work = try BackupRestoration(FilePath(argument: directory), to: data)
+                if !work.isDescribed {
+                    Console.standardError.line(
+                        "warning: the backup is of an older patchsrv and has no digests: lost tokens, history or entries of "
+                            + "the audit log would not be noticed"
+                    )
+                }
                 done = try await work.run(try opened(work.backup), above: above ?? 0)
             } else {
                 guard try !data.allApps(files: DiskFiles()).isEmpty else { throw Failure.noApps(in: data) }
@@ -136,6 +142,7 @@ struct RestoreCommand: AsyncParsableCommand {
         let console = Console.standardOutput
         if json { return console.line(done.json.pretty()) }
         for app in done.apps { for line in app.lines(made: done.made) { console.line(printable(line)) } }
+        if let audit = done.audit { console.line(audit.line) }
         console.line(
             "Not in it is what was done later: releases, dials and parameters, tokens that were revoked, places. Publish "
                 + "later releases again, in their order, before anything new."

@@ -4,6 +4,7 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTrust
+import ReleaseTree
 import Terminal
 
 /// `patchsrv status`: whether something must be signed soon.
@@ -58,7 +59,7 @@ struct StatusCommand: AsyncParsableCommand {
             }
             switch readiness.status {
             case .ready: return
-            case .signSoon, .diskNearlyFull, .keyLocked, .expired: throw Terminal.ExitCode.due.asError
+            case .signSoon, .diskNearlyFull, .keyLocked, .clockBehind, .expired: throw Terminal.ExitCode.due.asError
             case .unverified: throw Terminal.ExitCode.refused.asError
             case .empty: throw Failure.noApps(in: folder)
             }
@@ -76,6 +77,10 @@ extension Readiness {
             if let fault = app.fault {
                 console.line("  \(printable(fault))")
                 console.line("  patchsrv check names each file, check --repair puts back what it can prove")
+            }
+            if let clock = app.clock {
+                console.line("  \(clock): nothing is signed")
+                console.line("  \(clock.hint)")
             }
             for role in app.due {
                 let left = role.expires.seconds - now.seconds

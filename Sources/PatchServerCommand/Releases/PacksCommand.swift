@@ -17,7 +17,8 @@ struct PacksCommand: AsyncParsableCommand {
             A pack brings a device from one version of a bundle to another in one request, with a fraction of the bytes. A publish
             makes those from the last versions (--pack-bases); this command makes others, for a version that apps ship, or that
             many devices still have. Its manifest and files must be in the tree: patchsrv gc keeps as many releases as it is told.
-            A pack that would have no fewer bytes than an update without one is not kept.
+            A pack that would have no fewer bytes than an update without one is not kept. A publish also leaves out a pack of more
+            than 1 MiB that saves less than 10 % of an update: it costs more disk than it is worth. --from and --all keep it.
 
             The table has a row for each bundle that the channel lists and each version in the tree that it listed:
             \(Table.updateColumns)
@@ -91,6 +92,12 @@ struct PacksCommand: AsyncParsableCommand {
             return console.line("no update to \(channel) starts at a version that is in the tree")
         }
         Table(of: steps).write(to: console)
+        for step in steps where step.wastesRoom {
+            console.line(
+                "\(step.patchID) \(step.base) to \(step.version): the pack saves \(step.saving ?? 0) % of an update, less than "
+                    + "\(UpdateCost.leastSaving) %; a publish would not keep it"
+            )
+        }
     }
 }
 

@@ -3,6 +3,7 @@ import ArgumentParser
 import PatchFormat
 import PatchServer
 import PatchStore
+import PatchTrust
 import ReleaseFolder
 import ReleaseService
 import ReleaseTree
@@ -74,6 +75,7 @@ struct PublishCommand: AsyncParsableCommand {
                 Console.standardOutput.line(outcome.json(app: repository.app).pretty())
             } else {
                 for line in outcome.lines(app: repository.app) { Console.standardOutput.line(line) }
+                for warning in outcome.endings { Console.standardError.line("warning: \(warning)") }
                 if let hint = outcome.dialHint { Console.standardError.line("hint: \(hint)") }
             }
         }
@@ -81,6 +83,10 @@ struct PublishCommand: AsyncParsableCommand {
 }
 
 extension PublishOutcome {
+    fileprivate var endings: [ReleaseExpiry.Warning] {
+        if case .published(let done) = self { done.endings } else { [] }
+    }
+
     fileprivate var dialHint: String? {
         if case .published(let done) = self { DialLapse.hint(done.lapses, in: done.channel) } else { nil }
     }
@@ -98,6 +104,7 @@ extension PublishOutcome {
             ] + done.heldBack.map { "  \(printable($0.holdWords))" }
                 + done.lapses.map { "  \(printable($0.words))" }
                 + done.developersWait.compactMap(\.warning).map { "  \(printable($0))" }
+                + done.leftOutPacks.map { "  \(printable($0.words))" }
                 + done.change.repaired.map { "  replaced \($0), which was damaged" }
                 + done.removedDrafts.filter { $0 != done.version }.map { "  removed draft \($0), which came too late" }
         case .drafted(let channel, let version, let quorum):

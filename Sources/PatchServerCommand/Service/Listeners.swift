@@ -15,13 +15,15 @@ struct Listeners: Service {
             group.addTask {
                 defer { listens.finish() }
                 do throws(FileServerError) { try await operators { listens.yield() }.run() } catch {
-                    throw Failure(error, prefix: "operators-")
+                    throw Failure(error, prefix: "operators-", holder: PortHolder.find)
                 }
             }
             group.addTask {
                 // Whoever waits for the line of this one may ask the other, too; which perhaps cannot listen.
                 guard await starts.first(where: { _ in true }) != nil else { return }
-                do throws(FileServerError) { try await devices.run() } catch { throw Failure(error) }
+                do throws(FileServerError) { try await devices.run() } catch {
+                    throw Failure(error, holder: PortHolder.find)
+                }
             }
             for try await _ in group {}
         }

@@ -8,6 +8,7 @@ import Terminal
 struct OperatorOptions: ParsableArguments {
     /// Nobody needs more at a time; devices have a listener of their own.
     private static let connections = 128
+    static let standardPort = 8081
 
     @Option(
         help: ArgumentHelp(
@@ -17,8 +18,13 @@ struct OperatorOptions: ParsableArguments {
     )
     var operatorsHost = "127.0.0.1"
 
-    @Option(help: ArgumentHelp("The port where operators ask; 0 takes any free one.", valueName: "port"))
-    var operatorsPort = 8081
+    @Option(
+        help: ArgumentHelp(
+            "The port where operators ask; 0 takes any free one (default: \(standardPort), or any free one with --port 0).",
+            valueName: "port"
+        )
+    )
+    var operatorsPort: Int?
 
     @Option(
         help: ArgumentHelp(
@@ -29,9 +35,16 @@ struct OperatorOptions: ParsableArguments {
     var operatorsInsecureHttp = OnOff.off
 
     func validate() throws {
-        guard (0...65_535).contains(operatorsPort) else {
+        guard (0...65_535).contains(operatorsPort ?? 0) else {
             throw ValidationError("--operators-port must be from 0 to 65535")
         }
+    }
+
+    /// The operators' port.
+    ///
+    /// A second server on this machine, which takes any port for devices, takes any for operators, too.
+    func port(besideDevices devices: Int) -> Int {
+        operatorsPort ?? (devices == 0 ? 0 : Self.standardPort)
     }
 
     /// - Throws: where both are one place, of which the system would only say that it is taken.
@@ -51,7 +64,7 @@ struct OperatorOptions: ParsableArguments {
         let fault = Self.exposure(at: operatorsHost, hasTLS: devices.tls != nil, operatorsInsecureHttp)
         if let fault { throw fault }
         var configuration = devices
-        (configuration.host, configuration.port) = (operatorsHost, operatorsPort)
+        (configuration.host, configuration.port) = (operatorsHost, port(besideDevices: devices.port))
         configuration.maxConnections = min(Self.connections, devices.maxConnections)
         // On loopback all users of this machine have one address: shared out by it, one of them could keep all others out.
         // Behind a proxy its word says who asks.

@@ -1,4 +1,5 @@
 import HTTPFiles
+import NIOHTTP1
 import PageServing
 import PatchServer
 
@@ -6,9 +7,17 @@ import PatchServer
 struct PageNumbers: FileSource {
     let pages: PageService
     let process: ProcessFacts
+    var names = ListenerNames.all
 
     func decide(_ request: FileRequest) -> FileDecision {
-        switch request.path.text {
+        if let fault = names.fault(host: request.headers.first(name: "Host"), origins: request.headers["Origin"]) {
+            return .now(PreparedReply(fault.answer))
+        }
+        return decide(request.path.text)
+    }
+
+    private func decide(_ path: String) -> FileDecision {
+        switch path {
         case "/healthz": .now(PreparedReply(Self.page("ok", type: "text/plain; charset=utf-8")))
         case "/metrics":
             .later(.whole) { _ in Self.page(text, type: "text/plain; version=0.0.4; charset=utf-8") }

@@ -12,7 +12,7 @@ import SystemPackage
 import Terminal
 
 /// `patchsrv pages`: a proxy in front of a site, whose pages cost their clients what changed.
-struct PagesCommand: AsyncParsableCommand {
+struct PagesCommand: ServingCommand {
     static let configuration = CommandConfiguration(
         commandName: "pages",
         abstract: "Stands in front of a site and sends of its pages what changed.",
@@ -141,7 +141,7 @@ struct PagesCommand: AsyncParsableCommand {
     }
 
     private func serve() async throws {
-        let log = try ServerLog(logFormat, accessLog: accessLog)
+        let log = ServerLog(logFormat, accessLog: accessLog)
         let (nudges, nudge) = AsyncStream.makeStream(of: Void.self)
         let renewal = try tls.renewal(nudges: nudges, log: log)
         var configuration = FileServerConfiguration(host: host, port: port)
@@ -152,6 +152,8 @@ struct PagesCommand: AsyncParsableCommand {
         let pages = try pageService()
         var settings = try proxySettings(pages)
         settings.standing = .inFrontOfSite(scheme: scheme, proxies)
+        // A client's connection has one request under way, so the limits by address of the front hold for the site as well.
+        settings.requests = configuration.maxConnections
         let report: @Sendable (String) -> Void = { log.say(.error, printable($0)) }
         try await APIProxy.with(settings, report: report) { [configuration] proxy in
             let server = FileServer(
@@ -175,11 +177,16 @@ struct PagesCommand: AsyncParsableCommand {
         ReportedServer(
             FileServer(
                 configuration: FileServerConfiguration(host: metricsHost, port: port),
-                source: PageNumbers(pages: pages, process: ProcessFacts(start: ProcessEnvironment.now())),
+                source: PageNumbers(
+                    pages: pages,
+                    process: ProcessFacts(start: ProcessEnvironment.now()),
+                    names: ListenerNames(boundTo: metricsHost, hasTLS: false)
+                ),
                 accessLog: nil,
                 errorLog: { log.say(.error, $0) },
                 onListening: { log.tellListening("numbers at", "http://\($0.authority)/metrics") }
-            )
+            ),
+            prefix: "metrics-"
         )
     }
 
@@ -217,12 +224,16 @@ struct PagesCommand: AsyncParsableCommand {
 /// A server whose troubles are this program's failures.
 private struct ReportedServer: Service {
     private let server: FileServer
+    private let prefix: String
 
-    init(_ server: FileServer) {
-        self.server = server
+    /// - Parameter prefix: of the options that name its host and port: `metrics-`.
+    init(_ server: FileServer, prefix: String = "") {
+        (self.server, self.prefix) = (server, prefix)
     }
 
     func run() async throws {
-        do throws(FileServerError) { try await server.run() } catch { throw Failure(error) }
+        do throws(FileServerError) { try await server.run() } catch {
+            throw Failure(error, prefix: prefix, holder: PortHolder.find)
+        }
     }
 }

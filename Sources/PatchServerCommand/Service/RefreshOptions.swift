@@ -92,7 +92,8 @@ struct RefreshOptions: ParsableArguments {
                 // The server reported that when it started.
                 if case .withoutKey = result, let app, said.contains(folder.onlineKey(of: app)) { return }
                 if let (level, line) = result.line { log.say(level, printable(line), app: app) }
-            }
+            },
+            clockIsSet: { try await ClockStep.wait(clock: .continuous, now: ProcessEnvironment.now) }
         )
     }
 
@@ -123,7 +124,14 @@ extension RefreshResult {
                 "the online key is encrypted and no passphrase is named, so nothing is signed again here: run patchsrv "
                     + "refresh every six hours (--refresh-every off says that this is meant)"
             )
-        case .fresh, .locked: nil
+        case .clockBehind(let behind):
+            (
+                .error,
+                "\(behind): nothing is signed until the clock is right; the published tree is served (patchsrv doctor explains "
+                    + "how to continue)"
+            )
+        case .fresh(let signedAt): (.info, "the clock is right again: the timestamp of \(signedAt) is current")
+        case .locked: nil
         }
     }
 }

@@ -13,7 +13,7 @@ import SystemPackage
 import Terminal
 
 /// `patchsrv serve`: serves the published tree.
-struct ServeCommand: AsyncParsableCommand {
+struct ServeCommand: ServingCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
         abstract: "Serves the published tree over HTTP or HTTPS, and signs it again in time.",
@@ -68,7 +68,9 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The address where devices ask.", valueName: "address"))
     var host = "127.0.0.1"
 
-    @Option(help: ArgumentHelp("The port where devices ask; 0 takes any free one.", valueName: "port"))
+    @Option(
+        help: ArgumentHelp("The port where devices ask; 0 takes any free one, for operators, too.", valueName: "port")
+    )
     var port = 8080
 
     @OptionGroup var operators: OperatorOptions
@@ -138,7 +140,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (0...65_535).contains(port) else { throw ValidationError("--port must be from 0 to 65535") }
-        try OperatorOptions.check((operators.operatorsHost, operators.operatorsPort), beside: (host, port))
+        let operatorsPort = operators.port(besideDevices: port)
+        try OperatorOptions.check((operators.operatorsHost, operatorsPort), beside: (host, port))
         if let connections, !ServeSettings.connections.contains(connections) {
             throw ValidationError("--connections \(ServeSettings.connectionsRule)")
         }
@@ -180,7 +183,7 @@ struct ServeCommand: AsyncParsableCommand {
     private func serve() async throws {
         let folder = folder.folder
         guard try DiskFiles().status(of: folder.tree) != nil else { throw Failure.noApps(in: folder) }
-        let log = try ServerLog(logFormat, accessLog: accessLog)
+        let log = ServerLog(logFormat, accessLog: accessLog)
         let keys = try refresh.keys(in: folder)
         for key in keys.locked {
             if let line = refresh.warning(of: key, hasAPI: api == .on) { log.say(.warning, printable(line)) }
@@ -216,6 +219,10 @@ struct ServeCommand: AsyncParsableCommand {
                     OperatorRoutes(
                         service?.operators,
                         pages: OperatorPages(readiness: readiness, metrics: numbers),
+                        names: ListenerNames(
+                            boundTo: operatorsConfiguration.host,
+                            hasTLS: operatorsConfiguration.tls != nil
+                        ),
                         report: { log.say(.error, printable($0)) }
                     )
                 ) {

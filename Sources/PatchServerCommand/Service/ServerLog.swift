@@ -1,3 +1,4 @@
+import ArgumentParser
 import CommandSupport
 import HTTPFiles
 import PatchFormat
@@ -8,29 +9,43 @@ import Terminal
 
 /// Where a server's lines go: requests into a file or to standard output, all else to standard error.
 ///
-/// Each line is one write, so that a reader sees whole lines at once.
+/// Each line is one write, so that a reader sees whole lines at once. A line that cannot be written is dropped and counted, and the
+/// server continues: see `LastingOutput`.
 struct ServerLog: Sendable {
-    private let format: LogFormat
-    private let requests: Console?
-    private let file: FilePath?
+    private enum Requests {
+        case none
+        case standardOutput
+        case file(LastingOutput, FilePath)
+    }
 
+    private let format: LogFormat
+    private let requests: Requests
+
+    /// A file that cannot be opened now is tried again with each line.
+    ///
     /// - Parameter accessLog: a file, or `-` for standard output; without it requests are not written.
-    init(_ format: LogFormat, accessLog: String?) throws {
+    init(_ format: LogFormat, accessLog: String?) {
         self.format = format
-        guard let accessLog, accessLog != "-" else {
-            (requests, file) = (accessLog.map { _ in .standardOutput }, nil)
-            return
+        switch accessLog {
+        case nil: requests = .none
+        case "-"?: requests = .standardOutput
+        case let name?:
+            let file = FilePath(asNamed: name)
+            let output = LastingOutput(notice: format.lost) { () throws(SystemError) in try Self.open(file) }
+            requests = .file(output, file)
+            if let error = output.fault { say(.error, Self.notOpened(file, Self.fault(error, file))) }
         }
-        let path = FilePath(argument: accessLog)
-        (requests, file) = (Console(descriptor: try Self.open(path).rawValue, isTerminal: false), path)
     }
 
     /// Nil where requests are not written, so that nobody makes entries in vain.
     var accessLog: (@Sendable (AccessLogEntry) -> Void)? {
-        guard let requests else { return nil }
-        return { [format] entry in
-            requests.line(LogLine(entry, at: ProcessEnvironment.preciseNow()).text(format))
+        let line: @Sendable (String) -> Void
+        switch requests {
+        case .none: return nil
+        case .standardOutput: line = { Console.standardOutput.line($0) }
+        case .file(let output, _): line = { output.line($0) }
         }
+        return { [format] entry in line(LogLine(entry, at: ProcessEnvironment.preciseNow()).text(format)) }
     }
 
     /// - Parameter message: printable.
@@ -51,26 +66,50 @@ struct ServerLog: Sendable {
 
     /// Goes on in a new file where the old one was renamed: what `logrotate` asks for.
     func reopen() {
-        guard let file, let requests else { return }
-        do {
-            let new = try Self.open(file)
-            try new.closeAfter { _ = try new.duplicate(as: FileDescriptor(rawValue: requests.descriptor)) }
-        } catch { say(.error, Self.notReopened(file, error)) }
+        guard case .file(let output, let file) = requests else { return }
+        do throws(SystemError) { try output.reopen() } catch {
+            say(.error, Self.notReopened(file, Self.fault(error, file)))
+        }
     }
 
     static func notReopened(_ file: FilePath, _ error: any Error) -> String {
         "cannot open \(printable(file.string)) again, so requests still go to the file before: \(error)"
     }
 
+    static func notOpened(_ file: FilePath, _ error: any Error) -> String {
+        "cannot open \(printable(file.string)), so requests are not logged until it can be opened: \(error)"
+    }
+
+    private static func fault(_ error: SystemError, _ file: FilePath) -> FileError {
+        FileError(Errno(rawValue: error.code), .append, file)
+    }
+
     /// It holds the addresses of devices: its owner's alone, unless it is there already with other rights.
-    private static func open(_ file: FilePath) throws(FileError) -> FileDescriptor {
+    private static func open(_ file: FilePath) throws(SystemError) -> Int32 {
         do {
+            let isPipe = (try? DiskFiles().status(of: file.followingLinks))?.kind == .other
+            // A FIFO opened in both directions does not wait for a reader, and neither do its lines.
             return try FileDescriptor.open(
                 file,
-                .writeOnly,
-                options: [.create, .append, .closeOnExec],
+                isPipe ? .readWrite : .writeOnly,
+                options: [.create, .append, .closeOnExec, .nonBlocking],
                 permissions: FilePermissions(rawValue: 0o600)
-            )
-        } catch { throw FileError(error as? Errno ?? .ioError, .append, file) }
+            ).rawValue
+        } catch { throw SystemError((error as? Errno ?? .ioError).rawValue) }
+    }
+}
+
+/// A command that serves, also if its output cannot be written.
+protocol ServingCommand: AsyncParsableCommand {
+    var logFormat: LogFormat { get }
+}
+
+extension LogFormat {
+    /// A log's line about lines that could not be written.
+    var lost: @Sendable (Int) -> String {
+        { [self] count in
+            let content = LogLine.Content.message(LastingOutput.words(count), app: nil)
+            return LogLine(.warning, content, at: ProcessEnvironment.preciseNow()).text(self)
+        }
     }
 }

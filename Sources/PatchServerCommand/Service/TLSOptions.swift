@@ -74,6 +74,7 @@ struct TLSOptions: ParsableArguments {
     /// Symbolic links are followed: certificates are renewed by changing one.
     private func read(_ tlsCertificate: String, _ tlsKey: String) throws -> TLSIdentity {
         let passphrase = try tlsPassphraseFile.map { (file) throws(PassphraseError) in try Passphrase.read(file: file) }
+        SecretAccess.warn(of: tlsKey, refusing: 0o007)
         let (certificates, key) = (try read(tlsCertificate), try read(tlsKey))
         do throws(TLSIdentityError) {
             return try TLSIdentity(certificates: certificates, key: key, passphrase: passphrase?.bytes)

@@ -51,7 +51,9 @@ enum CommandSettings {
                 file: try file.map(read)
             )
             if type == ServeCommand.self, given.contains("--print-config") {
-                Console.standardOutput.write(settings.text)
+                let isAnyPort = settings.value(of: "port").flatMap { Int($0) } == 0
+                let shown = isAnyPort ? settings.with(standard: "0", of: "operators-port") : settings
+                Console.standardOutput.write(shown.text)
                 return nil
             }
             return words + settings.addedArguments + given

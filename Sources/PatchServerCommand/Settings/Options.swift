@@ -1,5 +1,6 @@
 import CommandSupport
 import ArgumentParser
+import PatchChoice
 import PatchFormat
 import PatchServer
 import PatchStore
@@ -15,7 +16,7 @@ struct FolderOptions: ParsableArguments {
 
     @OptionGroup var settings: SettingsFileOption
 
-    var folder: ServerFolder { ServerFolder(FilePath(argument: data)) }
+    var folder: ServerFolder { ServerFolder(FilePath(argument: data), build: Build.time) }
 }
 
 /// Where the settings are that the command line and the environment leave open.
@@ -57,9 +58,14 @@ struct KeyOptions: ParsableArguments {
     }
 
     /// Reads the key; asks for a passphrase only if it is encrypted, and warns if it is not.
-    func key(at path: FilePath) throws -> OnlineKey {
+    ///
+    /// - Parameter isStored: whether it is the server's own copy. A copy that others may read is not refused, so that a running
+    ///   server continues to sign; `doctor` reports it as a fault.
+    func key(at path: FilePath, isStored: Bool = true) throws -> OnlineKey {
         let file = try DiskFiles().read(path, limit: Limits.keyFile)
         guard OnlineKey.isEncrypted(file) else {
+            if !isStored { try SecretAccess.check(unencryptedKey: path.string) }
+            SecretAccess.warn(of: path.string)
             let key = try OnlineKey(file, passphrase: nil, from: path)
             Console.standardError.line(
                 "warning: the online key \(printable(path.string)) is not encrypted: whoever reads the disk has it"

@@ -24,6 +24,9 @@ struct InitCommand: AsyncParsableCommand {
             targets, trust.draft stands in their place: its holders run `patchsign root sign`, then \
             `patchsign root publish`.
 
+            The online key belongs to one app. With --public online=FILE do not name a key of another app: `patchsrv init`
+            refuses to serve two apps with one online key, because its holder, or a thief, could mix up their metadata.
+
             Keep root and targets keys offline. The server needs online.key, targets.json and root.json.
 
             EXAMPLES

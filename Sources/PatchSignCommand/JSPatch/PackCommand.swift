@@ -165,6 +165,7 @@ struct PackCommand: AsyncParsableCommand {
                         .checkJSPatchKey(key, files: DiskFiles())
                 }
                 if let aesKey, let syncFile {
+                    SecretAccess.warn(of: aesKey)
                     let packed = try PlatformPacking(files, to: file, for: place, telling: syncFile)
                         .pack(signedBy: signer, encryptedBy: PlatformPacking.key(FilePath(argument: aesKey)))
                     Console.standardOutput.line(Self.words(packed.package))

@@ -69,11 +69,14 @@ struct KeyOpening: ParsableArguments {
     }
 
     private func open<Key: OpenedKey>(file: FilePath) throws(Failure) -> Key {
+        let key: Key
         do throws(SigningError) {
-            return try Key(file, passphrase: nil, policy: .ofThisProcess, files: DiskFiles())
+            key = try Key(file, passphrase: nil, policy: .ofThisProcess, files: DiskFiles())
         } catch .key(_, .needsPassphrase) {
             return try open(encrypted: file)
         } catch { throw Failure(error) }
+        try SecretAccess.check(unencryptedKey: file.string)
+        return key
     }
 
     /// With the passphrases given; where none is, with those that were typed before, then with up to three more.

@@ -12,6 +12,7 @@ import Terminal
 /// What promote, rollback and withdraw share: a change that is proposed, made, signed and, with `--push`, published.
 struct ChangeOptions: ParsableArguments {
     @OptionGroup var server: ServerOptions
+    @OptionGroup var memory: MemoryOptions
     @OptionGroup var making: MakingOptions
     @OptionGroup var packages: PackageOptions
     @OptionGroup var keys: KeyOptions
@@ -38,7 +39,13 @@ struct ChangeOptions: ParsableArguments {
     /// Asks the server for the change and makes the release that carries it out.
     ///
     /// Where nothing came of it, because somebody said no or because it would change nothing, the proposal is withdrawn.
-    func carryOut(_ change: ProposedChange, in channel: ChannelName) async throws(Failure) {
+    ///
+    /// - Parameter mayGoBack: Whether a promotion may list versions below the channel's newest.
+    func carryOut(
+        _ change: ProposedChange,
+        in channel: ChannelName,
+        mayGoBack: Bool = false
+    ) async throws(Failure) {
         if !making.unsigned { try Question.checkSomebody(yes: yes) }
         let trust = try keys.rootOfTrust()
         try await inOutput { (output) async throws(Failure) in
@@ -57,7 +64,8 @@ struct ChangeOptions: ParsableArguments {
                 making: making,
                 keys: keys,
                 time: time,
-                asking: ProposalWork.Asking(yes: yes, names: names),
+                asking: ProposalWork.Asking(yes: yes, names: names, mayGoBack: mayGoBack),
+                memory: memory,
                 packages: packages,
                 trust: trust,
                 folder: folder

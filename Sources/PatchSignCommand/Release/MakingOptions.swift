@@ -78,6 +78,14 @@ struct MakingOptions: ParsableArguments {
     )
     var expires: Validity?
 
+    static let allowExpired = "--allow-expired"
+
+    @Flag(
+        name: .customLong("allow-expired"),
+        help: "Sign a release that has expired by the clock: to make an old one again, byte for byte."
+    )
+    var allowsExpired = false
+
     @Flag(help: "Replace the release that stands at the output; anything but what patchsign wrote there stays.")
     var force = false
 
@@ -137,7 +145,8 @@ struct MakingOptions: ParsableArguments {
 
     func encryptionKey() throws(Failure) -> AESKey? {
         try aesKey.map { (file) throws(Failure) in
-            try signing { () throws(SigningError) in try PlatformPacking.key(FilePath(argument: file)) }
+            SecretAccess.warn(of: file)
+            return try signing { () throws(SigningError) in try PlatformPacking.key(FilePath(argument: file)) }
         }
     }
 

@@ -59,7 +59,16 @@ struct ReleaseSignCommand: AsyncParsableCommand {
                 try VerifiedRelease(folder: folder, rootOfTrust: trust, files: DiskFiles())
             }
             let contents = ReleaseContents(verified)
+            // It may have been made weeks ago.
+            let expiry = ReleaseExpiry(
+                release: ReleaseExpiry.Role(contents.channel.text, expires: contents.expires),
+                root: trust.root.header.expires,
+                targets: trust.targets.header.expires
+            )
+            let now = ProcessEnvironment.latestPast
+            try expiry.refuseExpired(at: now)
             try show(contents, trust: trust)
+            expiry.warn(at: now)
             if let words = verified.counts.unseenWords { Console.standardOutput.line("  " + words) }
             let signer = try keys.open(key)
             if let own = trust.targets.delegation(to: contents.channel.text)?.keys,

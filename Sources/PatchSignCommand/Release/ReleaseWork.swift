@@ -14,6 +14,7 @@ struct ReleaseWork {
     private let writer: ReleaseWriter
     /// Keys that sign the role of a proposal once a person has agreed.
     private let heldBack: [SigningKey]
+    private let expiry: ReleaseExpiry
 
     /// Cheap checks come first, so that no passphrase is typed in vain.
     ///
@@ -73,6 +74,18 @@ struct ReleaseWork {
                 exitCode: .refused
             )
         }
+        let validity = making.expires?.duration ?? ReleaseBuilder.validity(of: channel)
+        expiry = ReleaseExpiry(
+            release: ReleaseExpiry.Role(channel.text, expires: time.adding(validity)),
+            root: trust.root.header.expires,
+            targets: trust.targets.header.expires
+        )
+        if !making.allowsExpired {
+            try expiry.refuseExpired(
+                at: ProcessEnvironment.latestPast,
+                "\(MakingOptions.allowExpired) signs it all the same, to make an old release again"
+            )
+        }
         let roleKeys = try making.roleKeys(of: channel, in: keys.folder)
         let jspatchKey = try making.jspatchKey.map { (key) throws(Failure) in try KeyReference(argument: key) }
         let keptEntryKeys = try making.keptEntryKeyFiles()
@@ -94,7 +107,7 @@ struct ReleaseWork {
                 base: base,
                 time: time,
                 created: created,
-                validity: making.expires?.duration ?? ReleaseBuilder.validity(of: channel),
+                validity: validity,
                 entrySigner: entrySigner,
                 keptEntryKeys: keptEntryKeys,
                 roleSigners: proposal == nil ? roleSigners : [],
@@ -165,6 +178,7 @@ struct ReleaseWork {
         let difference = ReleaseDifference(from: builder.base?.contents, to: contents)
         let console = Console.standardError
         for warning in made.warnings { console.line(ReleaseCheckReport.line(warning, on: console)) }
+        expiry.warn(at: ProcessEnvironment.latestPast)
         return ReleaseReport(
             contents: contents,
             difference: difference,

@@ -1,4 +1,6 @@
+import PatchFetch
 import PatchFormat
+import PatchTrust
 import ReleaseClient
 import Terminal
 
@@ -11,8 +13,8 @@ extension Failure {
     private static func exitCode(_ error: ServiceError) -> Terminal.ExitCode {
         switch error {
         case .problem(let problem): exitCode(problem)
-        case .connection, .timedOut, .redirected, .endless: .network
-        case .tls, .notEncrypted, .trust, .noRelease: .refused
+        case .connection, .timedOut, .redirected, .intercepted, .endless: .network
+        case .tls, .notEncrypted, .trust, .noRelease, .otherApp, .otherRoot, .notProven, .unidentified: .refused
         case .malformed, .otherChange, .answer, .noAuthority, .changed: .malformed
         case .release, .lacking, .tooLarge: .refused
         case .file: .disk
@@ -34,11 +36,17 @@ extension Failure {
         switch error {
         case .problem(let problem): problem.hint ?? hint(problem)
         case .notEncrypted: "ask it over https://, or say --insecure-http where nobody listens"
+        case .otherApp, .otherRoot, .notProven: ServiceError.otherServerHint
+        case .unidentified: ServiceError.olderServerHint
         case .tls: "--ca FILE names the authority of a server that has its own; name the server as its certificate does"
         case .connection, .timedOut: "try again when the server can be reached; a push goes on where it was interrupted"
         case .redirected: "name the address that it redirects to with --server"
+        case .intercepted: Interception.hint
         case .lacking: "push the whole release: this one was fetched without its objects"
         case .changed: "make the release again; a signed release is never edited"
+        case .trust(.rolledBack), .trust(.droppedFromSnapshot):
+            "devices refuse it too; the online key may be stolen. If the server was restored from a backup, "
+                + "\(MemoryOptions.flag) accepts its present state"
         case .trust: "is --keys the root of trust of this app?"
         case .otherChange: "nothing was signed; ask whoever runs the server why it holds another change than it took"
         case .answer: "is there a release service at --server, and nothing else?"

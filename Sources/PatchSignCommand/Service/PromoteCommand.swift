@@ -12,7 +12,11 @@ struct PromoteCommand: AsyncParsableCommand {
         discussion: """
             For whoever proposes and signs alone; with several people it is `patchsign propose`, `patchsign pull --proposal` \
             and `patchsign push`. The release is made here, out of verified published bytes: bundles stay what they are, \
-            byte by byte. It shows what changes and asks, unless --yes is given.
+            byte by byte. It shows what changes and asks, unless --yes is given. A promotion that would list a version below the \
+            channel's newest one is refused without --back: --yes does not allow it.
+
+            The state of the server is compared with the last state that this machine saw. An older one is refused, as devices \
+            refuse it; see --server-restored.
 
             With --output the fetched releases and the new one stay there, as `patchsign pull` writes them.
 
@@ -42,11 +46,14 @@ struct PromoteCommand: AsyncParsableCommand {
     @Option(help: PromotedShare.help, transform: PromotedShare.init(_:))
     var rollout: [PromotedShare] = []
 
+    @Flag(help: PromotionBack.help)
+    var back = false
+
     @OptionGroup var options: ChangeOptions
 
     func run() async throws {
         try await runCommand(json: options.json) { () async throws(Failure) in
-            try await options.carryOut(try .promotion(from: from, rollout), in: channel)
+            try await options.carryOut(try .promotion(from: from, rollout), in: channel, mayGoBack: back)
         }
     }
 }

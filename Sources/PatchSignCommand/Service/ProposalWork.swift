@@ -14,6 +14,8 @@ struct ProposalWork {
     struct Asking {
         let yes: Bool
         let names: NamesOption
+        /// Whether a promotion may list versions below the channel's newest; see ``PromotionBack``.
+        let mayGoBack: Bool
     }
 
     let server: ServerOptions
@@ -22,6 +24,7 @@ struct ProposalWork {
     let keys: KeyOptions
     let time: UTCTime
     let asking: Asking
+    let memory: MemoryOptions
     let packages: PackageOptions
     let trust: ReleaseTrust
     let folder: PulledFolder
@@ -39,9 +42,16 @@ struct ProposalWork {
     ) async throws(Failure) -> ReleaseReport? {
         let root = try trust.rootBytes()
         let (channel, app) = (channel, trust.app)
-        let (proposal, base, source) = try await server.asking { client throws(ServiceError) in
+        let memory = try memory.ofServer(try server.url(), app: app)
+        let (seen, proposal, base, source) = try await server.asking { client throws(ServiceError) in
             let proposal = try await client.proposal(id, asked: asked, of: channel, in: app)
-            let published = try await PublishedApp(app, root: root, at: ProcessEnvironment.now(), from: client)
+            let published = try await PublishedApp(
+                app,
+                root: root,
+                at: ProcessEnvironment.latestPast,
+                knowing: memory.known,
+                from: client
+            )
             let base = try await published.release(of: channel)
             var source: SignedRelease?
             switch proposal.change {
@@ -51,8 +61,9 @@ struct ProposalWork {
             case .rollBack(let version): source = try await published.release(of: channel, version: version)
             case .withdraw, .rules: if base == nil { throw .noRelease(channel) }
             }
-            return (proposal, base, source)
+            return (published.seen, proposal, base, source)
         }
+        await memory.keep(seen)
         guard proposal.isOpen else {
             throw Failure("the proposal \(id) is done already", exitCode: .conflict)
         }
@@ -116,7 +127,11 @@ struct ProposalWork {
         let made = try await signing { () async throws(SigningError) in
             try await work.builder.carryOut(proposal.change, in: channel, source: source)
         }
-        guard isNeeded(base?.contents, try work.contents(of: made)) else { return nil }
+        let contents = try work.contents(of: made)
+        guard isNeeded(base?.contents, contents) else { return nil }
+        if !asking.mayGoBack, case .promote = proposal.change {
+            try PromotionBack.refuse(StepBack.all(from: base?.contents, to: contents), in: channel)
+        }
         return try work.written(try work.signed(made, yes: asking.yes, names: asking.names))
     }
 }

@@ -46,6 +46,7 @@ struct PullCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var server: ServerOptions
+    @OptionGroup var memory: MemoryOptions
 
     @Option(help: ArgumentHelp("The channel.", valueName: "channel"), transform: parsed)
     var channel: ChannelName
@@ -68,6 +69,9 @@ struct PullCommand: AsyncParsableCommand {
 
     @Flag(help: "Sign what was proposed without asking.")
     var yes = false
+
+    @Flag(help: PromotionBack.help)
+    var back = false
 
     @OptionGroup var names: NamesOption
 
@@ -98,7 +102,8 @@ struct PullCommand: AsyncParsableCommand {
                     making: making,
                     keys: keys,
                     time: try time.time(),
-                    asking: ProposalWork.Asking(yes: yes, names: names),
+                    asking: ProposalWork.Asking(yes: yes, names: names, mayGoBack: back),
+                    memory: memory,
                     packages: packages,
                     trust: trust,
                     folder: folder
@@ -112,8 +117,15 @@ struct PullCommand: AsyncParsableCommand {
 
     private func fetch(_ trust: ReleaseTrust, into folder: PulledFolder) async throws(Failure) {
         let root = try trust.rootBytes()
-        let (base, draft) = try await server.asking { client throws(ServiceError) in
-            let published = try await PublishedApp(trust.app, root: root, at: ProcessEnvironment.now(), from: client)
+        let memory = try memory.ofServer(try server.url(), app: trust.app)
+        let (seen, base, draft) = try await server.asking { client throws(ServiceError) in
+            let published = try await PublishedApp(
+                trust.app,
+                root: root,
+                at: ProcessEnvironment.latestPast,
+                knowing: memory.known,
+                from: client
+            )
             let base = try await published.release(of: channel)
             var version = self.draft
             if version == nil { version = try await client.waitingDraft(of: channel, in: trust.app) }
@@ -122,8 +134,9 @@ struct PullCommand: AsyncParsableCommand {
                 let known = base.map { Array($0.targets.values) } ?? []
                 draft = try await client.draft(of: channel, version: version, in: trust.app, known: known)
             }
-            return (base, draft)
+            return (published.seen, base, draft)
         }
+        await memory.keep(seen)
         guard base != nil || draft != nil else {
             throw Failure("\(channel) has no release, and no draft waits", exitCode: .malformed)
         }

@@ -108,7 +108,8 @@ extension PushReport {
         switch outcome {
         case .published:
             console.line("published \(what)")
-            for line in heldBack + lapses + developersWait { console.line("  \(printable(line))") }
+            for line in heldBack + lapses + developersWait + leftOutPacks { console.line("  \(printable(line))") }
+            for warning in warnings { Console.standardError.line("warning: \(printable(warning))") }
             if let dialHint { Console.standardError.line("hint: \(printable(dialHint))") }
         case .drafted(let signatures, let threshold):
             console.line("kept as a draft, \(signatures) of \(Words.count(threshold, "signature")): \(what)")

@@ -77,7 +77,7 @@ struct ServerOptions: ParsableArguments {
             + (insecureHTTP ? " --insecure-http" : "")
     }
 
-    private func url() throws(Failure) -> ServerURL {
+    func url() throws(Failure) -> ServerURL {
         guard let text = server ?? ProcessEnvironment.environment(Self.serverVariable) else {
             throw Failure(
                 "there is no server",

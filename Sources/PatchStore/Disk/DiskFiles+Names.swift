@@ -40,10 +40,8 @@ extension DiskFiles {
             missing.append(existing)
             existing = existing.parent
         }
-        // Nothing is made behind a link that somebody put in a folder's place.
-        if !missing.isEmpty, try status(of: existing)?.kind != .directory {
-            throw .notDirectory(.makeDirectory, existing)
-        }
+        // Nothing is made, or written later, behind a link that another user put in a folder's place.
+        guard try status(of: existing)?.kind == .directory else { throw .notDirectory(.makeDirectory, existing) }
         try syncParentIfOurs(of: existing)
         for directory in missing.reversed() {
             try make(directory, permissions)
@@ -62,8 +60,8 @@ extension DiskFiles {
                 unsafe directory.withPlatformString { unsafe mkdir($0, mode) }
             }
         } catch .exists {
-            // Another process was faster, and sets the permissions.
-            _ = try Self.isDirectory(directory)
+            // Another process was faster, and sets the permissions. Else it is a link that leads nowhere.
+            guard try Self.isDirectory(directory) else { throw .notDirectory(.makeDirectory, directory) }
             return
         }
         // mkdir(2) takes the umask away from what was asked for.
@@ -75,7 +73,8 @@ extension DiskFiles {
     private func syncParentIfOurs(of directory: FilePath) throws(FileError) {
         guard directory.name != nil else { return }
         do throws(FileError) {
-            try syncDirectory(directory.parent)
+            // The folders above are their owner's, who may have linked them.
+            try syncDirectory(directory.parent.followingLinks)
         } catch .permission, .readOnly {
             return  // Who may not read the parent has not made the directory.
         }

@@ -27,13 +27,6 @@ package struct DiskSpace: Equatable, Sendable {
     }
 }
 
-extension DiskFiles {
-    /// Whether this process may make and rename files in a directory (access(2)).
-    package func canWrite(in directory: FilePath) -> Bool {
-        unsafe directory.withPlatformString { unsafe access($0, W_OK | X_OK) } == 0
-    }
-}
-
 extension Int {
     fileprivate func multipliedClamping(by other: Int) -> Int {
         let (product, overflow) = multipliedReportingOverflow(by: other)

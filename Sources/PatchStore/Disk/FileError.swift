@@ -32,6 +32,9 @@ package enum FileError: Error, Equatable, Sendable {
     /// EPERM is what link(2) answers where the file system has no hard links.
     private static let noHardLink: [Errno] = [.improperLink, .tooManyLinks, .notPermitted, .notSupported]
 
+    /// The errors of inotify(7) at one of its limits.
+    private static let watchLimits: [Errno] = [.noSpace, .tooManyOpenFiles, .tooManyOpenFilesInSystem, .noMemory]
+
     package init(_ errno: Errno, _ operation: Operation, _ path: FilePath) {
         switch errno {
         // ENOSPC is what inotify_add_watch(2) answers at its limit.
@@ -53,6 +56,12 @@ package enum FileError: Error, Equatable, Sendable {
 extension FileError: CustomStringConvertible {
     package var description: String {
         switch self {
+        // Searched only when an error is printed: most missing files are no error to their caller.
+        case .notFound(let operation, let path) where BrokenLink(onTheWayTo: path) != nil,
+            .notRegular(let operation, let path) where BrokenLink(onTheWayTo: path) != nil,
+            .notDirectory(let operation, let path) where BrokenLink(onTheWayTo: path) != nil,
+            .exists(let operation, let path) where BrokenLink(onTheWayTo: path) != nil:
+            "\(operation.phrase) \(path): \(BrokenLink(onTheWayTo: path)?.description ?? "")"
         case .notFound(let operation, let path): "\(operation.phrase) \(path): it does not exist"
         case .exists(let operation, let path): "\(operation.phrase) \(path): something is there already"
         case .noSpace(let operation, let path): "\(operation.phrase) \(path): the disk is full"
@@ -62,8 +71,9 @@ extension FileError: CustomStringConvertible {
         case .notRegular(let operation, let path): "\(operation.phrase) \(path): it is not a regular file"
         case .notDirectory(let operation, let path): "\(operation.phrase) \(path): it is not in or not a directory"
         case .cannotLink(let path, let errno): "cannot make the hard link \(path): \(errno)"
-        case .io(.watch, let path, let errno):
+        case .io(.watch, let path, let errno) where FileError.watchLimits.contains(errno):
             "cannot watch \(path) for changes: \(errno) (sysctl fs.inotify)"
+        case .io(.watch, let path, let errno): "cannot watch \(path) for changes: \(errno)"
         case .io(let operation, let path, let errno): "\(operation.phrase) \(path): \(errno)"
         }
     }

@@ -80,6 +80,13 @@ package protocol FileOperations: Sendable {
 
     /// Makes the names in `directory`, and the files that they lead to, durable.
     func syncDirectory(_ directory: FilePath) throws(FileError)
+
+    /// The room on the file system of `folder`; nil if that is unknown.
+    func space(at folder: FilePath) -> DiskSpace?
+}
+
+extension FileOperations {
+    package func space(at folder: FilePath) -> DiskSpace? { nil }
 }
 
 /// A file that grows at its end.

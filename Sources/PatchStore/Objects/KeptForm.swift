@@ -107,6 +107,11 @@ extension ObjectStore {
         return try files.status(of: part(of: digest))?.identity.size ?? 0
     }
 
+    /// How many bytes of an object itself are here in part.
+    package func bytesOfPart(of digest: SHA256Digest) throws(FileError) -> Int {
+        try files.status(of: part(of: digest))?.identity.size ?? 0
+    }
+
     /// A form begins with its first byte.
     ///
     /// - Precondition: nothing is here of any (``removeForms(of:)``).

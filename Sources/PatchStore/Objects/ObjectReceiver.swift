@@ -154,7 +154,8 @@ extension ObjectStore {
 
     /// Removes the files of interrupted downloads, except those still wanted.
     ///
-    /// - Parameter wanted: not called when there are none, which is the usual case.
+    /// - Parameter wanted: digests of objects, and of the manifests of bundles whose packs are wanted. Not called when there
+    ///   are no files, which is the usual case.
     package func removePartialDownloads(
         except wanted: @autoclosure () -> Set<SHA256Digest> = []
     ) throws(FileError) {
@@ -167,7 +168,7 @@ extension ObjectStore {
     }
 
     private static let endings =
-        [".part", ".tag"] + CompressionFormat.allCases.flatMap { [$0.suffix, $0.suffix + ".tag"] }
+        [".part", ".tag"] + CompressionFormat.allCases.flatMap { [$0.suffix, $0.suffix + ".tag"] } + packEndings
 
     /// The objects that were received in part, in whatever form.
     package func partialDownloads() throws(FileError) -> Set<SHA256Digest> {

@@ -122,6 +122,11 @@ extension ObjectStore {
         return (front.identity.size + status.identity.size, false)
     }
 
+    /// Whether a whole pack that makes this manifest is here, from any base.
+    package func hasPack(to manifest: SHA256Digest) throws(FileError) -> Bool {
+        try files.list(incoming).contains { $0.hasPrefix("\(manifest).from-") && $0.hasSuffix(".pack") }
+    }
+
     package func open(_ pack: BasePack, limit: Int) throws(FileError) -> any FileReader {
         try files.open(place(of: pack), limit: limit)
     }

@@ -56,7 +56,7 @@ extension Device {
         wanted.server = server
         if let channel { wanted.channel = channel }
         if let access { wanted.access = access }
-        if let embedded { wanted.embedded = embedded.path }
+        if let embedded { wanted.embedded = embedded.named }
         facts.apply(to: &wanted)
         let differences = try store.differences(of: root, app: present.app) + present.differences(to: wanted)
         return differences.isEmpty ? .unchanged : .differs(differences)
@@ -65,7 +65,7 @@ extension Device {
 
 extension DeviceStore {
     /// A root of another app, or another root of the same version, is no root of this store.
-    func differences(of root: [UInt8], app: AppID) throws(SyncError) -> [String] {
+    package func differences(of root: [UInt8], app: AppID) throws(SyncError) -> [String] {
         let given: TrustedRoot
         do throws(TrustError) {
             given = try TrustedRoot(anchor: root, admitting: admission)

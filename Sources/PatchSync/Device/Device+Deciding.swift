@@ -76,7 +76,18 @@ extension Device {
 
     /// - Parameter time: nil for now.
     package func hold(on state: DeviceState, at time: UTCTime? = nil) -> ActivationHold? {
-        state.machine.hold(postponed(in: state), configuration.policy.windows, at: time ?? now())
+        let windows = configuration.policy.windows
+        // Only what waits has hours, and only these need the zone's file.
+        let clock = windows.windows.isEmpty ? nil : try? zones.rules(of: windows.zone)
+        return state.machine.hold(postponed(in: state), windows, by: clock, at: time ?? now())
+    }
+
+    /// Why the time zone of the maintenance windows cannot be read; nil if it can, or if there are no windows.
+    package var zoneFault: ZoneFault? {
+        let windows = configuration.policy.windows
+        guard !windows.windows.isEmpty else { return nil }
+        do throws(ZoneFault) { _ = try zones.rules(of: windows.zone) } catch { return error }
+        return nil
     }
 
     /// For as long as the owner allows now, which may be less than when somebody postponed.

@@ -21,7 +21,8 @@ extension Device {
             let deviceID = try? store.deviceID()
         else { return nil }
         let facts = DeviceFacts(configuration, deviceID: deviceID, time: now(), retryNow: false)
-        let context = EligibilityContext(state, device: facts, dial: dial(at: facts.time))
+        var context = EligibilityContext(state, device: facts, dial: dial(at: facts.time))
+        context.noRoom = noRoom(state)
         let plan = SyncPlan(list: list, role: role, machine: state.machine, under: context)
         return ListDecisions(decisions: plan.decisions, entries: list.entries)
     }
@@ -54,11 +55,18 @@ extension Device {
             guard let allowance = network.meteredAllowance, row.bytes.map({ $0 > allowance }) ?? true else { continue }
             context.putOff[content] = MeteredWait(cost: row.bytes, left: allowance)
         }
+        if other == nil { context.noRoom = noRoom(state) }
         return Explanation(
             list: list,
             plan: SyncPlan(list: list, role: role, machine: state.machine, under: context),
             hold: hold
         )
+    }
+
+    /// Versions that did not fit on the disk, and still do not.
+    private func noRoom(_ state: DeviceState) -> [PatchContent: RoomWait] {
+        let versions = state.noRoom(store.room(reserve: configuration.reserve))
+        return Dictionary(versions.map { ($0.content, $0.wait) }) { first, _ in first }
     }
 
     /// What ``explanation(of:at:)`` would have to be told of this device.

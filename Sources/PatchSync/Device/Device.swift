@@ -10,6 +10,7 @@ package struct Device: Sendable {
     package let store: DeviceStore
     package private(set) var configuration: DeviceConfiguration
     package var now: @Sendable () -> UTCTime
+    package var zones = SystemZones()
     package var random: @Sendable () -> [UInt8] = { SecureRandom.bytes(16) }
     package var atCommitPoint: @Sendable (CommitPoint) -> Void = { _ in }
 
@@ -34,6 +35,7 @@ package struct Device: Sendable {
     package func reopened() throws(SyncError) -> Device {
         var device = try Device(store, now: now)
         device.random = random
+        device.zones = zones
         device.atCommitPoint = atCommitPoint
         return device
     }
@@ -75,7 +77,7 @@ package struct Device: Sendable {
         if let embedded {
             try embedded.document.check(appBuild)
             shipped = try VerifiedEmbedded(embedded, for: app, in: store)
-            configuration.embedded = embedded.path
+            configuration.embedded = embedded.named
             configuration.embeddedDigest = embedded.sha256
             configuration.appBuild = embedded.document.appBuild ?? appBuild
         }
@@ -179,9 +181,12 @@ package struct Device: Sendable {
     }
 
     /// A script failed in a page of this launch: its trial is rolled back, unless its files were altered meanwhile.
+    ///
+    /// - Parameter error: what it threw, to be kept with the block.
     package func scriptFailed(
         _ script: PatchContent,
-        in token: LaunchToken?
+        in token: LaunchToken?,
+        error: PageError? = nil
     ) async throws(SyncError) -> SelectionMachine.ScriptVerdict {
         try await changing { state throws(SyncError) in
             if let token, let trial = state.machine.trial(of: token), trial.contents.contains(script),
@@ -189,8 +194,18 @@ package struct Device: Sendable {
             {
                 return .ends(state.machine.interruptTrial())
             }
-            return state.machine.scriptFailed(script, in: token, at: now())
+            return state.machine.scriptFailed(script, in: token, at: now(), error: error)
         }
+    }
+
+    /// A page of this launch reports an error; the first one of a trial is kept, to explain a rollback.
+    ///
+    /// - Returns: whether it was kept.
+    package func pageFailed(_ error: PageError, in token: LaunchToken) async throws(SyncError) -> Bool {
+        // Without the lock first: a page that throws again and again costs no write, and no wait.
+        guard case .trying(_, _, let launch) = try state().machine.state, launch.token == token, launch.error == nil
+        else { return false }
+        return try await changing { state throws(SyncError) in state.machine.pageFailed(error, in: token) }
     }
 
     /// A page of this launch was requested: from now on the launch counts.

@@ -42,12 +42,20 @@ package struct StatusReport: Equatable, Sendable {
     package let rows: [Row]
     package let machine: SelectionMachine
     package let lastSync: DeviceState.LastSync?
+    /// The last sync's failure, or nil if it succeeded.
+    package var syncFailure: SyncFailure?
+    /// When this report was made.
+    package var time = UTCTime(seconds: 0)
     package let transfers: TransferFailures
     package let unfit: UnfitVersions
     /// Versions that wait for a network on which bytes cost nothing.
     package var putOff = PutOffVersions()
+    /// Versions that the last sync refused for lack of room, and that still do not fit.
+    package var noRoom: [NoRoomVersion] = []
     /// What keeps the pending selection from starting now.
     package var hold: ActivationHold?
+    /// Why the time zone of the maintenance windows cannot be read.
+    package var zoneFault: ZoneFault?
     /// That somebody put off whatever is new, also where nothing waits.
     package var postponed: Postponement?
     /// Versions that wait for somebody's approval, of each patch the newest.
@@ -126,10 +134,14 @@ extension Device {
             rows: rows.sorted { ($0.patchID, $0.isPending ? 1 : 0) < ($1.patchID, $1.isPending ? 1 : 0) },
             machine: state.machine,
             lastSync: state.lastSync,
+            syncFailure: store.syncFailure(of: configuration.channel),
+            time: now(),
             transfers: state.transfers,
             unfit: state.unfit,
             putOff: state.putOff,
+            noRoom: state.noRoom(store.room(reserve: configuration.reserve)),
             hold: hold(on: state),
+            zoneFault: zoneFault,
             postponed: postponed(in: state).flatMap { $0.until > now() ? $0 : nil },
             awaiting: listDecisions?.awaiting ?? [],
             security: listDecisions?.security ?? [],

@@ -5,7 +5,8 @@ import PatchTrust
 
 /// Drives a ``MetadataWalk`` with stored roles and a server's, and stores the roles that it takes.
 ///
-/// Each role is stored as soon as it is trusted, so that an interrupted refresh leaves a state to go on from.
+/// A device stores a timestamp and a snapshot once the top targets role under them is trusted too; every other role as soon as
+/// it is trusted.
 struct MetadataRefresh {
     let store: TrustStore
     let fetcher: any Fetcher
@@ -20,9 +21,14 @@ struct MetadataRefresh {
         let admission: KeyAdmission
         /// Whether the targets role that was taken before is a floor for the next one, see ``TrustedSnapshot/floor(ofTargets:)``.
         let keepsTargetsFloor: Bool
+        /// Whether timestamp and snapshot are stored only with targets that verify under them.
+        ///
+        /// A refused walk then leaves nothing behind. Otherwise a timestamp and a snapshot of another app with the same online key
+        /// would stay, and their higher versions would keep the device from the honest server's.
+        let storesWholeWalks: Bool
 
-        /// TUF to the letter.
-        static let plain = Rules(admission: .all, keepsTargetsFloor: false)
+        /// TUF to the letter: each role is stored as soon as it is trusted (TUF 5.4.5, 5.5.7).
+        static let plain = Rules(admission: .all, keepsTargetsFloor: false, storesWholeWalks: false)
     }
 
     init(store: TrustStore, fetcher: any Fetcher, deadlines: Deadlines, rules: Rules) {
@@ -38,7 +44,7 @@ struct MetadataRefresh {
             store: device.trust,
             fetcher: fetcher,
             deadlines: deadlines,
-            rules: Rules(admission: device.admission, keepsTargetsFloor: true)
+            rules: Rules(admission: device.admission, keepsTargetsFloor: true, storesWholeWalks: true)
         )
     }
 
@@ -105,12 +111,16 @@ struct MetadataRefresh {
     ) {
         var walk = start
         var older: (offered: Int, known: Int)?
+        var held: [(request: RoleRequest, bytes: [UInt8])] = []
         while true {
             switch try judged({ [walk] () throws(TrustError) in try walk.next() }) {
-            case .done(let repository): return (repository, older)
+            case .done(let repository):
+                for (request, bytes) in held { try save(bytes, of: request) }
+                return (repository, older)
             case .recall(let role):
                 let stored = try store.metadata(role)
                 try judged { () throws(TrustError) in try walk.recall(stored) }
+                if rules.storesWholeWalks, keeps, role == "timestamp", stored != nil { try forgetRotated(walk) }
             case .fetch(let request):
                 let taken = try await take(request) { bytes throws(SyncError) in
                     var next = walk
@@ -120,12 +130,29 @@ struct MetadataRefresh {
                 }
                 switch taken {
                 case nil: walk.absent()
-                case (.new, let bytes)?: try save(bytes, of: request)
+                case (.new, let bytes)?:
+                    // A new root is stored at once: it is signed by the one before, and names its app.
+                    let isRoot = if case .root = request { true } else { false }
+                    if isRoot || !rules.storesWholeWalks {
+                        try save(bytes, of: request)
+                    } else {
+                        held.append((request, bytes))
+                    }
                 case (.known, _)?: continue
                 case (.older(let offered, let known), _)?: older = (offered, known)
                 }
             }
         }
+    }
+
+    /// Removes timestamp and snapshot if the timestamp does not verify any more, because its keys were replaced (TUF 5.3.11).
+    ///
+    /// They count as absent. If they stayed, they would count again once a later root brings an old key back.
+    private func forgetRotated(_ walk: MetadataWalk) throws(SyncError) {
+        guard case .fetch(.timestamp(known: nil)) = try judged({ () throws(TrustError) in try walk.next() }) else {
+            return
+        }
+        try store.forgetOnlineRoles()
     }
 
     /// Nil when there is no later root.

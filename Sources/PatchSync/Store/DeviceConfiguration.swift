@@ -24,6 +24,8 @@ package struct DeviceConfiguration: Equatable, Sendable {
     package var platform: Platform?
     /// How many selections that were confirmed before the present one stay on disk.
     package var keep = SelectionMachine.defaultKeep
+    /// Bytes of the disk that downloads leave to others; nil for the standard (``DiskRoom``).
+    package var reserve: Int?
     /// Whether the server is asked what was chosen for this user; who uses the device is then told by its hash.
     package var answers = false
     /// Whether a server is asked for all metadata in one answer first.
@@ -95,6 +97,7 @@ package struct DeviceConfiguration: Equatable, Sendable {
         }
         network = try NetworkUse(fields)
         policy = try UpdatePolicy(fields)
+        if fields.has("reserve") { reserve = try fields.integer("reserve", in: 0...NetworkUse.most) }
         if fields.has("keep") { keep = try fields.integer("keep", in: SelectionMachine.keepRange) }
     }
 
@@ -108,6 +111,7 @@ package struct DeviceConfiguration: Equatable, Sendable {
             ("user", user.map { .text($0.text) }), ("data", data.isEmpty ? nil : dataJSON),
             ("platform", platform?.json),
             ("keep", keep == SelectionMachine.defaultKeep ? nil : .integer(keep)),
+            ("reserve", reserve.map { .integer($0) }),
             ("answers", answers ? .bool(true) : nil), ("express", express ? nil : .bool(false)),
             ("debug", debug ? .bool(true) : nil),
             ("entrySignatures", entrySignatures == .required ? nil : .text(entrySignatures.rawValue)),

@@ -19,6 +19,8 @@ package struct DeviceState: Equatable, Sendable {
     package var unfit = UnfitVersions()
     /// Versions that wait for a network on which bytes cost nothing.
     package var putOff = PutOffVersions()
+    /// Versions that did not fit on the disk.
+    package var noRoom = RoomWaits()
     /// Versions that somebody approved of.
     package var approved = ApprovedVersions()
     /// That somebody put off whatever is new.
@@ -52,7 +54,8 @@ package struct DeviceState: Equatable, Sendable {
             ("state", machine.state.json(written)), ("previous", machine.previous.map(written)),
             ("earlier", machine.earlier.count > 1 ? .array(machine.earlier.dropFirst().map(written)) : nil),
             ("blocks", machine.blocks.json), ("transfers", transfers.json), ("unfit", unfit.json),
-            ("putOff", putOff.json), ("approved", approved.json), ("postponed", postponed?.json),
+            ("putOff", putOff.json), ("noRoom", noRoom.json), ("approved", approved.json),
+            ("postponed", postponed?.json),
             ("embedded", machine.embedded.map(written)),
             ("confirmedLaunch", machine.confirmedLaunch.map { .text($0.text) }),
             (
@@ -121,6 +124,9 @@ package struct DeviceState: Equatable, Sendable {
         if fields.has("putOff") {
             putOff = try PutOffVersions(try fields.array("putOff", limit: 100_000), of: fields.document)
         }
+        if fields.has("noRoom") {
+            noRoom = try RoomWaits(try fields.array("noRoom", limit: 100_000), of: fields.document)
+        }
         if fields.has("approved") {
             approved = try ApprovedVersions(try fields.array("approved", limit: 100_000), of: fields.document)
         }
@@ -167,6 +173,7 @@ package struct DeviceState: Equatable, Sendable {
         transfers.bound(to: Limits.rowsInState)
         unfit.bound(to: Limits.rowsInState)
         putOff.bound(to: Limits.rowsInState)
+        noRoom.bound(to: Limits.rowsInState)
         approved.bound(to: Limits.rowsInState)
         if places.count > Limits.rowsInState { places = Set(places.sorted().prefix(Limits.rowsInState)) }
     }
@@ -186,7 +193,7 @@ extension SelectionState {
             .fields([
                 ("is", .text("trying")), ("good", good.map(written)), ("trial", written(trial)),
                 ("launch", .text(launch.token.text)), ("launches", .integer(launch.launches)),
-                ("counted", launch.isCounted ? nil : .bool(false)),
+                ("counted", launch.isCounted ? nil : .bool(false)), ("error", launch.error?.json),
             ])
         }
     }
@@ -208,7 +215,8 @@ extension SelectionState {
                 launch: .init(
                     token: try fields.launch("launch"),
                     launches: try fields.integer("launches", in: 0...TrialLaunch.most),
-                    isCounted: try fields.bool("counted", default: true)
+                    isCounted: try fields.bool("counted", default: true),
+                    error: fields.has("error") ? try PageError(kept: try fields.fields("error")) : nil
                 )
             )
         default: throw fields.broken("is", "must be empty, settled, pending or trying")

@@ -62,6 +62,7 @@ extension DeviceStore {
         waitingUpTo deadline: Duration,
         _ body: () async throws(SyncError) -> Result
     ) async throws(SyncError) -> Result {
+        try checkOwnFolders()
         guard isShared else { return try await body() }
         let lock: StoreLock
         do throws(StoreLockError) {
@@ -70,5 +71,21 @@ extension DeviceStore {
         let result = try await body()
         extendLifetime(lock)
         return result
+    }
+
+    /// Refuses a store with a link in place of one of its folders, so that nothing is written behind it.
+    ///
+    /// Each operation refuses a link as the last name of its path; this is about the folder before it.
+    ///
+    /// - Throws: `notDirectory`.
+    func checkOwnFolders() throws(SyncError) {
+        try wrapped { () throws(FileError) in
+            for folder in ownFolders { try files.checkFolders(to: folder, from: folder) }
+        }
+    }
+
+    private var ownFolders: [FilePath] {
+        ["trust", "channels", "signatures", "serving", "servers", "quarantine"].map { root.at($0) }
+            + [objects.root, objects.incoming, bundles, downloading, indexes]
     }
 }

@@ -12,7 +12,7 @@ package import SystemPackage
 ///   access-token               0600; what the app's pages are opened with (`patchsync serve`)
 ///   trust/                     TUF metadata as received; root_history/N.root.json
 ///   channels/CHANNEL/          state.json and state.previous.json; patchlist.json, dial.json and parameters.json as last
-///                              verified; state.damaged.json, where there was one
+///                              verified; state.damaged.json, where there was one; sync.json, whether the last sync failed
 ///   channels/CHANNEL/selections/<sha256>.json    what a selection holds, named by the digest of its bytes
 ///   objects/ab/<sha256>        0444, made by rename
 ///   bundles/<manifest sha256>/ hard links to objects under their asset paths
@@ -187,6 +187,8 @@ package struct DeviceStore: Sendable {
         if try store.optional(store.configurationFile, limit: Limits.stateFile) != nil {
             throw .storeExists(store.root)
         }
+        // Before anything is made: a bundle is a folder of hard links.
+        if store.isShared, let fault = DiskFiles().linkFault(at: store.root) { throw .file(fault) }
         try store.wrapped { () throws(FileError) in
             for directory in [store.root, store.bundles, store.downloading] { try files.makeDirectory(directory) }
             try store.trust.prepare()

@@ -37,7 +37,8 @@ extension SyncError {
     /// Whether the file itself is wrong, and another try would fail too.
     var isOfTheFile: Bool {
         switch self {
-        case .format, .file(.tooLarge), .file(.notRegular): true
+        // A file that root left behind stays unreadable too. The next change replaces it.
+        case .format, .file(.tooLarge), .file(.notRegular), .file(.permission(.read, _)): true
         case .file(.io(.read, _, let errno)): errno == .ioError
         default: false
         }

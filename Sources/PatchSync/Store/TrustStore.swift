@@ -37,6 +37,13 @@ package struct TrustStore: Sendable {
         } catch { throw .file(error) }
     }
 
+    func forgetOnlineRoles() throws(SyncError) {
+        do throws(FileError) {
+            for role in ["timestamp", "snapshot"] { try files.removeIfPresent(folder.at(Self.fileName(role))) }
+            try files.syncDirectory(folder)
+        } catch { throw .file(error) }
+    }
+
     /// Keeps a root under its number before it becomes the present one.
     func saveRoot(_ bytes: [UInt8], version: Int) throws(SyncError) {
         do throws(FileError) {

@@ -31,7 +31,7 @@ package struct UpdatePolicy: Equatable, Sendable {
             }
         }
         if let text = try fields.optionalString("windowZone") {
-            guard let zone = ZoneOffset(text) else { throw fields.broken("windowZone", ZoneOffset.rule) }
+            guard let zone = WindowZone(text) else { throw fields.broken("windowZone", WindowZone.rule) }
             windows.zone = zone
         }
     }

@@ -101,7 +101,7 @@ struct HeldMetadata {
 extension Prefill {
     fileprivate init(_ express: Express) {
         let files = express.parts.map { ($0.file.path, $0.bytes) }
-        self.init(Dictionary(uniqueKeysWithValues: files), newestRoot: express.newestRoot)
+        self.init(Dictionary(files) { first, _ in first }, newestRoot: express.newestRoot)
     }
 
     fileprivate init(_ held: HeldMetadata, newestRoot: Int) {
@@ -133,7 +133,7 @@ extension SyncError {
     /// To ask for something else would take as long, and fail the same way.
     fileprivate var saysThereIsNoWay: Bool {
         switch self {
-        case .fetch(.connection), .fetch(.noAddress), .fetch(.tls), .fetch(.busy): true
+        case .fetch(.connection), .fetch(.noAddress), .fetch(.tls), .fetch(.busy), .fetch(.intercepted): true
         default: false
         }
     }

@@ -41,7 +41,7 @@ extension SyncEngine {
             context.putOff.merge(waiting) { $1 }
             plan = SyncPlan(list: offer.list, role: offer.role, machine: state.machine, under: context)
         }
-        let rows = try await rows(of: plan, offer.list, state.machine)
+        let (rows, noRoom) = try await rows(of: plan, offer.list, state.machine)
         var forecast = SyncForecast(
             roleVersion: offer.list.roleVersion,
             decisions: plan.decisions,
@@ -56,6 +56,7 @@ extension SyncEngine {
             rows: rows.filter { row in row.task != .keep || !put.contains { $0.patchID == row.patchID } } + put
         )
         forecast.putOff = judge.putOff
+        forecast.noRoom = noRoom
         return forecast
     }
 
@@ -64,15 +65,26 @@ extension SyncEngine {
         of plan: SyncPlan,
         _ list: VerifiedList,
         _ machine: SelectionMachine
-    ) async throws(SyncError) -> [SyncForecast.Row] {
+    ) async throws(SyncError) -> ([SyncForecast.Row], [NoRoomVersion]) {
         var appraisal = appraisal(of: plan, list)
         var rows: [SyncForecast.Row] = []
+        var noRoom: [NoRoomVersion] = []
+        let room = store.room(reserve: configuration.reserve)
+        var promised = 0
         for wanted in plan.wanted {
+            if let room, wanted.isNew, let needs = try await appraisal.room(for: wanted) {
+                if let wait = room.wait(for: promised + needs) {
+                    let own = RoomWait(needs: needs, free: wait.free - promised, reserve: wait.reserve)
+                    noRoom.append(NoRoomVersion(content: wanted.patch.content, label: wanted.patch.label, wait: own))
+                } else {
+                    promised += needs
+                }
+            }
             let cost = try await appraisal.cost(of: wanted)
             let task: SyncForecast.Task = wanted.isNew ? .take : cost == nil ? .keep : .heal
             rows.append(SyncForecast.Row(wanted, task, cost ?? .nothing))
         }
-        guard allowance == nil else { return rows }
+        guard allowance == nil else { return (rows, noRoom) }
         let isDamageLikely = plan.changes(machine.state) || rows.contains { $0.task == .heal }
         let unchecked = unchecked(in: machine.kept, besides: plan, list)
         let seen = Set((plan.wanted.map(\.patch) + unchecked).map(\.content))
@@ -81,7 +93,7 @@ extension SyncEngine {
             guard let cost = try await appraisal.cost(of: wanted) else { continue }
             rows.append(SyncForecast.Row(wanted, .heal, cost))
         }
-        return rows
+        return (rows, noRoom)
     }
 }
 

@@ -107,6 +107,7 @@ package struct SyncEngine: Sendable {
                     checkedSignatures: outcome.checkedSignatures,
                     packs: outcome.packs,
                     putOff: outcome.putOff,
+                    noRoom: outcome.noRoomVersions,
                     awaiting: AwaitedVersion.all(plan.decisions, of: offer.list.entries),
                     healed: outcome.healed,
                     staging: staging,
@@ -214,17 +215,28 @@ package struct SyncEngine: Sendable {
             do throws(SyncError) {
                 outcome = try await download.run()
             } catch {
+                if error.isNoSpace { download.giveBack() }
                 traffic.add(download.outcome)
                 try await recordTransfers(of: download.outcome, endedBy: error, plan: plan, offer)
                 throw error
             }
             context.unfit.merge(outcome.unfit)
             context.notReceived.formUnion(outcome.transfers.notReceived)
+            context.noRoom = outcome.noRoom
         }
     }
 
     var transfers: Transfers {
-        Transfers(sources: sources, objects: store.objects, deadlines: deadlines, timing: timing, report: report)
+        var transfers = Transfers(
+            sources: sources,
+            objects: store.objects,
+            deadlines: deadlines,
+            timing: timing,
+            report: report
+        )
+        let (store, reserve) = (store, configuration.reserve)
+        transfers.lacksRoom = { bytes in store.room(reserve: reserve)?.wait(for: bytes) }
+        return transfers
     }
 
     /// - Parameter outcome: of this sync's earlier downloads.
@@ -269,6 +281,7 @@ package struct SyncEngine: Sendable {
             let listed = Set(list.entries.map(\.content))
             state.transfers.keep(only: listed)
             state.putOff = PutOffVersions(outcome.putOff)
+            state.noRoom = outcome.roomWaits
             state.approved.keep(only: listed)
             state.unfit.merge(outcome.unfit)
             state.unfit.keep(only: listed, for: configuration.platform)

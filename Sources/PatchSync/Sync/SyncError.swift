@@ -35,6 +35,8 @@ package enum SyncError: Error, Equatable, Sendable {
     case waitsForLaunch
     /// The pending selection must not start yet: somebody put it off, or it is outside the owner's hours.
     case heldBack(ActivationHold)
+    /// The version does not fit on the disk.
+    case noRoom(Label, RoomWait)
     /// The bundle failed its trials here.
     case blacklisted(Label, until: UTCTime)
     /// The bundle is made for another native part than this device's.
@@ -54,6 +56,14 @@ package enum SyncError: Error, Equatable, Sendable {
 }
 
 extension SyncError {
+    /// Whether the disk was full.
+    var isNoSpace: Bool {
+        switch self {
+        case .file(.noSpace), .lock(.file(.noSpace)): true
+        default: false
+        }
+    }
+
     /// Whether the disk can be read but not written.
     var isDiskThatTakesNothing: Bool {
         switch self {
@@ -84,6 +94,7 @@ extension SyncError: CustomStringConvertible {
         case .nothingInstalled: "nothing is installed yet"
         case .waitsForLaunch: "what waits runs from the next launch on; reload and switch do not activate it"
         case .heldBack(let hold): "what waits must not start yet: it is \(hold)"
+        case .noRoom(let label, let wait): "\(label) \(wait)"
         // Pages made for Meteor's updates recognise these two by their first words.
         case .blacklisted(let label, let until):
             "\(label): Skipping downloading blacklisted version: \(NotEligible.blocked(until: until))"

@@ -53,6 +53,8 @@ package struct SyncForecast: Equatable, Sendable {
     package let rows: [Row]
     /// Versions that a sync would leave for a network on which bytes cost nothing.
     package var putOff: [PutOffVersion] = []
+    /// Versions that a sync would refuse, because they do not fit on the disk.
+    package var noRoom: [NoRoomVersion] = []
 
     package init(
         roleVersion: Int,

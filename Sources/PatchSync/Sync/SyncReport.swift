@@ -100,6 +100,8 @@ package struct SyncReport: Equatable, Sendable {
     package var packs: [PackUse] = []
     /// Versions that wait for a network on which bytes cost nothing.
     package var putOff: [PutOffVersion] = []
+    /// Versions that do not fit on the disk.
+    package var noRoom: [NoRoomVersion] = []
     /// Versions that wait for somebody's approval, of each patch the newest.
     package var awaiting: [AwaitedVersion] = []
     /// Patches whose files were healed.

@@ -76,6 +76,35 @@ struct Appraisal {
     }
 }
 
+/// The room that is needed on the disk.
+extension Appraisal {
+    /// The bytes that a new version needs, or nil if that is unknown.
+    ///
+    /// Before its manifest is here, the size of a bundle's plain pack is the sum of its files, and the sizes are a server's hint. If a version of the
+    /// bundle is here already, its files may be needed again, and nothing is guessed.
+    mutating func room(for wanted: SyncPlan.Wanted) async throws(SyncError) -> Int? {
+        let patch = wanted.patch
+        guard patch.kind == .bundle else {
+            return try isHere(patch.fingerprint) ? 0 : try store.bytesNeeded(by: [patch.fingerprint])
+        }
+        guard try !isHere(patch.fingerprint) else {
+            guard let manifest = try check.manifest(of: patch) else { return nil }
+            var missing: [Fingerprint] = []
+            for asset in manifest.assets where try !isHere(asset.fingerprint) { missing.append(asset.fingerprint) }
+            return try store.bytesNeeded(by: missing)
+        }
+        let documents = patch.fingerprint.size + (patch.column.flatMap { plan.columnSizes[$0] } ?? 0)
+        guard wanted.current == nil,
+            let whole = try await ask(
+                URLLayout.fullPack(of: patch.fingerprint.sha256),
+                limit: Limits.object,
+                isPlain: true
+            )
+        else { return documents }
+        return documents + whole
+    }
+}
+
 /// What is here.
 extension Appraisal {
     private func stands(_ patch: InstalledPatch) throws(SyncError) -> Bool {
@@ -109,25 +138,37 @@ extension Appraisal {
         _ whole: WireSize
     ) async throws(SyncError) -> (TransferChoice, WireSize)? {
         guard let manifest = try check.manifest(of: patch) else { return nil }
-        var missing: [Fingerprint] = []
-        var (bytes, all) = (0, 0)
-        for asset in manifest.assets {
-            all += asset.fingerprint.size
-            guard try !isHere(asset.fingerprint), counted.insert(asset.fingerprint.sha256).inserted else { continue }
-            missing.append(asset.fingerprint)
-            bytes += asset.fingerprint.size
+        let facts = try store.wrapped { () throws(FileError) in
+            try store.objects.packFacts(of: patch.fingerprint.sha256)
         }
-        let choice = TransferChoice(missing: missing.count, bytes: bytes, of: all)
+        var (rows, begun) = ([Int](), [Fingerprint]())
+        var rest = 0
+        for (row, asset) in manifest.assets.enumerated() {
+            let object = asset.fingerprint
+            guard try !isHere(object), counted.insert(object.sha256).inserted else { continue }
+            let received = try received(of: object.sha256)
+            if received == 0 || facts.map({ $0.kept > 0 && received < object.size }) ?? false {
+                rows.append(row)
+            } else {
+                begun.append(object)
+                rest += object.size - min(received, object.size)
+            }
+        }
+        let costs = TransferCosts(missing: rows, of: PackWeights(manifest.assets), knowing: facts)
+        let choice = costs.cheapest
         switch choice {
         case .wholePack:
             // No more of it is read than what is missing needs.
-            let size = missing.count == manifest.assets.count ? whole : whole.bytes.map { .about($0) } ?? .unknown
-            return (choice, size)
-        case .singleObjects where missing.count > Self.mostAsked:
-            return (choice, .about(TransferChoice.estimate(ofDocument: bytes)))
+            let isWhole = rows.count == manifest.assets.count && facts == nil
+            if isWhole { return (choice, whole) }
+            let size = facts == nil ? whole.bytes.map { .about($0) } ?? .unknown : WireSize.about(costs.bytes)
+            return (choice, rest == 0 ? size : size + .about(rest))
+        case .packRanges: return (choice, .about(costs.bytes + rest))
+        case .singleObjects where rows.count + begun.count > Self.mostAsked:
+            return (choice, .about(costs.bytes + rest))
         case .singleObjects:
             var size = WireSize.nothing
-            for object in missing {
+            for object in rows.map({ manifest.assets[$0].fingerprint }) + begun {
                 let path = URLLayout.object(object.sha256)
                 size = try await size + self.size(of: ExpectedFile(object), at: path)
             }

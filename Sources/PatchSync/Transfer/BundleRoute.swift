@@ -19,22 +19,36 @@ enum BundleRoute: Equatable, Sendable {
     /// - Parameters:
     ///   - here: versions that may be here, the one that runs first.
     ///   - hasManifest: whether the manifest is here already: what is missing besides is known then, and asked for.
-    ///   - isWhole: whether all of the pack from this manifest is here.
-    init(to patch: InstalledPatch, from here: [InstalledPatch], hasManifest: Bool, isWhole: (SHA256Digest) -> Bool) {
+    ///   - isBegun: whether some of the pack from this manifest is here, and the rest can be asked for.
+    init(to patch: InstalledPatch, from here: [InstalledPatch], hasManifest: Bool, isBegun: (SHA256Digest) -> Bool) {
+        let bases = Self.bases(of: patch, in: here)
+        let usable = hasManifest ? bases.filter { isBegun($0.fingerprint.sha256) } : Array(bases.prefix(Self.mostBases))
+        self = patch.kind == .bundle && !usable.isEmpty ? .pack(from: usable) : .documents
+    }
+
+    /// Other versions of the same bundle, each once.
+    private static func bases(of patch: InstalledPatch, in here: [InstalledPatch]) -> [InstalledPatch] {
         var seen: Set<SHA256Digest> = [patch.fingerprint.sha256]
-        let bases = here.filter { base in
+        return here.filter { base in
             base.patchID == patch.patchID && base.kind == .bundle && seen.insert(base.fingerprint.sha256).inserted
         }
-        let usable = hasManifest ? bases.filter { isWhole($0.fingerprint.sha256) } : Array(bases.prefix(Self.mostBases))
-        self = patch.kind == .bundle && !usable.isEmpty ? .pack(from: usable) : .documents
+    }
+
+    /// The versions from which packs are asked for.
+    static func bases(of wanted: SyncPlan.Wanted, _ plan: SyncPlan, in store: DeviceStore) -> [InstalledPatch] {
+        Array(bases(of: wanted.patch, in: here(wanted, plan, in: store)).prefix(mostBases))
+    }
+
+    private static func here(_ wanted: SyncPlan.Wanted, _ plan: SyncPlan, in store: DeviceStore) -> [InstalledPatch] {
+        [wanted.current, plan.pending?[wanted.patch.patchID]].compactMap(\.self) + (store.embedded?.bundles ?? [])
     }
 
     /// By what is on this device: the version that runs, the one that waits, and those that the app ships.
     init(_ wanted: SyncPlan.Wanted, _ plan: SyncPlan, in store: DeviceStore, hasManifest: Bool) {
         let patch = wanted.patch
-        let here = [wanted.current, plan.pending?[patch.patchID]].compactMap(\.self) + (store.embedded?.bundles ?? [])
-        self.init(to: patch, from: here, hasManifest: hasManifest) { base in
-            (try? store.objects.size(of: BasePack(manifest: patch.fingerprint.sha256, base: base))) ?? nil != nil
+        self.init(to: patch, from: Self.here(wanted, plan, in: store), hasManifest: hasManifest) { base in
+            let pack = BasePack(manifest: patch.fingerprint.sha256, base: base)
+            return (try? store.objects.received(of: pack)).map { $0.isWhole || $0.bytes > 0 } ?? false
         }
     }
 }

@@ -38,12 +38,16 @@ extension Download {
     ) async throws(SyncError) -> OpenPack? {
         let patch = wanted.patch
         let route = BundleRoute(wanted, plan, in: store, hasManifest: hasManifest)
-        guard case .pack(let bases) = route else { return nil }
+        guard case .pack(let bases) = route else {
+            return hasManifest ? try await reopenChain(for: wanted) : nil
+        }
         var tried: [HeldVersion] = []
+        // With the manifest, the cost without a pack is known.
+        let most = hasManifest ? try costWithoutPack(of: patch) : nil
         for candidate in bases {
             guard let base = BaseVersion(candidate, to: patch, in: store, &check) else { continue }
             let step = step(to: patch, from: base, candidate.fingerprint.sha256)
-            switch try await deliver(step, of: patch) {
+            switch try await deliver(step, of: patch, upTo: most) {
             case .manifest(let bytes): return try open(step, bytes, of: patch, hasManifest: hasManifest)
             case .nowhere: tried.append(HeldVersion(patch: candidate, base: base))
             case .refused: return nil
@@ -51,6 +55,31 @@ extension Download {
         }
         guard !hasManifest, !tried.isEmpty else { return nil }
         return try await openByIndex(for: patch, tried, besides: bases)
+    }
+
+    /// Two packs in a row that were here when the device was stopped, after the manifest was made of them.
+    private mutating func reopenChain(for wanted: SyncPlan.Wanted) async throws(SyncError) -> OpenPack? {
+        let patch = wanted.patch
+        let isHere = try store.wrapped { () throws(FileError) in try store.objects.hasPack(to: patch.fingerprint.sha256)
+        }
+        guard isHere else { return nil }
+        let bases = BundleRoute.bases(of: wanted, plan, in: store)
+        var tried: [HeldVersion] = []
+        for candidate in bases {
+            guard let base = BaseVersion(candidate, to: patch, in: store, &check) else { continue }
+            tried.append(HeldVersion(patch: candidate, base: base))
+        }
+        guard !tried.isEmpty else { return nil }
+        return try await openByIndex(for: patch, tried, besides: bases, hasManifest: true)
+    }
+
+    /// The cost of the missing files without a pack, by the manifest that is here.
+    private mutating func costWithoutPack(of patch: InstalledPatch) throws(SyncError) -> Int? {
+        guard let manifest = try check.manifest(of: patch) else { return nil }
+        var missing: [Int] = []
+        for (row, asset) in manifest.assets.enumerated() where try !isIntact(asset.fingerprint) { missing.append(row) }
+        let costs = TransferCosts(missing: missing, of: PackWeights(manifest.assets), knowing: nil)
+        return costs.bytes + missing.count * TransferChoice.request
     }
 
     enum Delivery {
@@ -68,7 +97,12 @@ extension Download {
         )
     }
 
-    mutating func deliver(_ step: PackStep, of patch: InstalledPatch) async throws(SyncError) -> Delivery {
+    /// - Parameter most: more bytes are not worth it; nil for no limit but the pack's own.
+    mutating func deliver(
+        _ step: PackStep,
+        of patch: InstalledPatch,
+        upTo most: Int? = nil
+    ) async throws(SyncError) -> Delivery {
         var delivery = PackDelivery(
             step.pack,
             from: step.base,
@@ -78,6 +112,7 @@ extension Download {
             into: store,
             by: transfers
         )
+        delivery.most = most
         switch await delivery.run() {
         case .manifest(let bytes):
             outcome.transfers.move(patch)
@@ -157,17 +192,14 @@ extension Download {
     ) throws(SyncError) -> [Int32] {
         let patch = wanted.patch
         let fingerprints = missing.map { manifest.assets[Int($0)].fingerprint }
+        let column = signatures == .required ? patch.column.flatMap { plan.columnSizes[$0] } ?? 0 : 0
+        let costs = TransferCosts(missing: missing.map(Int.init), of: PackWeights(manifest.assets), knowing: nil)
         let use = PackUse(
             label: patch.label,
             base: (open.first ?? open.step).base.version,
             through: open.first.map { _ in open.step.base.version },
             bytes: open.bytes,
-            estimate: TransferChoice.estimate(
-                (fingerprints.count, fingerprints.reduce(0) { $0 + $1.size }),
-                of: manifest.assets.reduce(0) { $0 + $1.fingerprint.size },
-                manifest: patch.fingerprint.size,
-                column: signatures == .required ? patch.column.flatMap { plan.columnSizes[$0] } ?? 0 : 0
-            )
+            estimate: TransferChoice.estimate(ofDocument: patch.fingerprint.size) + costs.bytes + column
         )
         for digest in fingerprints.map(\.sha256) where damaged.contains(digest) { try removeDamaged(digest) }
         let brought: Set<SHA256Digest>

@@ -22,7 +22,8 @@ extension Download {
     mutating func openByIndex(
         for patch: InstalledPatch,
         _ tried: [HeldVersion],
-        besides bases: [InstalledPatch]
+        besides bases: [InstalledPatch],
+        hasManifest: Bool = false
     ) async throws(SyncError) -> OpenPack? {
         guard let index = try await packIndex(of: patch) else { return nil }
         let others = store.kept(of: patch, in: list.list.channel, besides: bases)
@@ -40,10 +41,10 @@ extension Download {
             var step = step(to: patch, from: base.expecting(pack: pack.size), pack.base)
             step.signatures = pack.signatures
             guard let bytes = try await named(step, of: patch) else { return nil }
-            return try open(step, bytes, of: patch)
+            return try open(step, bytes, of: patch, hasManifest: hasManifest)
         case .chain(let first, let row):
             guard let base = held(first.base) else { return nil }
-            return try await openChain(first, through: row, from: base, for: patch)
+            return try await openChain(first, through: row, from: base, for: patch, hasManifest: hasManifest)
         }
     }
 
@@ -51,7 +52,8 @@ extension Download {
         _ pack: PackIndex.Pack,
         through row: PackIndex.Row,
         from base: BaseVersion,
-        for patch: InstalledPatch
+        for patch: InstalledPatch,
+        hasManifest: Bool
     ) async throws(SyncError) -> OpenPack? {
         let first = PackStep(
             pack: BasePack(manifest: row.pack.base, base: pack.base),
@@ -75,7 +77,7 @@ extension Download {
             try? store.removeIntermediate()
             return nil
         }
-        return try open(last, manifest, of: patch, after: first)
+        return try open(last, manifest, of: patch, hasManifest: hasManifest, after: first)
     }
 
     /// The version that the first pack makes, its contents in a place of their own.
@@ -126,8 +128,4 @@ extension Download {
         }
         return nil
     }
-}
-
-extension SyncError {
-    fileprivate var isNoSpace: Bool { if case .file(.noSpace) = self { true } else { false } }
 }

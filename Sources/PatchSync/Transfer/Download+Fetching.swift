@@ -17,7 +17,7 @@ extension Download {
             }
         }
         let (store, transfers, atCommitPoint) = (store, transfers, atCommitPoint)
-        var reception = try store.wrapped { () throws(FileError) in try Reception(of: requests, in: store) }
+        var reception = try store.wrapped { () throws(FileError) in try Reception(of: requests, in: store.objects) }
         await withTaskGroup(of: ReceptionEvent.self) { group in
             reception.start(in: &group, into: store, by: transfers)
             while let progress = await group.next() {
@@ -44,17 +44,17 @@ extension Download {
             if hasMoved || result.isSuccess { move(position, of: reception) }
             if case .failure(let error) = result { reception.fail(position, error) }
             keep(try result.get(), of: &reception)
-        case .packWritten(let bundle, let writer, let written):
+        case .packWritten(let pack, let writer, let written):
             for (position, part) in written.parts {
                 move(position, of: reception)
                 keep(part, of: &reception)
             }
-            if let position = written.begun { move(position, of: reception) }
-            reception.wrote(written, by: writer, of: bundle)
-            try reception.concludePack(of: bundle, from: transfers.sources)
-        case .packRead(let bundle, let error):
-            reception.read(bundle, error)
-            try reception.concludePack(of: bundle, from: transfers.sources)
+            if let position = written.begun ?? written.waiting { move(position, of: reception) }
+            reception.wrote(written, by: writer, of: pack)
+            try reception.concludePack(pack, from: transfers.sources)
+        case .packRead(let pack, let end):
+            reception.read(pack, end)
+            try reception.concludePack(pack, from: transfers.sources)
         }
     }
 

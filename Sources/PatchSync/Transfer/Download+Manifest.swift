@@ -26,7 +26,11 @@ extension Download {
         let hasColumn = try needsColumn ? isIntact(column, expected: nil, unrecorded: true) : false
         var pack = wanted.isNew ? try await openPack(for: wanted, hasManifest: hasManifest) : nil
         do throws(SyncError) {
-            if !hasManifest, pack == nil { try await receiveManifest(of: patch) }
+            if !hasManifest, pack == nil {
+                try await receiveManifest(of: patch)
+                // The network broke a pack off, and is back: the pack continues.
+                if wanted.isNew { pack = try await openPack(for: wanted, hasManifest: true) }
+            }
             if needsColumn, !hasColumn, try await !makeColumn(column, of: patch, by: &pack) {
                 try await receiveColumn(column, of: patch)
             }

@@ -11,7 +11,14 @@ extension Download {
         try store.wrapped { () throws(FileError) in
             try store.objects.removePartialDownloads(
                 except: Set(requests.indices.lazy.map { requests.fingerprint(at: $0).sha256 })
+                    .union(requests.manifests.map(\.sha256))
             )
+        }
+        // Each manifest is whole by now, and its digest names what is here of the bundle's pack: that stays.
+        for manifest in requests.manifests {
+            do throws(StoreError) { try store.objects.removePart(of: ExpectedFile(manifest)) } catch {
+                throw SyncError(error, entry: "\(manifest.sha256)")
+            }
         }
     }
 

@@ -23,6 +23,8 @@ struct Download {
         var packs: [PackUse] = []
         /// Versions that wait for a network on which bytes cost nothing.
         var putOff: [PutOffVersion] = []
+        /// Versions that do not fit on the disk.
+        var noRoom: [PatchContent: RoomWait] = [:]
         /// Why the server did not answer this sync's question.
         var unanswered: SyncError?
 
@@ -48,6 +50,8 @@ struct Download {
     /// Digests whose objects have other bytes.
     var damaged: Set<SHA256Digest> = []
     var outcome: Outcome
+    /// Bytes that were promised to patches of this download, and are still to be written.
+    var promised = 0
 
     /// - Parameter outcome: of this sync's earlier downloads, which this one adds to.
     init(
@@ -111,6 +115,7 @@ struct Download {
                 outcome.unfit.add(wanted.patch.content, row)
                 return nil
             }
+            if case .noRoom(_, let wait) = error { outcome.noRoom[wanted.patch.content] = wait }
             if wanted.isNew { outcome.transfers.fail(wanted.patch, because: error.transferCause) }
             let failure = PatchFailure(patchID: wanted.patch.patchID, version: wanted.patch.version, error: error)
             outcome.failures.append(failure)
@@ -155,9 +160,12 @@ struct Download {
         switch patch.kind {
         case .script:
             check.forget(patch.fingerprint.sha256)
-            return PatchDownload(wanted: wanted, content: .script(isMissing: try !isIntact(patch.fingerprint)))
+            let isMissing = try !isIntact(patch.fingerprint)
+            if isMissing { try admit([patch.fingerprint], for: wanted) }
+            return PatchDownload(wanted: wanted, content: .script(isMissing: isMissing))
         case .bundle:
             let before = outcome.filesReceived
+            try admitDocuments(of: wanted)
             let (manifest, pack) = try await manifest(of: wanted)
             if outcome.filesReceived > before { outcome.transfers.move(patch) }
             try gate(manifest, wanted, isOnDisk: false)
@@ -165,7 +173,13 @@ struct Download {
             for (row, asset) in manifest.assets.enumerated() where try !isIntact(asset.fingerprint) {
                 missing.append(Int32(row))
             }
-            if let pack { missing = try take(missing, of: manifest, from: pack, for: wanted) }
+            let needs = try admit(missing.map { manifest.assets[Int($0)].fingerprint }, for: wanted)
+            if let pack {
+                missing = try take(missing, of: manifest, from: pack, for: wanted)
+                // The files of the pack are on the disk by now.
+                promised -= needs
+                try admit(missing.map { manifest.assets[Int($0)].fingerprint }, for: wanted)
+            }
             return PatchDownload(wanted: wanted, content: .bundle(manifest, missing: missing))
         }
     }
@@ -211,7 +225,10 @@ struct Download {
             transfers.report(.state(patch.patchID, patch.version, state, fault: fault.onDisk.fault))
             throw fault.error
         }
-        if patch.kind == .bundle { keepIndex(of: patch, verified) }
+        if patch.kind == .bundle {
+            keepIndex(of: patch, verified)
+            try store.wrapped { () throws(FileError) in try store.objects.removePack(of: patch.fingerprint.sha256) }
+        }
         outcome.ready.insert(patch.content)
         outcome.transfers.arrive(patch)
         if !task.wanted.isNew { outcome.healed.append(patch.label) }

@@ -23,7 +23,8 @@ extension IndexedRoute {
         let target = Target(
             manifest: patch.fingerprint.size,
             column: column,
-            contents: TransferChoice.estimate(ofDocument: weight)
+            contents: TransferChoice.estimate(ofDocument: weight),
+            most: weight
         )
         self.init(index, from: here, to: target)
     }

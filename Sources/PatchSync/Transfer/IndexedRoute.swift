@@ -29,6 +29,8 @@ enum IndexedRoute: Equatable, Sendable {
         let column: Int?
         /// About as many as all its contents take, where the index does not say.
         let contents: Int
+        /// The upper bound for the index's unsigned size: more than the base weighs is unlikely.
+        let most: Int
     }
 
     /// An intermediate manifest has at most that many bytes more than twice the signed one: its head costs a reader memory.
@@ -59,7 +61,7 @@ enum IndexedRoute: Equatable, Sendable {
 
     /// All that comes otherwise, in three requests at least.
     private static func documents(_ index: PackIndex, _ target: Target) -> Int {
-        let whole = min(index.whole ?? target.contents, target.contents)
+        let whole = index.whole.map { min($0, target.most) } ?? target.contents
         let documents = TransferChoice.estimate(ofDocument: target.manifest) + (target.column ?? 0)
         return documents + whole + 3 * TransferChoice.request
     }

@@ -13,14 +13,14 @@ struct MissingObjects: RandomAccessCollection {
 
     private let tasks: [PatchDownload]
     /// By task; nil for a script.
-    private let packs: [FullPack?]
+    private let weights: [PackWeights?]
     private var places: [Position] = []
     /// By position: the other patches that need the same object.
     private var others: [Int32: [Int32]] = [:]
 
     init(_ tasks: [PatchDownload]) {
         self.tasks = tasks
-        packs = tasks.map(\.pack)
+        weights = tasks.map(\.weights)
         var seen: [SHA256Digest: Int32] = [:]
         for (task, digests) in tasks.enumerated().map({ (Int32($0), $1.digests) }) {
             for (number, digest) in digests.enumerated() {
@@ -59,32 +59,57 @@ struct MissingObjects: RandomAccessCollection {
             let task = places[begin].task
             var end = begin + 1
             while end < places.count, places[end].task == task { end += 1 }
-            blocks.append(Block(task: Int(task), isBundle: packs[Int(task)] != nil, positions: begin..<end))
+            blocks.append(Block(task: Int(task), isBundle: weights[Int(task)] != nil, positions: begin..<end))
             begin = end
         }
         return blocks
     }
 
+    /// The manifests that name the packs of all bundles.
+    var manifests: [Fingerprint] {
+        weights.indices.filter { weights[$0] != nil }.map { tasks[$0].wanted.patch.fingerprint }
+    }
+
+    /// The manifest that names a bundle's pack.
+    func manifest(of bundle: Int) -> SHA256Digest { tasks[bundle].wanted.patch.fingerprint.sha256 }
+
     /// How these objects of a bundle come.
-    func choice(of bundle: Int, missing positions: [Int]) -> TransferChoice {
-        let bytes = positions.reduce(0) { $0 + fingerprint(at: $1).size }
-        return TransferChoice(missing: positions.count, bytes: bytes, of: packs[bundle]?.offsets.last ?? 0)
+    ///
+    /// - Parameter facts: of an earlier request for the pack.
+    func choice(of bundle: Int, missing positions: [Int], knowing facts: PackFacts?) -> TransferChoice {
+        guard let weights = weights[bundle] else { return .singleObjects }
+        return TransferChoice(missing: wanted(positions, of: bundle).map(\.row), of: weights, knowing: facts)
+    }
+
+    /// The parts of a bundle's plain pack that hold these objects, with their positions.
+    func runs(of bundle: Int, for positions: [Int]) -> [PackRun] {
+        guard let weights = weights[bundle] else { return [] }
+        let wanted = wanted(positions, of: bundle)
+        var rest = wanted[...]
+        return weights.runs(of: wanted.map(\.row)).map { run in
+            defer { rest = rest.dropFirst(run.rows.count) }
+            return PackRun(positions: rest.prefix(run.rows.count).map(\.position), bytes: run.bytes)
+        }
     }
 
     /// The pack of a bundle, for these of its objects.
     ///
     /// - Precondition: they are the bundle's.
-    func pack(of bundle: Int, for positions: [Int]) -> WholePack {
+    func pack(of bundle: Int, for positions: [Int], range: Range<Int>?) -> WholePack {
+        guard let layout = weights[bundle]?.plain else { preconditionFailure("a script is in no pack") }
+        let wanted = wanted(positions, of: bundle)
+        return WholePack(bundle: bundle, manifest: manifest(of: bundle), layout: layout, wanted: wanted, range: range)
+    }
+
+    /// Their rows in the bundle's manifest, in order.
+    private func wanted(_ positions: [Int], of bundle: Int) -> [WholePack.Wanted] {
         let task = tasks[bundle]
-        guard let layout = packs[bundle] else { preconditionFailure("a script is in no pack") }
-        let wanted = positions.sorted().map { position in
+        return positions.sorted().map { position in
             guard let row = task.row(Int(places[position].number)) else {
                 preconditionFailure("a script is in no pack")
             }
             return WholePack.Wanted(row: row, position: position)
         }
-        let path = URLLayout.fullPack(of: task.wanted.patch.fingerprint.sha256)
-        return WholePack(bundle: bundle, path: path, layout: layout, wanted: wanted)
     }
 
     var startIndex: Int { 0 }
@@ -94,4 +119,11 @@ struct MissingObjects: RandomAccessCollection {
     subscript(position: Int) -> ObjectRequest {
         tasks[Int(places[position].task)].request(Int(places[position].number))
     }
+}
+
+/// A part of a bundle's plain pack, and the objects that it holds.
+struct PackRun: Equatable {
+    /// In ``MissingObjects``.
+    let positions: [Int]
+    let bytes: Range<Int>
 }

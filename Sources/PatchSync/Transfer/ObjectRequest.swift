@@ -32,7 +32,7 @@ extension SyncError {
             .fetch(.syncDeadline):
             true
         case .fetch, .trust, .format, .object, .pack, .noStore, .storeIncomplete, .storeExists, .rootNamesNoApp,
-            .nothingPending, .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .heldBack, .blacklisted,
+            .nothingPending, .nothingToRollBackTo, .nothingInstalled, .waitsForLaunch, .heldBack, .noRoom, .blacklisted,
             .incompatible,
             .embedded, .otherAppBuild, .trialRunning, .waitsForTrial, .notKept, .unreadable:
             false
@@ -42,7 +42,7 @@ extension SyncError {
     /// Whether it has nothing to do with which server was asked.
     var isOwn: Bool {
         switch self {
-        case .file, .lock, .fetch(.cancelled), .fetch(.syncDeadline): true
+        case .file, .lock, .noRoom, .fetch(.cancelled), .fetch(.syncDeadline): true
         default: false
         }
     }

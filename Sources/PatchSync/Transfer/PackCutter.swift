@@ -11,11 +11,15 @@ struct WholePack: Sendable {
 
     /// Which of the patches it is of.
     let bundle: Int
-    /// Below `/APP/`.
-    let path: String
+    let manifest: SHA256Digest
     let layout: FullPack
     /// In the order of their rows.
     let wanted: [Wanted]
+    /// The only bytes of the plain pack that are asked for; nil for the pack from its first byte.
+    var range: Range<Int>?
+
+    /// Below `/APP/`.
+    var path: String { URLLayout.fullPack(of: manifest) }
 
     /// In bytes, as it is.
     var size: Int { layout.offsets.last ?? 0 }
@@ -34,8 +38,8 @@ struct PackCutter {
     }
 
     private let pack: WholePack
-    /// Bytes of the pack that came.
-    private(set) var received = 0
+    /// The next byte of the pack.
+    private(set) var received: Int
     /// In `pack.wanted`.
     private var next = 0
 
@@ -44,6 +48,7 @@ struct PackCutter {
 
     init(_ pack: WholePack) {
         self.pack = pack
+        received = pack.range?.lowerBound ?? 0
     }
 
     mutating func cut(_ piece: [UInt8]) -> [Cut] {

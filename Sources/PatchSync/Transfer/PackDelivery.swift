@@ -1,3 +1,4 @@
+import PatchChoice
 import PatchDelta
 import PatchFetch
 import PatchFormat
@@ -27,6 +28,8 @@ struct PackDelivery {
     private let transfers: Transfers
     /// The most bytes of signatures that may come with it; nil where none are wanted.
     private let signatures: Int?
+    /// The largest size that is worth it, or nil without a limit.
+    var most: Int?
     /// Servers that have it without signatures, if at all.
     private var unsigned: Set<String> = []
     /// Servers that have none, or a wrong one.
@@ -59,6 +62,8 @@ struct PackDelivery {
             // Its file goes, and there is room for what comes without it.
             discard()
             return .refused(.file(.noSpace(operation, path)))
+        } catch .noRoom(let label, let wait) {
+            return .refused(.noRoom(label, wait))
         } catch {
             return .ended(error)
         }
@@ -209,11 +214,19 @@ struct PackDelivery {
     ) async throws(SyncError) -> Bool {
         var (hadPart, isShown) = (false, false)
         var failure: FileError?
+        var wait: RoomWait?
         var isWrong = false
         do throws(FetchError) {
             try await source.fetcher.fetch(request) { part throws(FetchError) in
                 // What is here stays for a server that has a pack.
                 if case .head(let head) = part, head.isWebPage { throw .webPage(request.path) }
+                if case .head(let head) = part, let length = head.length {
+                    wait = transfers.lacksRoom(length)
+                    if wait != nil { throw .notTaken(request.path, reason: "room") }
+                    if let most, length > most {
+                        throw .notTaken(request.path, reason: "costly")
+                    }
+                }
                 do throws(FileError) {
                     switch part {
                     case .head(let head):
@@ -236,6 +249,7 @@ struct PackDelivery {
         } catch {
             progress = max(progress, receiver.lasting)
             if let failure { throw .file(failure) }
+            if let wait { throw .noRoom(label, wait) }
             if isWrong {
                 discard()
                 throw .pack(name, .signatures(.length))

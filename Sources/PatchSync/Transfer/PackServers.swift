@@ -17,13 +17,26 @@ struct PackServers {
         }
     }
 
+    /// The server is not asked for the pack of this bundle again.
+    mutating func doesNotContinue(_ transfer: PackTransfer) {
+        tried.insert(Try(bundle: transfer.pack.bundle, server: transfer.source.name))
+    }
+
     /// What is to be made of a pack of which not all came.
     ///
     /// A server that brought nothing of it is not asked for packs again in this sync; the objects themselves may be there.
-    mutating func judge(_ transfer: PackTransfer, _ error: SyncError, broughtSome: Bool, in sources: Sources) {
+    ///
+    /// - Parameter continues: whether the next try asks for nothing that arrived in this one.
+    mutating func judge(
+        _ transfer: PackTransfer,
+        _ error: SyncError,
+        broughtSome: Bool,
+        continues: Bool,
+        in sources: Sources
+    ) {
         guard !error.isOwn else { return }
         let source = transfer.source
-        tried.insert(Try(bundle: transfer.pack.bundle, server: source.name))
+        if !continues || error.fetchError?.isNetwork != true { doesNotContinue(transfer) }
         switch error {
         case .fetch(let fetch) where fetch.isWorthRetrying:
             sources.putLast(source)

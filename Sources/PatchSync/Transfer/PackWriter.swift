@@ -12,6 +12,8 @@ actor PackWriter {
         fileprivate(set) var wrong: [(position: Int, error: SyncError)] = []
         /// Of this one some bytes came, and stay.
         fileprivate(set) var begun: Int?
+        /// Of this one some bytes came, and stay in the pack's form: the pack brings the rest.
+        fileprivate(set) var waiting: Int?
         /// The disk's.
         fileprivate(set) var error: SyncError?
         /// Whether nothing more comes of this writer.
@@ -28,14 +30,16 @@ actor PackWriter {
     private var currentPosition = 0
     /// The form that the pack comes in.
     private var coding: CompressionFormat?
+    /// Whether that form is kept, so that the pack continues at its byte.
+    private var isKept = false
 
     init(_ requests: MissingObjects, by transfers: Transfers) {
         self.requests = requests
         self.transfers = transfers
     }
 
-    func begin(_ coding: CompressionFormat?) {
-        self.coding = coding
+    func begin(_ coding: CompressionFormat?, isKept: Bool) {
+        (self.coding, self.isKept) = (coding, isKept)
     }
 
     /// Writes what comes, until it is worth telling.
@@ -89,11 +93,15 @@ actor PackWriter {
         return receiver
     }
 
-    /// The pack ended within an object: its bytes stay, unless it is cheaper to fetch it anew in its compressed form.
+    /// The pack ended within an object: its bytes stay, unless they are in the kept form as well, or it is cheaper to fetch the object
+    /// anew in its compressed form.
     private func leave(_ written: inout Written) throws(StoreError) {
         guard let receiver = current.take() else { return }
         let (expected, received) = (receiver.expected, receiver.received)
-        if coding != nil, (expected.size - received) * 100 > expected.size * 30 {
+        if isKept {
+            try transfers.objects.removePart(of: expected)
+            written.waiting = currentPosition
+        } else if coding != nil, (expected.size - received) * 100 > expected.size * 30 {
             try transfers.objects.removePart(of: expected)
         } else {
             written.begun = currentPosition

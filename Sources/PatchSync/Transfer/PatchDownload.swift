@@ -21,10 +21,10 @@ struct PatchDownload {
         }
     }
 
-    /// Where each asset of the bundle stands in its pack; nil for a script.
-    var pack: FullPack? {
+    /// The weight of each asset in the bundle's pack; nil for a script.
+    var weights: PackWeights? {
         guard case .bundle(let manifest, _) = content else { return nil }
-        return FullPack(manifest.assets)
+        return PackWeights(manifest.assets)
     }
 
     /// Its row in the manifest; nil for a script.

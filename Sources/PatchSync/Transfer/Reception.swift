@@ -6,10 +6,10 @@ import PatchStore
 /// What one of the tasks of a ``Reception`` has to tell.
 enum ReceptionEvent: Sendable {
     case received(position: Int, Result<SealedPart, SyncError>, hasMoved: Bool)
-    /// One of a pack's writers wrote something; it goes on unless it is done.
-    case packWritten(bundle: Int, writer: Int, PackWriter.Written)
+    /// One of a pack's writers wrote something; it continues unless it is done.
+    case packWritten(Int, writer: Int, PackWriter.Written)
     /// Nothing more of a pack is read, and why.
-    case packRead(bundle: Int, SyncError?)
+    case packRead(Int, PackTransfer.End)
     case committed(Result<[SHA256Digest: FileIdentity], SyncError>)
 
     var isCommit: Bool { if case .committed = self { true } else { false } }
@@ -28,15 +28,30 @@ struct Reception {
     private(set) var error: SyncError?
     private var waiting: TransferQueue
     private var packServers = PackServers()
-    /// By bundle.
+    /// By number: there may be several of a bundle, each for a part of it.
     private var packs: [Int: RunningPack] = [:]
+    private var packsBegun = 0
+    /// The facts of each bundle's pack.
+    private var facts: [Int: PackFacts] = [:]
+    private let objects: ObjectStore
     private var receiving = 0
     private var results = 0
 
-    init(of requests: MissingObjects, in store: DeviceStore) throws(FileError) {
-        self.requests = requests
-        waiting = TransferQueue(requests, begun: try store.objects.partialDownloads())
-        batch = try ObjectBatch(in: store.objects)
+    init(of requests: MissingObjects, in objects: ObjectStore) throws(FileError) {
+        (self.requests, self.objects) = (requests, objects)
+        var begun = try objects.partialDownloads()
+        for block in requests.blocks where block.isBundle {
+            guard let known = try objects.packFacts(of: requests.manifest(of: block.task)) else { continue }
+            facts[block.task] = known
+            guard known.kept > 0, !begun.isEmpty else { continue }
+            // A killed process leaves the object that a pack was at. The kept form has the same bytes of it.
+            for expected in block.positions.lazy.map({ requests.fingerprint(at: $0) })
+            where begun.contains(expected.sha256) {
+                if try objects.received(of: expected.sha256) < expected.size { begun.remove(expected.sha256) }
+            }
+        }
+        waiting = TransferQueue(requests, begun: begun)
+        batch = try ObjectBatch(in: objects)
     }
 
     /// Whether each object came, or failed.
@@ -62,7 +77,7 @@ struct Reception {
         if !isCommitting, !full.isEmpty { commit(full.removeFirst(), in: &group, store) }
         // A disk that is slower than the line: nothing more comes before it has what is here.
         guard full.isEmpty else { return }
-        for bundle in packs.keys { writeOn(bundle, in: &group) }
+        for pack in packs.keys { writeOn(pack, in: &group) }
         while error == nil, receiving < Transfers.parallel, receiveNext(in: &group, transfers) { receiving += 1 }
     }
 
@@ -84,19 +99,20 @@ struct Reception {
     /// - Returns: false when there is nothing to ask for.
     private mutating func receiveNext(in group: inout TaskGroup<ReceptionEvent>, _ transfers: Transfers) -> Bool {
         let sources = transfers.sources.inOrder
-        switch waiting.next(packs: { packServers.first(of: sources, for: $0) != nil }) {
+        switch waiting.next(packs: { packServers.first(of: sources, for: $0) != nil }, knowing: { facts[$0] }) {
         case .object(let position):
             group.addTask { [requests] in
                 let (result, hasMoved) = await transfers.receivePart(of: requests[position])
                 return .received(position: position, result, hasMoved: hasMoved)
             }
-        case .pack(let bundle, let positions):
+        case .pack(let bundle, let positions, let range):
             guard let source = packServers.first(of: sources, for: bundle) else { return false }
-            let pack = requests.pack(of: bundle, for: positions)
+            let pack = requests.pack(of: bundle, for: positions, range: range)
             let transfer = PackTransfer(pack, of: requests, from: source, by: transfers)
-            packs[bundle] = RunningPack(transfer)
-            group.addTask { .packRead(bundle: bundle, await transfer.read()) }
-            writeOn(bundle, in: &group)
+            packsBegun += 1
+            packs[packsBegun] = RunningPack(transfer)
+            group.addTask { [packsBegun] in .packRead(packsBegun, await transfer.read()) }
+            writeOn(packsBegun, in: &group)
         case nil: return false
         }
         return true
@@ -115,6 +131,7 @@ extension Reception {
         /// What is asked for by itself: because some of it is here, or because it was wrong.
         var alone: Set<Int> = []
         var error: SyncError?
+        var end = PackTransfer.End()
 
         init(_ transfer: PackTransfer) {
             self.transfer = transfer
@@ -124,19 +141,19 @@ extension Reception {
     /// So many objects of a pack may be wrong; with one more it is given up.
     static let mostWrong = 8
 
-    private mutating func writeOn(_ bundle: Int, in group: inout TaskGroup<ReceptionEvent>) {
-        guard let pack = packs[bundle] else { return }
+    private mutating func writeOn(_ number: Int, in group: inout TaskGroup<ReceptionEvent>) {
+        guard let pack = packs[number] else { return }
         for writer in pack.idle {
             group.addTask { [writers = pack.transfer.writers] in
-                .packWritten(bundle: bundle, writer: writer, await writers[writer].write())
+                .packWritten(number, writer: writer, await writers[writer].write())
             }
         }
-        packs[bundle]?.idle = []
+        packs[number]?.idle = []
     }
 
-    mutating func wrote(_ written: PackWriter.Written, by writer: Int, of bundle: Int) {
-        guard var pack = packs[bundle] else { return }
-        defer { packs[bundle] = pack }
+    mutating func wrote(_ written: PackWriter.Written, by writer: Int, of number: Int) {
+        guard var pack = packs[number] else { return }
+        defer { packs[number] = pack }
         results += written.parts.count
         pack.received.formUnion(written.parts.map(\.position))
         pack.alone.formUnion(written.wrong.map(\.position))
@@ -146,30 +163,49 @@ extension Reception {
         if written.isDone { pack.atWork -= 1 } else { pack.idle.append(writer) }
     }
 
-    mutating func read(_ bundle: Int, _ error: SyncError?) {
-        guard var pack = packs[bundle] else { return }
+    mutating func read(_ number: Int, _ end: PackTransfer.End) {
+        guard var pack = packs[number] else { return }
         pack.atWork -= 1
+        pack.end = end
         // Of what nobody takes the writers tell why.
-        let isNotTaken = if case .fetch(.notTaken) = error { true } else { false }
-        if !isNotTaken { pack.error = pack.error ?? error }
-        packs[bundle] = pack
+        let isNotTaken = if case .fetch(.notTaken) = end.error { true } else { false }
+        if !isNotTaken { pack.error = pack.error ?? end.error }
+        packs[number] = pack
     }
 
-    /// Once all of it is written: what did not come is asked for in another way.
+    /// Once all of it is written: missing objects are asked for in another way, or the pack continues.
     ///
     /// - Throws: what has nothing to do with the server that it came from.
-    mutating func concludePack(of bundle: Int, from sources: Sources) throws(SyncError) {
-        guard let pack = packs[bundle], pack.atWork == 0 else { return }
-        packs[bundle] = nil
+    mutating func concludePack(_ number: Int, from sources: Sources) throws(SyncError) {
+        guard let pack = packs[number], pack.atWork == 0 else { return }
+        packs[number] = nil
         receiving -= 1
-        let rest = pack.transfer.pack.wanted.map(\.position).filter { !pack.received.contains($0) }
+        let (transfer, bundle) = (pack.transfer, pack.transfer.pack.bundle)
+        let rest = transfer.pack.wanted.map(\.position).filter { !pack.received.contains($0) }
         guard let first = rest.first, self.error == nil else { return }
-        let error = pack.error ?? .fetch(.short(pack.transfer.pack.path))
+        let error = pack.error ?? .fetch(.short(transfer.pack.path))
         if error.isOwn {
             fail(first, error)
             throw error
         }
-        packServers.judge(pack.transfer, error, broughtSome: !pack.received.isEmpty, in: sources)
+        do throws(FileError) {
+            // Only an interrupted pack is continued.
+            if error.fetchError?.isNetwork != true { try objects.removePack(of: transfer.pack.manifest) }
+            facts[bundle] = try objects.packFacts(of: transfer.pack.manifest)
+        } catch { throw .file(error) }
+        if pack.end.lacksRanges {
+            packServers.doesNotContinue(transfer)
+        } else if !pack.end.usedKept || error.fetchError?.isNetwork == true {
+            // Bytes of an earlier request may be at fault: then no server is blamed, and the pack begins again.
+            let hasMoved = pack.end.hasMoved || !pack.received.isEmpty || !pack.alone.isEmpty
+            packServers.judge(
+                transfer,
+                error,
+                broughtSome: hasMoved,
+                continues: hasMoved && (facts[bundle] != nil || transfer.pack.range != nil),
+                in: sources
+            )
+        }
         waiting.putBack(rest, of: bundle, alone: pack.alone)
     }
 }

@@ -1,47 +1,93 @@
 import PatchDelta
+import PatchFormat
+import PatchStore
 
-/// How what is missing of a bundle is asked for: the one that costs less.
+/// How the missing files of a bundle are asked for: the way that costs least.
 ///
-/// Pure, and an estimate: what each form of a file costs is known only once it came. Of three real applications 27 % of the
-/// bytes are left, compressed one by one or as a whole; a request costs its head, its answer's, and a wait in which three
-/// kilobytes would have come.
+/// Pure, and an estimate: the cost of a compressed form is known only when it arrives. A request costs its head, the answer's head, and a
+/// wait in which three kilobytes would have arrived.
 enum TransferChoice: Equatable, Sendable {
-    /// The whole pack in one request, also with what is here already.
+    /// The whole pack in one request, or the rest of the one that broke off.
     case wholePack
-    /// What is missing, one by one.
+    /// The parts of the plain pack that hold the missing files.
+    case packRanges
+    /// The missing files one by one.
     case singleObjects
 
     /// Fewer objects come one by one, whatever they cost.
     static let leastOfPack = 8
 
     /// - Parameters:
-    ///   - count: objects that are missing.
-    ///   - bytes: of these.
-    ///   - packBytes: of all of the bundle's rows.
-    init(missing count: Int, bytes: Int, of packBytes: Int) {
-        // In hundredths of a byte.
-        let single = bytes * Self.percent + count * Self.request * 100
-        let pack = packBytes * Self.percent
-        self = count >= Self.leastOfPack && pack > 0 && pack < single ? .wholePack : .singleObjects
+    ///   - rows: the missing ones, in their order.
+    ///   - weights: of the whole bundle.
+    ///   - facts: of an earlier request for the pack.
+    init(missing rows: [Int], of weights: PackWeights, knowing facts: PackFacts?) {
+        self = TransferCosts(missing: rows, of: weights, knowing: facts).cheapest
     }
 
-    /// What a request costs, in bytes.
+    /// The cost of a request, in bytes.
     static let request = UpdateCost.request
 
-    /// What is left of a file.
+    /// Percent of a file's bytes that travel.
     private static let percent = 27
 
-    /// What travels of so many bytes, about.
+    /// Estimated bytes of a document as it travels.
     static func estimate(ofDocument bytes: Int) -> Int { bytes / 100 * percent + bytes % 100 * percent / 100 }
+}
 
-    /// What travels of a bundle that does not come by a pack from a base, about: its manifest, its signatures, which do not
-    /// shrink, and what is missing.
-    static func estimate(_ missing: (count: Int, bytes: Int), of bundle: Int, manifest: Int, column: Int) -> Int {
-        let objects =
-            switch TransferChoice(missing: missing.count, bytes: missing.bytes, of: bundle) {
-            case .wholePack: bundle
-            case .singleObjects: missing.bytes
-            }
-        return (manifest + objects) * percent / 100 + column
+/// The estimated bytes of each way to bring the missing files of a bundle.
+struct TransferCosts: Equatable {
+    /// One by one, without the requests.
+    let single: Int
+    /// In parts of the plain pack, without the requests; nil if there is no pack of it.
+    let ranges: Int?
+    /// By the whole pack, up to the last missing file, without its kept bytes; nil if it must not be asked for.
+    let whole: Int?
+    let cheapest: TransferChoice
+
+    /// - Parameters:
+    ///   - rows: the missing ones, in their order.
+    ///   - weights: of the whole bundle.
+    ///   - facts: of an earlier request for the pack.
+    init(missing rows: [Int], of weights: PackWeights, knowing facts: PackFacts?) {
+        single = rows.reduce(0) { $0 + weights.estimate(of: $1) }
+        guard rows.count >= TransferChoice.leastOfPack, weights.bytes > 0, let last = rows.last else {
+            (ranges, whole, cheapest) = (nil, nil, .singleObjects)
+            return
+        }
+        let runs = weights.runs(of: rows)
+        let parts = runs.reduce(0) { $0 + $1.bytes.count }
+        let whole = Self.whole(upTo: last, isAll: rows.count == weights.count, of: weights, knowing: facts)
+        (ranges, self.whole) = (parts, whole)
+        // Every way but the first needs one request at least, which is not counted.
+        let alone = single + rows.count * TransferChoice.request
+        let inParts = parts + (runs.count - 1) * TransferChoice.request
+        if let whole, whole <= inParts, whole < alone {
+            cheapest = .wholePack
+        } else {
+            cheapest = inParts < alone ? .packRanges : .singleObjects
+        }
+    }
+
+    private static func whole(upTo last: Int, isAll: Bool, of weights: PackWeights, knowing facts: PackFacts?) -> Int? {
+        guard let facts else { return weights.estimate(of: 0..<last + 1) }
+        let plain = weights.plain.bytes(of: 0..<last + 1).count
+        guard facts.coding != nil else { return plain }
+        let length = facts.length ?? weights.estimate(of: 0..<weights.count)
+        let needed = Int(Double(length) * Double(plain) / Double(weights.bytes))
+        if facts.kept > 0 { return max(0, needed - facts.kept) }
+        // A pack that cannot be continued would bring received files again.
+        return isAll ? needed : nil
+    }
+}
+
+extension TransferCosts {
+    /// The bytes of the cheapest way.
+    var bytes: Int {
+        switch cheapest {
+        case .wholePack: whole ?? single
+        case .packRanges: ranges ?? single
+        case .singleObjects: single
+        }
     }
 }

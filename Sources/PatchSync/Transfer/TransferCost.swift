@@ -36,8 +36,10 @@ package struct TransferCost: Hashable, Sendable {
         case file
         /// By a pack from a version that is here, or by two: the second from the version that the first one makes.
         case packs(from: VersionLabel, count: Int)
-        /// The pack of the whole bundle.
+        /// The pack of the whole bundle, or the rest of it.
         case wholePack
+        /// The parts of that pack that hold the missing files.
+        case packRanges
         /// What is missing of a bundle, one by one.
         case singleObjects
         /// A bundle of which only its manifest tells what is missing, and so how it comes.
@@ -112,8 +114,10 @@ extension TransferCost {
         let way: Way =
             switch choice {
             case .wholePack: .wholePack
+            case .packRanges: .packRanges
             case .singleObjects: documents + size == .nothing ? .nothing : .singleObjects
             }
-        self.init(way: way, size: documents + size, whole: way == .singleObjects ? bundle.all : nil)
+        let isPart = way == .singleObjects || way == .packRanges
+        self.init(way: way, size: documents + size, whole: isPart ? bundle.all : nil)
     }
 }

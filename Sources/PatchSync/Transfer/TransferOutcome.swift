@@ -54,7 +54,8 @@ extension SyncError {
         case .fetch(let error): error.isNetwork ? .network : .content
         case .trust, .format, .object, .pack: .content
         case .file, .lock, .noStore, .storeIncomplete, .storeExists, .rootNamesNoApp, .nothingPending,
-            .nothingToRollBackTo, .nothingInstalled, .incompatible, .blacklisted, .waitsForLaunch, .heldBack, .embedded,
+            .nothingToRollBackTo, .nothingInstalled, .noRoom, .incompatible, .blacklisted, .waitsForLaunch, .heldBack,
+            .embedded,
             .otherAppBuild, .trialRunning, .waitsForTrial, .notKept, .unreadable:
             nil
         }

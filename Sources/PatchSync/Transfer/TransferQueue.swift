@@ -1,19 +1,24 @@
 import PatchFormat
+import PatchStore
 
-/// What of a download is asked for next, and how: an object by itself, or all that is missing of a bundle by its whole pack.
+/// The next transfer of a download: an object by itself, or missing objects of a bundle by its pack.
 ///
 /// Pure. Of an object that came in part the rest is asked for, by itself.
 struct TransferQueue {
     enum Transfer: Equatable {
         /// By position in ``MissingObjects``.
         case object(Int)
-        case pack(bundle: Int, positions: [Int])
+        ///
+        /// - Parameter range: the only bytes of the plain pack that are asked for; nil for the pack from its first byte.
+        case pack(bundle: Int, positions: [Int], range: Range<Int>?)
     }
 
     private enum Waiting {
         case objects(ArraySlice<Int>)
         /// How they come is chosen when it is their turn.
         case bundle(Int, [Int])
+        /// Parts of its pack.
+        case runs(Int, ArraySlice<PackRun>)
     }
 
     private let requests: MissingObjects
@@ -32,8 +37,13 @@ struct TransferQueue {
 
     /// Nil when nothing is left to be asked for.
     ///
-    /// - Parameter packs: whether there is a server that may have a bundle's.
-    mutating func next(packs: (_ bundle: Int) -> Bool) -> Transfer? {
+    /// - Parameters:
+    ///   - packs: whether there is a server that may have a bundle's.
+    ///   - facts: of an earlier request for a bundle's pack.
+    mutating func next(
+        packs: (_ bundle: Int) -> Bool,
+        knowing facts: (_ bundle: Int) -> PackFacts? = { _ in nil }
+    ) -> Transfer? {
         while let next = waiting.popLast() {
             switch next {
             case .objects(var positions):
@@ -41,10 +51,24 @@ struct TransferQueue {
                 waiting.append(.objects(positions))
                 return .object(position)
             case .bundle(let bundle, let positions):
-                if packs(bundle), requests.choice(of: bundle, missing: positions) == .wholePack {
-                    return .pack(bundle: bundle, positions: positions)
+                guard packs(bundle) else {
+                    waiting.append(.objects(positions[...]))
+                    continue
                 }
-                waiting.append(.objects(positions[...]))
+                switch requests.choice(of: bundle, missing: positions, knowing: facts(bundle)) {
+                case .wholePack: return .pack(bundle: bundle, positions: positions, range: nil)
+                case .packRanges: waiting.append(.runs(bundle, requests.runs(of: bundle, for: positions)[...]))
+                case .singleObjects: waiting.append(.objects(positions[...]))
+                }
+            case .runs(let bundle, var runs):
+                guard let run = runs.popFirst() else { continue }
+                waiting.append(.runs(bundle, runs))
+                // One object by itself may come in its compressed form.
+                guard packs(bundle), run.positions.count > 1, !run.bytes.isEmpty else {
+                    waiting.append(.objects(run.positions[...]))
+                    continue
+                }
+                return .pack(bundle: bundle, positions: run.positions, range: run.bytes)
             }
         }
         return nil

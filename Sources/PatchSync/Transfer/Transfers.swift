@@ -1,3 +1,4 @@
+import PatchChoice
 import PatchFetch
 import PatchStore
 
@@ -11,6 +12,8 @@ struct Transfers: Sendable {
     let deadlines: Deadlines
     let timing: RetryTiming
     let report: @Sendable (SyncEvent) -> Void
+    /// Nil if so many more bytes fit on the disk now.
+    var lacksRoom: @Sendable (_ bytes: Int) -> RoomWait? = { _ in nil }
 
     /// Waits for the next try, or for the network.
     ///

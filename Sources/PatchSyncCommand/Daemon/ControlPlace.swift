@@ -22,22 +22,29 @@ struct ControlPlace: Sendable {
         (self.hosts, self.log) = (hosts, log)
     }
 
-    /// Until its task is cancelled; where it cannot listen that is told, and the stores are kept all the same.
+    /// Serves until the task is cancelled.
     ///
-    /// - Parameter whenSettled: called once somebody may ask, or it is known that nobody can.
+    /// A socket that cannot be used is told and tried again; the stores do not wait for it.
+    ///
+    /// - Parameter whenSettled: called when the first try has succeeded or failed, and perhaps again.
     func serve(telling events: DaemonEvents, _ whenSettled: @escaping @Sendable () -> Void) async {
         if let place {
             let server = ControlServer(at: place, hosts: hosts, log: log) { events.client($0) }
-            do throws(ControlError) {
-                try await server.run {
-                    if case .path(let path) = place { events.answering(at: path) }
-                    whenSettled()
+            await server.run { news in
+                switch news {
+                case .listening: if case .path(let path) = place { events.answering(at: path) }
+                case .failed(let error): events.unanswering(Failure(error), isTriedAgain: place.isPath)
+                case .vanished(let path): return events.vanished(path)
                 }
-                return
-            } catch { events.unanswering(Failure(error)) }
+                whenSettled()
+            }
         }
         whenSettled()
         let (never, _) = AsyncStream.makeStream(of: Never.self)
         for await _ in never {}
     }
+}
+
+extension ControlServer.Place {
+    fileprivate var isPath: Bool { if case .path = self { true } else { false } }
 }

@@ -32,16 +32,39 @@ struct DaemonEvents: Sendable {
             say(
                 "differs",
                 store.name,
-                "the store has other settings than the file, and keeps them: \(names.joined(separator: "; "))",
-                [("differences", .array(names.map { .text($0) }))]
+                "the store belongs to another app or root of trust than the settings file names, and keeps its own: "
+                    + names.joined(separator: "; "),
+                [("differences", .array(names.map { .text($0) })), ("hint", .text(Self.otherRoot))]
             )
+            if !json { errors.line("hint: \(Self.otherRoot)") }
+        case .follows(let changes):
+            say(
+                "follows",
+                store.name,
+                "follows the settings file: \(changes.joined(separator: "; "))",
+                [("changes", .array(changes.map { .text($0) }))]
+            )
+        case .removed: say("removed", store.name, "the store in \(store.store) was removed", [])
         case .listening(let address): listening(address, of: store, serving)
         case .app(let event): serving.take(event)
         case .proxy(let line): errors.line("\(store.name): \(printable(line))")
         case .trouble(let fault):
-            let text = Failure(fault).message
-            say("trouble", store.name, "trouble: \(printable(text))", [("error", .text(text))])
+            let failure = Failure(fault)
+            say(
+                "trouble",
+                store.name,
+                "trouble: \(printable(failure.message))",
+                [("error", .text(failure.message)), ("hint", failure.hint.map { .text($0) })]
+            )
+            if !json { hint(of: failure) }
         }
+    }
+
+    private static let otherRoot =
+        "correct `root:` in the settings file, or name an empty folder as `store:` to begin anew under the other root."
+
+    private func hint(of failure: Failure) {
+        for line in failure.hint?.split(separator: "\n") ?? [] { errors.line("hint: \(printable(String(line)))") }
     }
 
     private func listening(_ address: LocalServer.Address, of store: StoreSettings, _ serving: LaunchEvents) {
@@ -61,15 +84,22 @@ struct DaemonEvents: Sendable {
         say("answering", nil, "answers at \(printable(socket.string))", [("socket", .text(socket.string))])
     }
 
-    /// Nobody can ask; the stores are kept all the same.
-    func unanswering(_ failure: Failure) {
+    /// The socket's name is gone, while this process lives.
+    func vanished(_ socket: FilePath) {
+        let text = "the local socket \(socket) was removed, and is made again"
+        say("trouble", nil, "trouble: \(printable(text))", [("error", .text(text))])
+    }
+
+    /// The local socket cannot be used; the stores are kept all the same.
+    func unanswering(_ failure: Failure, isTriedAgain: Bool = true) {
+        let again = isTriedAgain ? ", and is tried again" : ""
         say(
             "trouble",
             nil,
-            "trouble: nobody can ask this process: \(printable(failure.message))",
+            "trouble: the local socket cannot be used\(again): \(printable(failure.message))",
             [("error", .text(failure.message)), ("hint", failure.hint.map { .text($0) })]
         )
-        if !json, let hint = failure.hint { errors.line("hint: \(printable(hint))") }
+        if !json { hint(of: failure) }
     }
 
     /// One that was refused or dropped.
@@ -88,7 +118,7 @@ struct DaemonEvents: Sendable {
             "trouble: the settings stay as they were: \(printable(failure.message))",
             [("error", .text(failure.message)), ("hint", failure.hint.map { .text($0) })]
         )
-        if !json, let hint = failure.hint { errors.line("hint: \(printable(hint))") }
+        if !json { hint(of: failure) }
     }
 
     func unwatched(_ error: FileError) {
@@ -107,15 +137,5 @@ struct DaemonEvents: Sendable {
             return out.line(JSON.fields([("event", .text(event)), ("store", store.map { .text($0) })] + members).line)
         }
         out.line(store.map { "\($0): \(text)" } ?? text)
-    }
-}
-
-extension Failure {
-    fileprivate init(_ fault: RunnerFault) {
-        switch fault {
-        case .device(let error): self.init(error)
-        case .server(let error): self.init(error)
-        case .other(let text): self.init(text)
-        }
     }
 }

@@ -63,15 +63,35 @@ struct DaemonLife: Sendable {
         // What was written between the first reading and now.
         if (try? file.read()) != settings { wish.yield(false) }
         for await _ in changes {
+            // A program that writes into the file itself empties it first.
+            guard (try? await Task.sleep(for: .milliseconds(100))) != nil else { return }
+            if file.identity == nil {
+                // An editor takes a file away before it puts the new one there.
+                guard (try? await Task.sleep(for: .seconds(1))) != nil else { return }
+                guard await fileIsThere(telling: { wish.yield(false) }) else { return }
+            }
             let current = file.identity
-            // Whoever writes into the file itself empties it first.
-            if (try? await Task.sleep(for: .milliseconds(100))) == nil { return }
-            // An editor takes a file away before it puts the new one there.
             guard let current, current != seen else { continue }
             seen = current
             try? watch.watch(file.folders)
             wish.yield(false)
         }
+    }
+
+    /// Waits until the settings file exists.
+    ///
+    /// Its folder may be gone too, so that no watch would tell of it.
+    ///
+    /// - Returns: false if the task was cancelled.
+    private func fileIsThere(telling gone: () -> Void) async -> Bool {
+        guard file.identity == nil else { return true }
+        gone()
+        while file.identity == nil {
+            guard (try? await Task.sleep(for: .seconds(1))) != nil else { return false }
+        }
+        // Also when the same file is back: its absence was told.
+        wish.yield(true)
+        return true
     }
 
     /// Until its task is cancelled: gives memory back once what a sync began is over, the deadlines of its requests too.

@@ -67,7 +67,7 @@ struct RunCommand: LastingCommand {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
         let deadline = StopDeadline.ofServing
         defer { deadline.lift() }
-        let file = SettingsOnDisk(FilePath(argument: config), named: config)
+        let file = SettingsOnDisk(FilePath(asNamed: config), named: config)
         let settings: DaemonSettings
         do throws(SettingsOnDisk.Fault) { settings = try file.read() } catch { throw Failure(error) }
         let printed = DaemonEvents(json: json)
@@ -106,13 +106,19 @@ struct RunCommand: LastingCommand {
         await daemon.stop()
     }
 
+    static func words(of owner: String) -> String {
+        "it belongs to \(owner), and this process keeps stores of root; restart it, or run one for \(owner)"
+    }
+
     private func surroundings(
         _ printed: DaemonEvents,
         _ log: EventLog,
         _ lullBegan: @escaping @Sendable () -> Void
     ) -> StoreRunner.Surroundings {
         let opening: @Sendable (FilePath) throws(SyncError) -> DeviceStore = { path throws(SyncError) in
-            StoreOptions.deviceStore(at: path)
+            // Root acts as the owner of the stores that it began with; this one was added later.
+            if let owner = ActingOwner.stranger(of: path) { throw .notKept(Self.words(of: owner)) }
+            return StoreOptions.deviceStore(at: path)
         }
         var around = StoreRunner.Surroundings(open: opening, now: ProcessEnvironment.now) { store, event in
             if case .app(let event) = event { log.take(event, from: store.name, keptIn: StoreLog(store.store)) }

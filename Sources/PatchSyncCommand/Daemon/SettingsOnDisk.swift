@@ -25,7 +25,10 @@ struct SettingsOnDisk: Sendable {
         do throws(FileError) {
             bytes = try DiskFiles().read(path.followingLinks, limit: DaemonSettings.limit)
         } catch { throw .file(error) }
-        do throws(DaemonSettingsFault) { return try DaemonSettings(bytes, named: name) } catch {
+        do throws(DaemonSettingsFault) {
+            return try DaemonSettings(bytes, named: name)
+                .resolved(named: name) { FilePath(asNamed: $0.string).followingLinks }
+        } catch {
             throw .settings(error)
         }
     }

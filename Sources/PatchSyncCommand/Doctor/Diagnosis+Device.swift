@@ -1,6 +1,7 @@
 import CommandSupport
 import DeviceOutput
 import FileFacts
+import PatchDaemon
 import PatchFormat
 import PatchStore
 import PatchSync
@@ -73,6 +74,11 @@ extension Diagnosis.Line {
         return Diagnosis.Line("folder", .ok, "it can be written to")
     }
 
+    /// - Parameter folder: the store.
+    static func owners(_ files: ForeignFiles, in folder: FilePath) -> Diagnosis.Line {
+        Diagnosis.Line("owners", .otherOwner, .fault, files.finding, hint: files.hint(for: folder))
+    }
+
     static func state(_ fault: StateFault?) -> Diagnosis.Line {
         guard let fault else { return Diagnosis.Line("state", .ok, "it can be read") }
         return Diagnosis.Line(
@@ -93,6 +99,30 @@ extension Diagnosis.Line {
             .fault,
             failure.message,
             hint: failure.hint ?? Failure.storeRepair
+        )
+    }
+
+    /// - Parameter fault: of the time zone of the maintenance windows.
+    static func windows(_ fault: ZoneFault?) -> Diagnosis.Line? {
+        guard let fault else { return nil }
+        return Diagnosis.Line(
+            "windows",
+            .zoneUnreadable,
+            .warning,
+            "\(fault); new versions wait until it can be read",
+            hint: fault.hint
+        )
+    }
+
+    /// - Parameter failure: the last sync's; nil if it succeeded.
+    static func sync(_ failure: SyncFailure?, at now: UTCTime) -> Diagnosis.Line? {
+        guard let failure else { return nil }
+        return Diagnosis.Line(
+            "sync",
+            .syncFailed,
+            .warning,
+            "\(failure.sentence(at: now)): \(failure.text)",
+            hint: "the other lines may name the cause; patchsync sync tries again now"
         )
     }
 
@@ -119,8 +149,10 @@ extension Diagnosis.Line {
         )
     }
 
-    /// - Parameter stored: bytes of all that is here.
-    static func disk(_ space: DiskSpace, stored: Int) -> Diagnosis.Line {
+    /// - Parameters:
+    ///   - stored: bytes of all that is here.
+    ///   - noRoom: versions that the last sync refused for lack of room.
+    static func disk(_ space: DiskSpace, stored: Int, noRoom: [NoRoomVersion] = []) -> Diagnosis.Line {
         let free = "\(ByteText(space.freeBytes)) free"
         if let files = space.freeFiles, files < fewFiles {
             return Diagnosis.Line(
@@ -134,6 +166,15 @@ extension Diagnosis.Line {
         guard space.freeBytes >= noSpace else {
             let hint = "make room on this disk; what is installed keeps running"
             return Diagnosis.Line("disk", .diskFull, .fault, free, hint: hint)
+        }
+        if let version = noRoom.first {
+            return Diagnosis.Line(
+                "disk",
+                .noRoom,
+                .fault,
+                version.words,
+                hint: "make room on this disk; the next sync takes it by itself"
+            )
         }
         guard space.freeBytes >= stored else {
             return Diagnosis.Line(
@@ -220,22 +261,31 @@ extension Diagnosis.Line {
     enum PageServer: Equatable, Sendable {
         case nobody
         case ours(process: Int)
-        case another
+        case another(PortHolder)
         case unusable(String)
     }
 
-    static func port(_ port: Int?, _ owner: PageServer) -> Diagnosis.Line {
-        guard let port else { return Diagnosis.Line("port", .ok, "chosen at the first start") }
+    /// - Parameters:
+    ///   - isNew: whether the first start is still to come.
+    ///   - isInFile: whether the settings of `patchsync run` name the store.
+    static func port(_ port: Int, isNew: Bool, isInFile: Bool, _ owner: PageServer) -> Diagnosis.Line {
         switch owner {
+        case .nobody where port == 0: return Diagnosis.Line("port", .ok, "any free one, at each start")
+        case .nobody where isNew:
+            return Diagnosis.Line("port", .ok, "\(port) is free, and the app gets it at the first start")
         case .nobody: return Diagnosis.Line("port", .ok, "\(port) is free")
         case .ours(let process): return Diagnosis.Line("port", .ok, "process \(process) serves this store on \(port)")
-        case .another:
+        case .another(let holder):
+            let hint =
+                isInFile || holder.isStore
+                ? Failure.portTaken(port, by: holder).hint
+                : "stop it; another port (serve --port) costs the pages their storage"
             return Diagnosis.Line(
                 "port",
                 .portTaken,
                 .fault,
-                "another program listens on \(port), which is the app's",
-                hint: "stop it; another port (serve --port) costs the pages their storage"
+                "\(holder.words) has \(port), which is the app's",
+                hint: hint
             )
         case .unusable(let reason):
             return Diagnosis.Line(
@@ -247,6 +297,8 @@ extension Diagnosis.Line {
             )
         }
     }
+
+    static let noPages = Diagnosis.Line("port", .ok, "the settings file switches pages off")
 
     /// - Parameter limit: of this user's inotify instances; nil where nobody says.
     static func watches(areLeft: Bool, limit: Int?) -> Diagnosis.Line {

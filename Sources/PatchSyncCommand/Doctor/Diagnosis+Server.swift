@@ -133,7 +133,7 @@ extension FetchError {
         case .busy: .busy
         case .notFound: .notFound
         case .redirected: .redirected
-        case .webPage: .webPage
+        case .webPage, .intercepted: .webPage
         case .answer: .noHTTP
         case .tls(let fault): fault.code
         case .tooLarge, .wrongRange, .encoded, .badForm, .contradictingTag: .altered

@@ -1,9 +1,9 @@
 /// What a look at a device may find wrong, for programs; the page "When a device has trouble" has a row for each.
 enum DoctorCode: String, CaseIterable {
     // The store.
-    case noStore, settingsUnreadable, notWritable, openToOthers, stateDamaged, copied, appBuild
+    case noStore, settingsUnreadable, notWritable, otherOwner, openToOthers, stateDamaged, copied, appBuild, syncFailed
     // The machine.
-    case diskFull, diskLow, clockBehind, clockDiffers, proxySet, portTaken, noWatches
+    case diskFull, diskLow, noRoom, clockBehind, clockDiffers, proxySet, portTaken, noWatches, zoneUnreadable
     // Trust.
     case rootMissing, rootUnreadable, rootDiffers, rootExpired
     // The way to a server.

@@ -8,6 +8,7 @@ import PatchFetch
 import PatchFormat
 import PatchStore
 import PatchSync
+import Patchline
 import SystemPackage
 import Terminal
 
@@ -62,18 +63,18 @@ struct DoctorCommand: AsyncParsableCommand {
         HTTPFetcher.useOneEventLoop()
         var diagnosis = Diagnosis()
         if let config {
-            let file = SettingsOnDisk(FilePath(argument: config), named: config)
+            let file = SettingsOnDisk(FilePath(asNamed: config), named: config)
             var stores: [StoreSettings] = []
             do throws(SettingsOnDisk.Fault) { stores = try file.read().stores } catch {
                 diagnosis.add(.settings(Failure(error)))
             }
             for store in stores {
                 var found = Diagnosis()
-                try await look(at: StoreOptions.deviceStore(at: store.store), &found)
+                try await look(at: StoreOptions.deviceStore(at: store.store), InFile(store, of: stores), &found)
                 found.lines.forEach { diagnosis.add($0.of(store.name)) }
             }
         } else {
-            try await look(at: StoreOptions.deviceStore(at: options.path), &diagnosis)
+            try await look(at: StoreOptions.deviceStore(at: options.path), nil, &diagnosis)
         }
         if options.json {
             Console.standardOutput.line(diagnosis.json.line)
@@ -83,22 +84,54 @@ struct DoctorCommand: AsyncParsableCommand {
         return diagnosis.exitCode
     }
 
-    private func look(at store: DeviceStore, _ diagnosis: inout Diagnosis) async throws(Failure) {
-        let device: Device
-        do throws(SyncError) { device = try Device(store, now: ProcessEnvironment.now) } catch {
-            return diagnosis.add(.store(error))
+    /// A store of the settings of `patchsync run`, among the others.
+    private struct InFile {
+        let store: StoreSettings
+        let others: [StoreSettings]
+
+        init(_ store: StoreSettings, of stores: [StoreSettings]) {
+            (self.store, others) = (store, stores.filter { $0.name != store.name })
         }
-        try await look(at: device, &diagnosis)
+
+        /// The name of another store whose pages want this port.
+        func other(on port: Int) -> String? {
+            others.first { other in
+                guard other.serves, let there = try? StoreOptions.deviceStore(at: other.store).configuration() else {
+                    return false
+                }
+                return there.pagesPort(asked: other.port) == port
+            }?
+            .name
+        }
     }
 
-    private func look(at device: Device, _ diagnosis: inout Diagnosis) async throws(Failure) {
+    private func look(
+        at store: DeviceStore,
+        _ inFile: InFile?,
+        _ diagnosis: inout Diagnosis
+    ) async throws(Failure) {
+        let device: Device
+        do throws(SyncError) { device = try Device(store, now: ProcessEnvironment.now) } catch {
+            if let files = ForeignFiles(in: store.root) { diagnosis.add(.owners(files, in: store.root)) }
+            return diagnosis.add(.store(error))
+        }
+        try await look(at: device, inFile, &diagnosis)
+    }
+
+    private func look(at device: Device, _ inFile: InFile?, _ diagnosis: inout Diagnosis) async throws(Failure) {
         let (now, store, disk) = (device.now(), device.store, DiskFiles())
         diagnosis.add(.store(device.configuration))
         let owner = MachineLook.owner(of: store.root)
         diagnosis.add(.folder(try? disk.status(of: store.root), canWrite: disk.canWrite(in: store.root), owner: owner))
+        if let files = ForeignFiles(in: store.root) { diagnosis.add(.owners(files, in: store.root)) }
         lookAtState(device, &diagnosis)
+        if let line = Diagnosis.Line.sync(store.syncFailure(of: device.configuration.channel), at: now) {
+            diagnosis.add(line)
+        }
+        if let line = Diagnosis.Line.windows(device.zoneFault) { diagnosis.add(line) }
         if let space = try? DiskSpace(at: store.root) {
-            diagnosis.add(.disk(space, stored: (try? device.storedBytes()) ?? 0))
+            let noRoom = (try? device.status().noRoom) ?? []
+            diagnosis.add(.disk(space, stored: (try? device.storedBytes()) ?? 0, noRoom: noRoom))
         }
         let trust = held(by: device)
         diagnosis.add(.root(trust, difference: try difference(of: device), at: now))
@@ -107,7 +140,7 @@ struct DoctorCommand: AsyncParsableCommand {
         if let line = Diagnosis.Line.proxy(MachineLook.proxyVariables(ProcessEnvironment.environment)) {
             diagnosis.add(line)
         }
-        diagnosis.add(.port(device.configuration.port, pageServer(of: device)))
+        diagnosis.add(port(of: device, inFile))
         diagnosis.add(.watches(areLeft: MachineLook.hasWatches, limit: MachineLook.watchLimit))
     }
 
@@ -171,11 +204,20 @@ struct DoctorCommand: AsyncParsableCommand {
         return told.withLockedValue(\.self).flatMap { HTTPDate.seconds($0, now: now) }.map { UTCTime(seconds: $0) }
     }
 
-    private func pageServer(of device: Device) -> Diagnosis.Line.PageServer {
-        guard let port = device.configuration.port else { return .nobody }
+    private func port(of device: Device, _ inFile: InFile?) -> Diagnosis.Line {
+        if inFile?.store.serves == false { return .noPages }
+        let port = device.configuration.pagesPort(asked: inFile?.store.port)
+        let isNew = device.configuration.port == nil && inFile?.store.port == nil
+        return .port(port, isNew: isNew, isInFile: inFile != nil, pageServer(of: device, on: port, inFile))
+    }
+
+    private func pageServer(of device: Device, on port: Int, _ inFile: InFile?) -> Diagnosis.Line.PageServer {
+        guard port != 0 else { return .nobody }
         if let own = device.store.runningServers.first(where: { $0.port == port }) {
             return .ours(process: own.process)
         }
+        // Also while neither runs: the one that is started second gets no port.
+        if let other = inFile?.other(on: port) { return .another(.store(other)) }
         return MachineLook.owner(ofPort: port)
     }
 }

@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import PatchDaemon
 import PatchFormat
 import PatchStore
 import SystemPackage
@@ -103,7 +104,8 @@ enum MachineLook {
             }
         }
         if bound == 0, listen(descriptor, 1) == 0 { return .nobody }
-        return errno == EADDRINUSE ? .another : .unusable("\(Errno(rawValue: errno))")
+        let error = Errno(rawValue: errno)
+        return error == .addressInUse ? .another(PortHolder(listeningOn: port)) : .unusable("\(error)")
     }
 
     /// Whether this user may watch files, as a running `serve` does.

@@ -75,10 +75,12 @@ struct ExplainCommand: AsyncParsableCommand {
         if let patch, explanation.versions.isEmpty {
             throw .notListed("\(patch)")
         }
+        // Of this device, not of the one that --as describes.
+        let failure = other == nil ? device.store.syncFailure(of: device.configuration.channel) : nil
         if options.json {
-            out.line(explanation.json(device.configuration).line)
+            out.line(explanation.json(device.configuration, after: failure).line)
         } else {
-            explanation.print(to: out)
+            explanation.print(to: out, after: failure)
         }
     }
 

@@ -1,10 +1,13 @@
 import PatchChoice
 import PatchFormat
+import PatchSync
 import Terminal
 
 extension Explanation {
-    func print(to out: Console) {
+    /// - Parameter failure: the last sync's.
+    func print(to out: Console, after failure: SyncFailure? = nil) {
         out.line("by the list of role version \(roleVersion), at \(time)")
+        if let failure { out.line(failure.sentence(at: time)) }
         for version in versions {
             out.line("")
             version.print(to: out, at: time)

@@ -10,7 +10,7 @@ import SystemPackage
 import Terminal
 import UnixSignals
 
-struct MeteorCommand: AsyncParsableCommand {
+struct MeteorCommand: ServingCommand {
     static let configuration = CommandConfiguration(
         commandName: "meteor",
         abstract: "Serve an app that Meteor built, and go on following its Meteor server.",
@@ -77,6 +77,13 @@ struct MeteorCommand: AsyncParsableCommand {
     @Option(name: .long, help: "The port; the app's own without it, 0 for any.")
     var port: Int?
 
+    @Flag(
+        name: .long,
+        help:
+            "Serve pages on 127.0.0.1, for web views that resolve no NAME.localhost; other programs on this machine can get their cookies."
+    )
+    var noOwnHost = false
+
     @Flag(name: .long, help: "Print JSON instead of text: an object a line.")
     var json = false
 
@@ -107,6 +114,7 @@ struct MeteorCommand: AsyncParsableCommand {
         let folder = FilePath(argument: store)
         var settings = MeteorServer.Settings()
         settings.port = port
+        settings.hasOwnHost = !noOwnHost
         if let downloadLimit { settings.downloadLimit = downloadLimit.bytes }
         settings.interval = lookEvery.map { .seconds($0) }
         settings.startupTimeout = .milliseconds(startupTimeout)
@@ -148,6 +156,8 @@ struct MeteorCommand: AsyncParsableCommand {
                         hint: "stop it, or choose another with --port; pages lose their storage then.",
                         exitCode: .busy
                     )
+                } catch let error as LocalServerError {
+                    return Failure(error)
                 } catch { return Failure("\(error)") }
             }
             group.addTask {
@@ -165,6 +175,7 @@ extension MeteorCommand {
     /// Nobody else follows into this folder meanwhile.
     private static func locked(_ folder: FilePath) throws(Failure) -> StoreLock {
         do throws(StoreLockError) {
+            if let fault = DiskFiles().linkFault(at: folder) { throw .file(fault) }
             do throws(FileError) { try DiskFiles().makeDirectory(folder) } catch { throw .file(error) }
             return try StoreLock(folder.at("lock"))
         } catch { throw Failure(MeteorClientError.lock(error)) }

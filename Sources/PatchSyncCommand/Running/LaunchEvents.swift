@@ -123,7 +123,9 @@ struct LaunchEvents: Sendable {
         case .damaged(let files):
             return "damaged, not served until the next sync heals them: \(printable(files.joined(separator: ", ")))"
         case .confirmed(let selection): return "confirmed: \(selection.words)"
-        case .rolledBack(let good, let bad): return "rolled back to \(good?.words ?? "nothing") from \(bad.words)"
+        case .rolledBack(let good, let bad, let setback):
+            let why = setback.map { ": \(printable($0.description))" } ?? ""
+            return "rolled back to \(good?.words ?? "nothing") from \(bad.words)\(why)"
         case .unproven(let selection):
             return
                 "not confirmed in time: \(selection.words); it stays, for there is nothing to go back to. It may confirm yet, "
@@ -138,6 +140,11 @@ struct LaunchEvents: Sendable {
             return "parameters: \(parameters.values.count) of \(parameters.channel)"
         case .trouble(let error): return Self.trouble(error.description)
         }
+    }
+
+    /// Lines that could not be written: a full disk, or a reader that has gone.
+    @Sendable static func lost(_ count: Int) -> String {
+        ServeEvent("linesLost", [("count", .integer(count))]).json.line
     }
 
     private static func trouble(_ text: String) -> String { "trouble: \(printable(text))" }

@@ -150,6 +150,8 @@ struct ServeCommand: LastingCommand {
     @Flag(name: .long, help: "Never ask a server, not even for a first version.")
     var noSync = false
 
+    var json: Bool { options.json }
+
     func validate() throws {
         if let port, !(0...65_535).contains(port) { throw ValidationError("--port must be from 0 to 65535") }
         guard (1...3_600_000).contains(startupTimeout) else {

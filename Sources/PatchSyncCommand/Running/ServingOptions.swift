@@ -60,7 +60,8 @@ struct ServingOptions: ParsableArguments {
     }
 
     var settings: AssetServer.Settings {
-        var access = Access(token: nil)
+        // LocalServer sets the name of the device's store.
+        var access = Access(token: nil, under: .shared)
         access.origins = Set(origins)
         for (name, value) in headers.compactMap(Self.field) { access.setHeader(name, to: value.isEmpty ? nil : value) }
         var settings = AssetServer.Settings(access: access)

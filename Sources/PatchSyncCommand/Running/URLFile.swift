@@ -7,7 +7,7 @@ import Terminal
 struct URLFile {
     let path: FilePath
 
-    init(_ argument: String) { path = FilePath(argument: argument) }
+    init(_ argument: String) { path = FilePath(replacing: argument) }
 
     /// Afterwards: durable; nobody ever sees half of it.
     func write(_ url: String) throws(Failure) {

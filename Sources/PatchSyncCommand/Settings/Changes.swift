@@ -109,7 +109,8 @@ struct RollbackCommand: AsyncParsableCommand {
         let device = try await options.opened()
         let activation = try await reporting { () throws(SyncError) in try await device.rollBack() }
         if case .rolledBack(let good, let bad) = activation {
-            device.note(.app(.rolledBack(to: good, from: bad)), by: "rollback")
+            let event = RunningApp.Event.rolledBack(to: good, from: bad, because: Setback(reason: .person))
+            device.note(.app(event), by: "rollback")
         }
         activation.print(options)
     }

@@ -122,7 +122,7 @@ struct InitCommand: AsyncParsableCommand {
     }
 
     private func embeddedFolder() throws(Failure) -> EmbeddedFolder? {
-        guard let path = embedded.map({ FilePath(argument: $0) }) else { return nil }
+        guard let path = embedded.map({ FilePath(asNamed: $0) }) else { return nil }
         do throws(ReleaseError) {
             return try EmbeddedFolder(path, files: DiskFiles())
         } catch { throw Failure(.embedded(path, error)) }

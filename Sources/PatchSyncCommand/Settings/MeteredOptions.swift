@@ -38,6 +38,29 @@ struct MeteredOptions: ParsableArguments {
     }
 }
 
+/// The part of the disk that downloads leave to others.
+struct ReserveOption: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "Refuse a download that leaves less than this free on the disk, such as 64MB (default: 1 % of the disk, from 16 MB "
+                + "to 256 MB).",
+            valueName: "bytes"
+        )
+    )
+    var reserve: ByteCountArgument?
+
+    func validate() throws {
+        if let reserve, !(0...NetworkUse.most).contains(reserve.bytes) {
+            throw ValidationError("--reserve must be from 0B to 1TB")
+        }
+    }
+
+    func apply(to configuration: inout DeviceConfiguration) {
+        if let reserve { configuration.reserve = reserve.bytes }
+    }
+}
+
 /// The most that comes a second, as a device keeps it.
 struct KeptRateOption: ParsableArguments {
     @Option(

@@ -28,13 +28,18 @@ struct PolicyOptions: ParsableArguments {
     @Option(
         name: .customLong("window"),
         help: ArgumentHelp(
-            "What is new starts in these hours alone: 'mon-fri 02:00-04:00'; may stand several times, '' for any time.",
+            "New versions start in these hours only: 'mon-fri 02:00-04:00', or '02:00-04:00' for every day. Repeat it for several; '' for any time.",
             valueName: "hours"
         )
     )
     var windows: [String] = []
 
-    @Option(help: ArgumentHelp("The clock of these hours: UTC, or an offset such as +01:00.", valueName: "zone"))
+    @Option(
+        help: ArgumentHelp(
+            "The clock of these hours: UTC, an offset such as +01:00, a time zone such as Europe/Berlin, or local for the machine's.",
+            valueName: "zone"
+        )
+    )
     var windowZone: String?
 
     func validate() throws {
@@ -44,7 +49,11 @@ struct PolicyOptions: ParsableArguments {
         guard windows.count <= MaintenanceWindows.most else {
             throw ValidationError("at most \(MaintenanceWindows.most) windows")
         }
-        if let windowZone, ZoneOffset(windowZone) == nil { throw ValidationError("--window-zone \(ZoneOffset.rule)") }
+        guard let windowZone else { return }
+        guard let zone = WindowZone(windowZone) else { throw ValidationError("--window-zone \(WindowZone.rule)") }
+        do throws(ZoneFault) { _ = try SystemZones().rules(of: zone) } catch {
+            throw ValidationError("--window-zone: \(error); \(error.hint)")
+        }
     }
 
     /// What stands replaces what was set before.
@@ -52,7 +61,7 @@ struct PolicyOptions: ParsableArguments {
         if let consent { policy.consent = consent }
         if let postponeLimit { policy.postponeLimit = postponeLimit.duration }
         if !windows.isEmpty { policy.windows.windows = windows.compactMap { MaintenanceWindows.Window($0) } }
-        if let zone = windowZone.flatMap({ ZoneOffset($0) }) { policy.windows.zone = zone }
+        if let zone = windowZone.flatMap({ WindowZone($0) }) { policy.windows.zone = zone }
     }
 }
 

@@ -61,6 +61,7 @@ struct SetFactsCommand: AsyncParsableCommand {
 
     @OptionGroup var metered: MeteredOptions
     @OptionGroup var rate: KeptRateOption
+    @OptionGroup var reserve: ReserveOption
     @OptionGroup var policy: PolicyOptions
 
     @Option(name: .long, help: ArgumentHelp("Forget this key of the data; may be repeated.", valueName: "key"))
@@ -91,8 +92,9 @@ struct SetFactsCommand: AsyncParsableCommand {
                 configuration.access = access
                 metered.apply(to: &configuration.network)
                 rate.apply(to: &configuration.network)
+                reserve.apply(to: &configuration)
                 policy.apply(to: &configuration.policy)
-                if let embedded { configuration.embedded = FilePath(argument: embedded) }
+                if let embedded { configuration.embedded = FilePath(asNamed: embedded) }
                 do throws(TLSFault) { try access.check(configuration.server) } catch { throw .fetch(.tls(error)) }
             }
         }
@@ -109,7 +111,7 @@ struct SetFactsCommand: AsyncParsableCommand {
 extension SetFactsCommand {
     /// What is not there would be looked for at each start, in vain.
     private func checkEmbedded() throws(Failure) {
-        guard let path = embedded.map({ FilePath(argument: $0) }) else { return }
+        guard let path = embedded.map({ FilePath(asNamed: $0) }) else { return }
         do throws(ReleaseError) { _ = try EmbeddedFolder(path, files: DiskFiles()) } catch .missing {
             throw Failure(
                 "--embedded: \(path) is no folder of `patchsign embed`: there is no \(EmbeddedLayout.document) in it",

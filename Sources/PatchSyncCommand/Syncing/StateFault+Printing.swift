@@ -1,4 +1,7 @@
+import CommandSupport
+import PatchStore
 import PatchSync
+import SystemPackage
 import Terminal
 
 extension StateFault {
@@ -6,5 +9,12 @@ extension StateFault {
         let errors = Console.standardError
         errors.line("warning: \(printable(description))")
         errors.line("hint: the next change puts it by as state.damaged.json; what failed last may be tried once more")
+        if let owner { errors.line("hint: as root: chown \(owner) \(shellWord(file.string))") }
+    }
+
+    /// The owner of the folder, where the file may not be read.
+    private var owner: String? {
+        guard case .file(.permission) = error else { return nil }
+        return MachineLook.owner(of: file.removingLastComponent())
     }
 }

@@ -66,6 +66,7 @@ extension StatusReport {
 
     func print(_ configuration: DeviceConfiguration, of store: FilePath, on out: Console = .standardOutput) {
         out.line("\(configuration.app), channel \(configuration.channel): \(sentence(store))")
+        if let syncFailure { out.line(syncFailure.sentence(at: time)) }
         if !rows.isEmpty {
             Table(
                 ["PATCH", "KIND", "VERSION", "STATE", "NOTE"],
@@ -81,6 +82,9 @@ extension StatusReport {
         for row in rows where row.place.isInPages {
             out.line(printable("\(row.patchID) \(row.version) \(row.place)"))
         }
+        if case .trying(_, _, let launch) = machine.state, let error = launch.error {
+            out.line("a page of this trial failed: \(printable(error.description))")
+        }
         for leaving in leaving {
             let after = leaving.next.map { "\($0.version) takes its place" } ?? "it goes"
             out.line("\(leaving.patch.label): withdrawn; \(after) at the next launch")
@@ -93,6 +97,7 @@ extension StatusReport {
         for (content, block) in machine.blocks.blocks.sorted(by: { $0.key < $1.key }) {
             let next = (retries[content] ?? .waits).sentence(block.until)
             out.line("\(content.patchID) \(block.version): \(block.reason.rawValue); \(next)")
+            if let error = block.error { out.line("  its page's first error: \(printable(error.description))") }
         }
         if configuration.host == nil {
             out.line(
@@ -102,6 +107,7 @@ extension StatusReport {
         if let words = configuration.entrySignatures.words { out.line(words) }
         if let words = configuration.network.words { out.line("network: \(words)") }
         for words in putOff.words { out.line(words) }
+        for version in noRoom { out.line(version.words) }
         printDeciding(configuration.policy, to: out)
         printTransfers(to: out)
         for (decision, passed) in heldBack { out.line(decision.words(passed)) }

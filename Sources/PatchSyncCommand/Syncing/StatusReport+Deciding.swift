@@ -6,6 +6,11 @@ import Terminal
 extension StatusReport {
     func printDeciding(_ policy: UpdatePolicy, to out: Console) {
         for words in policy.words { out.line(words) }
+        if let zoneFault {
+            out.line(
+                printable("windows: \(zoneFault); new versions wait until it can be read (\(zoneFault.hint))")
+            )
+        }
         if let hold {
             out.line("what waits must not start yet: it is \(hold)")
         } else if let postponed {

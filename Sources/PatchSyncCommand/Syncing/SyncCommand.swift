@@ -92,7 +92,7 @@ struct SyncCommand: AsyncParsableCommand {
         let device = try await options.opened(appBuild: build.appBuild)
         let transcript = SyncTranscript(options.json ? nil : .standardError)
         let log = StoreLogWriter(StoreLog(device.store.root), by: "sync", now: ProcessEnvironment.now)
-        let report = try await logging(to: log) { () throws(SyncError) in
+        let report = try await logging(to: log, device) { () throws(SyncError) in
             try await device.store.syncing { () throws(SyncError) in
                 var configuration = try await device.store.changingConfiguration { configuration throws(SyncError) in
                     if let version = appVersion.flatMap({ AppVersion($0) }) { configuration.appVersion = version }
@@ -132,10 +132,11 @@ struct SyncCommand: AsyncParsableCommand {
     /// Says in the log what it came to.
     private func logging(
         to log: StoreLogWriter,
+        _ device: Device,
         _ sync: () async throws(SyncError) -> SyncReport
     ) async throws(Failure) -> SyncReport {
         do throws(SyncError) {
-            let report = try await sync()
+            let report = try await device.store.notingFailure(at: ProcessEnvironment.now, sync)
             log.take(.synced(.success(report)))
             return report
         } catch {

@@ -48,6 +48,7 @@ extension TransferCost.Way {
         case .packs(let base, count: 1): "by a pack from \(base)"
         case .packs(let base, let count): "by \(count) packs from \(base)"
         case .wholePack: "the whole bundle's pack"
+        case .packRanges: "parts of the bundle's pack"
         case .singleObjects: "file by file"
         case .open: "what its manifest asks for, at most"
         }

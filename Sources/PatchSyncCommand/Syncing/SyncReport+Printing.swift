@@ -42,7 +42,9 @@ extension SyncReport {
 extension PackUse {
     var words: String {
         let way = through.map { "2 packs from \(base) through \($0)" } ?? "a pack from \(base)"
-        return "\(label) by \(way): \(ByteText(bytes)) instead of about \(ByteText(estimate))"
+        // Of files that do not shrink, the estimate may be lower than the pack: then nothing is known to be saved.
+        let instead = estimate > bytes ? " instead of about \(ByteText(estimate))" : ""
+        return "\(label) by \(way): \(ByteText(bytes))\(instead)"
     }
 }
 

@@ -8,7 +8,7 @@ extension TellsOffer {
     /// - Parameter unanswered: why a question got no answer.
     func tell(unanswered: SyncError? = nil, on out: Console, errors: Console) {
         for decision in decisions {
-            for passed in decision.passedOver where !passed.why.isMetered { out.line(decision.words(passed)) }
+            for passed in decision.passedOver where !passed.why.isToldApart { out.line(decision.words(passed)) }
             if let part = decision.server, let version = decision.choice.version {
                 out.line("\(decision.patchID) \(version): \(part == .forced ? "forced" : "chosen") by the server")
             }
@@ -19,6 +19,7 @@ extension TellsOffer {
         }
         if let unanswered { out.line("the server gave no answer: \(printable(unanswered.description))") }
         for version in putOff { out.line(version.words) }
+        for version in noRoom { out.line(version.words) }
         for ignored in ignoredAnswers { out.line(printable(ignored.description)) }
         if let keptEmbedded {
             out.line("the app ships release \(keptEmbedded), the server lists \(roleVersion): nothing was taken")
@@ -51,8 +52,11 @@ extension Decision {
 }
 
 extension NotEligible {
-    /// It is said in a line of its own.
-    fileprivate var isMetered: Bool {
-        if case .metered = self { true } else { false }
+    /// Whether it has a line of its own.
+    fileprivate var isToldApart: Bool {
+        switch self {
+        case .metered, .noRoom: true
+        default: false
+        }
     }
 }

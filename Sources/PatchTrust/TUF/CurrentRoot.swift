@@ -11,8 +11,8 @@ package struct KnownTimestamp: Sendable {
 extension TrustedRoot {
     /// - Throws: when the timestamp no longer verifies: after a rotation it counts as absent (TUF 5.3.11).
     package func knownTimestamp(_ bytes: [UInt8]) throws(TrustError) -> KnownTimestamp {
-        let (_, role) = try verified(bytes, "timestamp", limit: Limits.timestamp) { envelope throws(FormatError) in
-            try TimestampRole(envelope)
+        let (_, role) = try verified(bytes, "timestamp", limit: Limits.timestamp, header: \.header) {
+            envelope throws(FormatError) in try TimestampRole(envelope)
         }
         return KnownTimestamp(role: role, bytes: bytes)
     }

@@ -82,8 +82,15 @@ package struct Envelope: Sendable {
 
 /// The fields that every role has.
 package struct RoleHeader: Hashable, Sendable {
+    package static let appMember = "x-patchline-app"
+
     package let version: Int
     package let expires: UTCTime
+    /// The app that the role is for; Patchline's own member.
+    ///
+    /// Nil in roles that other TUF tools wrote, or Patchline before it named
+    /// the app in every role.
+    package let app: AppID?
 
     init(_ fields: Fields, type: String) throws(FormatError) {
         try fields.constant("_type", type)
@@ -93,5 +100,15 @@ package struct RoleHeader: Hashable, Sendable {
         else { throw fields.broken("spec_version", "must be 1.x.y") }
         version = try fields.integer("version", in: 1...(1 << 53 - 1))
         expires = try fields.time("expires")
+        app = fields.has(Self.appMember) ? try fields.name(Self.appMember) : nil
+    }
+
+    /// Refuses a role that names another app.
+    ///
+    /// A key may sign for two apps. Without this rule, anyone on the way could answer one app's device with the other app's
+    /// timestamp and snapshot, whose higher versions would keep the device from its own ones.
+    package func check(for expected: AppID?, role: String) throws(TrustError) {
+        guard let app, let expected, app != expected else { return }
+        throw .foreign(document: role, field: "app", found: app.text, expected: expected.text)
     }
 }

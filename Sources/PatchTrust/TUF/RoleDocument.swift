@@ -1,6 +1,8 @@
 package import PatchFormat
 
 /// The TUF roles as Patchline writes them: unsigned envelopes, ready for their keys.
+///
+/// Each names its app; `app` is nil for a role of a root of trust that names none.
 package enum RoleDocument {
     package static let specVersion = "1.0.34"
 
@@ -66,8 +68,8 @@ package enum RoleDocument {
         return Envelope(
             role: "root",
             signing: .fields(
-                header("root", version, expires) + [
-                    ("consistent_snapshot", .bool(true)), ("x-patchline-app", .text(app.text)),
+                header("root", version, expires, app) + [
+                    ("consistent_snapshot", .bool(true)),
                     ("keys", table(of: roles.values.flatMap(\.keys))),
                     (
                         "roles",
@@ -79,11 +81,16 @@ package enum RoleDocument {
     }
 
     /// The top targets role: delegations only.
-    package static func targets(version: Int, expires: UTCTime, delegations: [DelegationDraft]) -> Envelope {
+    package static func targets(
+        app: AppID? = nil,
+        version: Int,
+        expires: UTCTime,
+        delegations: [DelegationDraft]
+    ) -> Envelope {
         Envelope(
             role: "targets",
             signing: .fields(
-                header("targets", version, expires) + [
+                header("targets", version, expires, app) + [
                     ("targets", .object(JSONObject())),
                     (
                         "delegations",
@@ -100,6 +107,7 @@ package enum RoleDocument {
     /// A channel's role, or the dial's (which has no entry keys).
     package static func delegated(
         _ name: String,
+        app: AppID? = nil,
         version: Int,
         expires: UTCTime,
         targets: [TargetPath: TargetFile],
@@ -119,7 +127,7 @@ package enum RoleDocument {
         return Envelope(
             role: name,
             signing: .fields(
-                header("targets", version, expires) + [
+                header("targets", version, expires, app) + [
                     ("targets", .fields(rows)), (EntryKeys.member, entryKeys?.json(with: jspatchKeys)),
                 ]
             )
@@ -127,32 +135,43 @@ package enum RoleDocument {
     }
 
     /// - Parameter files: by role name, without `.json`.
-    package static func snapshot(version: Int, expires: UTCTime, files: [String: RoleFile]) -> Envelope {
+    package static func snapshot(
+        app: AppID? = nil,
+        version: Int,
+        expires: UTCTime,
+        files: [String: RoleFile]
+    ) -> Envelope {
         Envelope(
             role: "snapshot",
             signing: .fields(
-                header("snapshot", version, expires) + [
+                header("snapshot", version, expires, app) + [
                     ("meta", .fields(files.sorted { $0.key < $1.key }.map { ("\($0.key).json", $0.value.json) }))
                 ]
             )
         )
     }
 
-    package static func timestamp(version: Int, expires: UTCTime, snapshot: RoleFile, signedAt: UTCTime) -> Envelope {
+    package static func timestamp(
+        app: AppID? = nil,
+        version: Int,
+        expires: UTCTime,
+        snapshot: RoleFile,
+        signedAt: UTCTime
+    ) -> Envelope {
         Envelope(
             role: "timestamp",
             signing: .fields(
-                header("timestamp", version, expires) + [
+                header("timestamp", version, expires, app) + [
                     ("meta", .fields([("snapshot.json", snapshot.json)])), ("x-signed-at", .text(signedAt.description)),
                 ]
             )
         )
     }
 
-    private static func header(_ type: String, _ version: Int, _ expires: UTCTime) -> [(String, JSON?)] {
+    private static func header(_ type: String, _ version: Int, _ expires: UTCTime, _ app: AppID?) -> [(String, JSON?)] {
         [
             ("_type", .text(type)), ("spec_version", .text(specVersion)), ("version", .integer(version)),
-            ("expires", .text(expires.description)),
+            ("expires", .text(expires.description)), (RoleHeader.appMember, app.map { .text($0.text) }),
         ]
     }
 

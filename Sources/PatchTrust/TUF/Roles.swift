@@ -7,8 +7,8 @@ package struct RootRole: Sendable {
     package let header: RoleHeader
     package let consistentSnapshot: Bool
     package let roles: [String: RoleKeys]
-    /// Which app this root of trust is for; Patchline's own member.
-    package let app: AppID?
+    /// Which app this root of trust is for.
+    package var app: AppID? { header.app }
 
     package init(_ envelope: Envelope) throws(FormatError) {
         let fields = try Fields(envelope.signed, of: "root")
@@ -19,7 +19,6 @@ package struct RootRole: Sendable {
         var roles: [String: RoleKeys] = [:]
         for name in Self.roleNames { roles[name] = try table.fields(name).roleKeys(among: keys) }
         self.roles = roles
-        app = fields.has("x-patchline-app") ? try fields.name("x-patchline-app", as: AppID.self) : nil
     }
 
     package func keys(of role: String) -> RoleKeys {

@@ -30,6 +30,7 @@ package struct RootOfTrust: Sendable {
         } catch { throw .malformed(error) }
         let keys = root.role.keys(of: "targets")
         try keys.check(targetsEnvelope, role: "targets", rule: .roleSignature, observe: observe)
+        try targets.header.check(for: app, role: "targets")
         (trustedRoot, self.app, targetsBytes) = (root, app, bytes)
     }
 }

@@ -56,11 +56,12 @@ package struct TrustedRoot: Sendable {
         } catch { throw .malformed(error) }
     }
 
-    /// A role that one of the top roles' keys signed, read.
+    /// A role that one of the top roles' keys signed for this root's app, read.
     func verified<Role>(
         _ bytes: [UInt8],
         _ name: String,
         limit: Int,
+        header: (Role) -> RoleHeader,
         _ read: (Envelope) throws(FormatError) -> Role
     ) throws(TrustError) -> (Envelope, Role) {
         let envelope: Envelope
@@ -70,6 +71,7 @@ package struct TrustedRoot: Sendable {
             role = try read(envelope)
         } catch { throw .malformed(error) }
         try self.role.keys(of: name).check(envelope, role: name)
+        try header(role).check(for: app, role: name)
         return (envelope, role)
     }
 }

@@ -11,8 +11,8 @@ package struct KnownSnapshot: Sendable {
 extension TrustedTimestamp {
     /// - Throws: where the snapshot no longer verifies: after a rotation it counts as absent (TUF 5.3.11).
     package func knownSnapshot(_ bytes: [UInt8]) throws(TrustError) -> KnownSnapshot {
-        let (_, role) = try root.verified(bytes, "snapshot", limit: Limits.snapshot) { envelope throws(FormatError) in
-            try SnapshotRole(envelope)
+        let (_, role) = try root.verified(bytes, "snapshot", limit: Limits.snapshot, header: \.header) {
+            envelope throws(FormatError) in try SnapshotRole(envelope)
         }
         return KnownSnapshot(role: role, bytes: bytes)
     }
@@ -79,6 +79,7 @@ package struct TrustedSnapshot: Sendable {
         }
         try keys.check(targets.envelope, role: name)
         let header = targets.role.header
+        try header.check(for: root.app, role: name)
         guard header.version == file.version else {
             throw .wrongVersion(role: name, offered: header.version, expected: file.version)
         }
@@ -97,8 +98,8 @@ package struct TrustedSnapshot: Sendable {
     /// take this version too far ahead; they are then replaced in root, and the floor goes with them. Beyond TUF: a client
     /// that follows it to the letter does not ask.
     func floor(ofTargets stored: [UInt8]) -> Int {
-        let known = try? root.verified(stored, "targets", limit: Limits.targetsRole) { envelope throws(FormatError) in
-            try TargetsRole(envelope, name: "targets")
+        let known = try? root.verified(stored, "targets", limit: Limits.targetsRole, header: \.header) {
+            envelope throws(FormatError) in try TargetsRole(envelope, name: "targets")
         }
         return known?.1.header.version ?? 0
     }

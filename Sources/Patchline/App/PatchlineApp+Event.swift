@@ -11,8 +11,12 @@ extension PatchlineApp {
         /// This version is served; on trial until it is confirmed.
         case serving(String, onTrial: Bool)
         case confirmed(String)
-        /// The tried version was not confirmed; nil: there is none to go back to.
-        case rolledBack(to: String?, from: String)
+        /// The tried version failed, or a person went back from it.
+        ///
+        /// - Parameters:
+        ///   - to: nil if there is none to go back to.
+        ///   - because: the reason in words, with the page's own error if it reported one.
+        case rolledBack(to: String?, from: String, because: String?)
         /// The first version was not confirmed in time. It stays, because there is no other; it may still be confirmed,
         /// and a newer one replaces it.
         case unproven(String)
@@ -43,7 +47,8 @@ extension PatchlineApp.Event: CustomStringConvertible {
         case .nothingInstalled: "nothing is installed yet"
         case .serving(let version, let onTrial): "serving \(version)\(onTrial ? ", on trial" : "")"
         case .confirmed(let version): "confirmed: \(version)"
-        case .rolledBack(let good, let bad): "\(bad) was taken back; \(good.map { "back to \($0)" } ?? "nothing runs")"
+        case .rolledBack(let good, let bad, let why):
+            "\(bad) was taken back\(why.map { ": \($0)" } ?? ""); \(good.map { "back to \($0)" } ?? "nothing runs")"
         case .unproven(let version): "\(version) did not confirm in its time; it stays, for there is no other"
         case .withdrawn(let ids): "withdrawn: \(ids.joined(separator: ", "))"
         case .following(let channel): "following channel \(channel)"
@@ -78,7 +83,8 @@ extension PatchlineApp.Event {
         case .app(.nothingInstalled): self = .nothingInstalled
         case .app(.serving(let selection, let trial)): self = .serving(words(selection), onTrial: trial != nil)
         case .app(.confirmed(let selection)): self = .confirmed(words(selection))
-        case .app(.rolledBack(let good, let bad)): self = .rolledBack(to: good.map(words), from: words(bad))
+        case .app(.rolledBack(let good, let bad, let setback)):
+            self = .rolledBack(to: good.map(words), from: words(bad), because: setback?.description)
         case .app(.damaged(let files)): self = .damaged(files)
         case .app(.unproven(let selection)): self = .unproven(words(selection))
         case .app(.withdrawn(let ids)): self = .withdrawn(ids.map(\.text))

@@ -30,7 +30,7 @@ extension PatchlineApp {
 
 extension PatchlineApp.Parameters {
     init(_ parameters: OnlineParameters) {
-        values = Dictionary(uniqueKeysWithValues: parameters.values.map { ($0.key.text, Value($0.value)) })
+        values = Dictionary(parameters.values.map { ($0.key.text, Value($0.value)) }) { first, _ in first }
     }
 }
 

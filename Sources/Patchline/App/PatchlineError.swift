@@ -66,7 +66,7 @@ extension PatchlineError.Code {
         case .trust(.malformed), .format, .rootNamesNoApp, .unreadable, .embedded(_, .format): self = .malformed
         case .trust, .object, .pack, .blacklisted, .incompatible, .embedded(_, .trust), .otherAppBuild: self = .refused
         case .noStore: self = .noStore
-        case .file, .storeIncomplete, .storeExists, .lock(.file), .embedded(_, .file), .embedded(_, .missing):
+        case .file, .noRoom, .storeIncomplete, .storeExists, .lock(.file), .embedded(_, .file), .embedded(_, .missing):
             self = .disk
         case .lock(.held): self = .busy
         case .nothingPending, .nothingToRollBackTo, .nothingInstalled: self = .nothingThere

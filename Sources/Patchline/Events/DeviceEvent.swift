@@ -41,6 +41,11 @@ package struct DeviceEvent: Sendable {
         }
     }
 
+    /// Why a selection was taken back.
+    package var setback: Setback? {
+        if case .told(.app(.rolledBack(_, _, let setback))) = what { setback } else { nil }
+    }
+
     /// The version that it is about, where it is about one.
     package var label: Label? {
         switch what {

@@ -10,6 +10,7 @@ import PatchChoice
 import PatchFetch
 package import PatchFormat
 import PatchStore
+import PatchSync
 import PatchTrust
 import ServiceLifecycle
 package import SystemPackage
@@ -25,6 +26,8 @@ package actor MeteorServer {
         /// Nil: only when a page asks.
         package var interval: Duration?
         package var port: Int?
+        /// Whether pages have a host of their own; else they are served on 127.0.0.1, whose cookies other programs get too.
+        package var hasOwnHost = true
         /// Bytes that one version may make this device download.
         package var downloadLimit = Limits.meteorDownload
         package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -48,6 +51,7 @@ package actor MeteorServer {
     private let settings: Settings
     private let app: AppID
     private let token = AccessToken.make()
+    private let host: String
     private let report: @Sendable (Event) -> Void
     nonisolated let assets: AssetServer
     private var record: MeteorRecord
@@ -81,12 +85,18 @@ package actor MeteorServer {
         let known = try versions.record()
         if known?.initial != version { try versions.forget() }
         let held = Set(try versions.held().map(\.manifest.version))
-        record = known?.launched(initial: version, holding: held) ?? MeteorRecord(initial: version)
+        var record = known?.launched(initial: version, holding: held) ?? MeteorRecord(initial: version)
+        // Kept, because cookies and storage belong to the host.
+        let label = record.host.flatMap { HostLabel($0) } ?? .make()
+        record.host = label.text
+        self.record = record
         try versions.write(record)
         app = AppID(appID) ?? Self.unnamed
         (self.root, self.settings, self.report) = (root, settings, report)
         client = MeteorClient(versions, initial: initial, compatibility: compatibility, limit: settings.downloadLimit)
-        var serving = AssetServer.Settings(access: Access(token: token))
+        host = settings.hasOwnHost ? label.host : LocalServer.Address.sharedHost
+        let name = settings.hasOwnHost ? ServedName.own(label.host) : .shared
+        var serving = AssetServer.Settings(access: Access(token: token, under: name))
         serving.www = Self.www(around: bundle)
         assets = AssetServer(serving)
     }
@@ -113,17 +123,21 @@ package actor MeteorServer {
         var configuration = FileServerConfiguration(host: "127.0.0.1", port: port)
         configuration.maxBodyBytes = 4 * 1024
         configuration.sharing = .byUser(strangers: LocalServer.Settings().strangersOfOtherUsers)
+        let (bound, whenBound) = AsyncStream.makeStream(of: Int.self)
         let server = FileServer(
             configuration: configuration,
             source: assets,
-            onListening: { [assets, token] address in
-                let port = address.port ?? port
-                assets.listening(on: port)
-                onListening(LocalServer.Address(port: port, token: token))
+            onListening: { [assets] address in
+                assets.listening(on: address.port ?? port)
+                whenBound.yield(address.port ?? port)
+                whenBound.finish()
             }
         )
+        let hold = Hold(bound: bound, isWanted: settings.hasOwnHost) { [token, host] port in
+            onListening(LocalServer.Address(port: port, token: token, host: host))
+        }
         let group = ServiceGroup(
-            services: [server, Heartbeat(events: assets.events), Looks(server: self, settings: settings)],
+            services: [server, hold, Heartbeat(events: assets.events), Looks(server: self, settings: settings)],
             logger: Logger(label: "patchline") { _ in SwiftLogNoOpLogHandler() }
         )
         defer { trial?.cancel() }
@@ -134,6 +148,25 @@ package actor MeteorServer {
                 Task { await group.triggerGracefulShutdown() }
             }
         } catch { throw LocalServerError(error) }
+    }
+
+    /// Keeps the port of `[::1]`, which a browser tries first under a name, from other programs.
+    private struct Hold: Service {
+        let bound: AsyncStream<Int>
+        let isWanted: Bool
+        let held: @Sendable (Int) -> Void
+
+        func run() async throws {
+            try await cancelWhenGracefulShutdown {
+                for await port in bound {
+                    let own = isWanted ? try HeldPort(port) : nil
+                    held(port)
+                    let (never, _) = AsyncStream.makeStream(of: Never.self)
+                    for await _ in never {}
+                    withExtendedLifetime(own) {}
+                }
+            }
+        }
     }
 
     /// Looks by itself, where that is set.
@@ -305,8 +338,11 @@ extension MeteorServer: PageHost {
     package func parameters() -> PageParameters { PageParameters(channel: Self.channel, values: [:]) }
 
     package func debugReport() -> JSON {
-        .fields([
-            ("app", .text(app.text)), ("rootUrl", .text(root.text)), ("signed", .bool(false)), ("record", record.json),
+        var told = record
+        // A secret, like the token.
+        told.host = nil
+        return .fields([
+            ("app", .text(app.text)), ("rootUrl", .text(root.text)), ("signed", .bool(false)), ("record", told.json),
         ])
     }
 }

@@ -19,7 +19,7 @@ extension LocalServer {
         package var strangersOfOtherUsers = 64
         /// Other rules than HTTP's, for an app whose client was made for another server.
         package var dialect = Dialect.rfc9110
-        package var serving = AssetServer.Settings(access: Access(token: nil))
+        package var serving = AssetServer.Settings(access: Access(token: nil, under: .shared))
         /// A folder whose files who has the token may list, fetch, add, move and delete; without it there is none.
         ///
         /// Absolute, and no link. Refused where everybody is let in.
@@ -71,6 +71,10 @@ package enum LocalServerError: Error, Equatable, Sendable {
         default: self = .other(String(describing: error))
         }
     }
+}
+
+extension LocalServerError: CustomStringConvertible {
+    package var description: String { PatchlineError(self).description }
 }
 
 extension LocalServer.Settings {

@@ -73,9 +73,13 @@ package actor LocalServer {
         if !settings.isOpen { serving.access.token = device.keptAccessToken() ?? .make() }
         token = serving.access.token
         host = device.configuration.host?.host ?? Address.sharedHost
-        if let own = device.configuration.host?.host {
-            serving.access.hosts = settings.isOpen ? Access.loopbackHosts.union([own]) : [own]
-        }
+        // The device decides the name, whatever the settings hold.
+        serving.access.hosts =
+            if let own = device.configuration.host?.host {
+                settings.isOpen ? Access.loopbackHosts.union([own]) : [own]
+            } else {
+                Access.loopbackHosts
+            }
         uploader = settings.uploads.map { folder in
             Uploader(folder, files: device.store.files, below: PageAPI.uploads) { report(.fileTrouble($0)) }
         }
@@ -241,9 +245,7 @@ package actor LocalServer {
 
     // MARK: Starting
 
-    private var firstPort: Int {
-        settings.port ?? device.configuration.port ?? StablePort.port(for: device.configuration.app)
-    }
+    private var firstPort: Int { device.configuration.pagesPort(asked: settings.port) }
 
     private typealias Begun = (Address, ServiceGroup, Task<Void, any Error>)
 

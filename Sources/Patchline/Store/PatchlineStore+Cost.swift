@@ -18,6 +18,8 @@ extension PatchlineStore {
             case wholePack
             /// What is missing of the bundle, one by one.
             case singleFiles
+            /// The parts of the bundle's pack that hold the missing files.
+            case partsOfPack
             /// Its manifest first, which tells what else is missing; the cost is the most that it can be, about.
             case open
         }
@@ -121,6 +123,7 @@ extension PatchlineStore.SyncCost.Way {
         case .file: self = .file
         case .packs(let base, let count): self = .packs(from: base.text, count: count)
         case .wholePack: self = .wholePack
+        case .packRanges: self = .partsOfPack
         case .singleObjects: self = .singleFiles
         case .open: self = .open
         }

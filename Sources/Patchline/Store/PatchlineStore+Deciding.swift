@@ -36,7 +36,7 @@ extension PatchlineStore {
 
     /// Why what waits does not start yet.
     public struct Hold: Equatable, Sendable {
-        /// `postponed`, `window`; more may come.
+        /// `postponed`, `window`, `zoneUnreadable`; more may come.
         public let code: String
         public let until: Moment
 

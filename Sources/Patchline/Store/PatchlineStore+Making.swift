@@ -61,7 +61,7 @@ extension PatchlineStore {
             try parsed(text, "appBuild") as AppBuild
         }
         let embedded = try origin.embedded.map { path throws(PatchlineError) in
-            let path = FilePath(given: path)
+            let path = FilePath(asNamed: path)
             do throws(ReleaseError) { return try EmbeddedFolder(path, files: DiskFiles()) } catch {
                 throw PatchlineError(.embedded(path, error))
             }

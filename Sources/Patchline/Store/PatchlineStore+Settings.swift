@@ -45,9 +45,9 @@ extension PatchlineStore {
         public var consent = Consent.automatic
         /// How long ``PatchlineStore/postpone(for:)`` may put off the start of what is new, in a row; at most a year.
         public var postponeLimit = Duration.seconds(7 * 86_400)
-        /// The hours in which what is new starts: `mon-fri 02:00-04:00`, `daily 22:00-06:00`; at most 32, none for any time.
+        /// The hours in which what is new starts: `mon-fri 02:00-04:00`, `22:00-06:00` for every day; at most 32, none for any time.
         public var windows: [String] = []
-        /// The clock of ``windows``, the same all the year: `UTC`, `+01:00`.
+        /// The clock of ``windows``: `UTC`, an offset such as `+01:00`, a time zone of this machine such as `Europe/Berlin`, or `local`.
         public var windowZone = "UTC"
         /// The folder of `patchsign embed`, absolute; used from the next start of the app.
         public var embedded: String?
@@ -98,7 +98,7 @@ extension PatchlineStore.Settings {
     init(_ configuration: DeviceConfiguration) {
         appVersion = configuration.appVersion?.text
         user = configuration.user?.text
-        data = Dictionary(uniqueKeysWithValues: configuration.data.map { ($0.key.text, $0.value.text) })
+        data = Dictionary(configuration.data.map { ($0.key.text, $0.value.text) }) { first, _ in first }
         platform = configuration.platform.map { .init(name: $0.name, compatibility: $0.compatibility) }
         keep = configuration.keep
         asksServer = configuration.answers

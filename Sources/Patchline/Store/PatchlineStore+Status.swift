@@ -39,6 +39,21 @@ extension PatchlineStore {
         public static func < (left: Moment, right: Moment) -> Bool { left.seconds < right.seconds }
     }
 
+    /// The last sync's failure, and how many syncs failed in a row.
+    public struct SyncFailure: Equatable, Sendable {
+        /// When the last sync failed.
+        public let time: Moment
+        /// When the first sync of the row failed.
+        public let since: Moment
+        public let inARow: Int
+        /// A stable code, such as `diskFull` or `noConnection`; more may come.
+        public let code: String
+        /// The code in words.
+        public let reason: String
+        /// The error's sentence.
+        public let error: String
+    }
+
     /// The state of a device, as `patchsync status` shows it.
     public struct Status: Equatable, Sendable {
         public enum Phase: String, Sendable {
@@ -60,6 +75,8 @@ extension PatchlineStore {
         public let isUnproven: Bool
         /// Nil before the first.
         public let lastSync: Moment?
+        /// The last sync's failure, or nil if it succeeded.
+        public let lastFailure: SyncFailure?
         /// The release that the last sync saw.
         public let release: Int?
         /// The running patches, and the pending ones that replace them, by id.
@@ -131,6 +148,8 @@ extension PatchlineStore {
         public let until: Moment
         /// `rolled back by hand`, say.
         public let reason: String
+        /// The first error of its pages, or of its script, as the browser words it.
+        public let pageError: String?
         public let next: Next
     }
 
@@ -228,6 +247,7 @@ extension PatchlineStore.Status {
             }
         isUnproven = report.machine.isUnproven
         lastSync = report.lastSync.map { .init($0.at) }
+        lastFailure = report.syncFailure.map { .init($0) }
         release = report.lastSync?.roleVersion
         patches = report.rows.map(PatchlineStore.Patch.init)
         blocks = report.machine.blocks.blocks.sorted { $0.key < $1.key }.map { content, block in
@@ -236,6 +256,7 @@ extension PatchlineStore.Status {
                 failures: block.failures,
                 until: .init(block.until),
                 reason: block.reason.rawValue,
+                pageError: block.error?.description,
                 next: .init(report.retries[content] ?? .waits)
             )
         }
@@ -289,5 +310,12 @@ extension PatchlineStore.PassedOver {
     init(_ decision: Decision, _ passed: Decision.PassedOver) {
         version = .init(decision.patchID, passed.version)
         reason = .init(passed.why)
+    }
+}
+
+extension PatchlineStore.SyncFailure {
+    init(_ failure: PatchSync.SyncFailure) {
+        (time, since, inARow) = (.init(failure.time), .init(failure.since), failure.inARow)
+        (code, reason, error) = (failure.code.rawValue, failure.code.words, failure.text)
     }
 }

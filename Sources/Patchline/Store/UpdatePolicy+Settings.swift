@@ -18,8 +18,11 @@ extension UpdatePolicy {
             }
             windows.windows.append(window)
         }
-        guard let zone = ZoneOffset(settings.windowZone) else {
-            throw PatchlineError("windowZone \(ZoneOffset.rule)")
+        guard let zone = WindowZone(settings.windowZone) else {
+            throw PatchlineError("windowZone \(WindowZone.rule)")
+        }
+        do throws(ZoneFault) { _ = try SystemZones().rules(of: zone) } catch {
+            throw PatchlineError("windowZone: \(error); \(error.hint)")
         }
         windows.zone = zone
     }

@@ -28,7 +28,7 @@ extension RunningApp: PageHost {
         do throws(SyncError) {
             let verdict =
                 switch failure.fault {
-                case .threw: try await device.scriptFailed(script, in: token)
+                case .threw: try await device.scriptFailed(script, in: token, error: failure.pageError)
                 case .unloaded: try device.state().machine.verdict(onUnloaded: script, in: token)
                 }
             guard verdict != .otherLaunch else { return .unknown }
@@ -40,6 +40,12 @@ extension RunningApp: PageHost {
             report(.trouble(error))
             return .failed
         }
+    }
+
+    /// Only the trial's first error is written; nothing waits for it, and nothing is lost without it but the explanation.
+    package func pageFailed(_ error: PageError, in text: String) async {
+        guard let token = LaunchToken(text), trial?.token == token else { return }
+        _ = try? await device.pageFailed(error, in: token)
     }
 
     /// Once for each failure that is not the last one of its script again.
@@ -93,14 +99,21 @@ extension RunningApp: PageHost {
             ("platform", configuration.platform.map { .text($0.name) }), ("time", .text(device.now().description)),
             ("phase", state.map { .text($0.machine.state.phase.rawValue) }),
             ("lastSync", state?.lastSync.map { .text($0.at.description) }),
+            ("lastFailure", device.store.syncFailure(of: configuration.channel)?.json),
             ("roleVersion", state?.lastSync.map { .integer($0.roleVersion) }),
             ("running", .array(state?.machine.state.running?.patches.map(\.reported) ?? [])),
             ("pending", state.map { .array($0.machine.pendingPatches.map(\.reported)) }),
             ("blocks", state?.reportedBlocks),
-            ("damaged", damaged.map { .text($0) }),
+            ("pageError", state?.pageError?.json), ("damaged", damaged.map { .text($0) }),
             ("failedScripts", failedScripts.isEmpty ? nil : .array(failedScripts.map(\.json))),
             ("events", .array(events.map(\.reported))),
         ])
+    }
+}
+
+extension ScriptFailure {
+    fileprivate var pageError: PageError {
+        PageError(message: message, source: label.description, line: line, column: column)
     }
 }
 
@@ -118,9 +131,15 @@ extension DeviceState {
     fileprivate var reportedBlocks: JSON {
         .array(
             machine.blocks.blocks.sorted { $0.key < $1.key }.map { content, block in
-                .text("\(content.patchID) \(block.version): \(block.reason.rawValue), until \(block.until)")
+                let setback = Setback(reason: block.reason, error: block.error)
+                return .text("\(content.patchID) \(block.version): \(setback), until \(block.until)")
             }
         )
+    }
+
+    /// Of the trial that runs.
+    fileprivate var pageError: PageError? {
+        if case .trying(_, _, let launch) = machine.state { launch.error } else { nil }
     }
 }
 

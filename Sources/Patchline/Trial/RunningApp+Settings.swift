@@ -15,7 +15,8 @@ extension RunningApp {
         /// Found on request; not served until a sync heals them.
         case damaged([String])
         case confirmed(Selection)
-        case rolledBack(to: Selection?, from: Selection)
+        /// - Parameter because: nil if nothing of `from` is blocked.
+        case rolledBack(to: Selection?, from: Selection, because: Setback?)
         /// A page says that a script of it failed, or was not loaded.
         case scriptFailed(ScriptFailure)
         /// A page that scripts are for came without them.

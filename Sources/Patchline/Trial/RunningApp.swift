@@ -213,7 +213,8 @@ package actor RunningApp: Service {
             if !removed.isEmpty { report(.withdrawn(removed)) }
         case .tryOut(let selection, let token): try serve(selection, token: token)
         case .rolledBack(let good, let bad):
-            try goBack(to: good, after: .rolledBack(to: good, from: bad))
+            let setback = try device.state().machine.setback(of: bad)
+            try goBack(to: good, after: .rolledBack(to: good, from: bad, because: setback))
         case .unproven(let selection):
             trial?.isUnproven = true
             report(.unproven(selection))

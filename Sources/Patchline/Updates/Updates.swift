@@ -227,23 +227,25 @@ extension Device {
         network: NetworkUse? = nil,
         report: @escaping @Sendable (SyncEvent) -> Void
     ) async throws(SyncError) -> SyncReport {
-        try await store.syncing { () throws(SyncError) in
-            var configuration = try store.configuration()
-            if let network { configuration.network = network }
-            let deadlines = deadlines.using(configuration.network)
-            return try await HTTPFetcher.with(serversOf: configuration, deadlines) {
-                [configuration] sources throws(SyncError) in
-                var engine = SyncEngine(store: store, configuration: configuration, sources: sources, now: now)
-                engine.deadlines = deadlines
-                engine.retryNow = retryFailed
-                engine.report = report
-                engine.atCommitPoint = atCommitPoint
-                return try await engine.sync()
+        try await store.notingFailure(at: now) { () throws(SyncError) in
+            try await store.syncing { () throws(SyncError) in
+                var configuration = try store.configuration()
+                if let network { configuration.network = network }
+                let deadlines = deadlines.using(configuration.network)
+                return try await HTTPFetcher.with(serversOf: configuration, deadlines) {
+                    [configuration] sources throws(SyncError) in
+                    var engine = SyncEngine(store: store, configuration: configuration, sources: sources, now: now)
+                    engine.deadlines = deadlines
+                    engine.retryNow = retryFailed
+                    engine.report = report
+                    engine.atCommitPoint = atCommitPoint
+                    return try await engine.sync()
+                }
             }
         }
     }
 
-    func sync(
+    package func sync(
         _ wish: Updates.Wish,
         _ deadlines: Deadlines,
         report: @escaping @Sendable (SyncEvent) -> Void

@@ -1,5 +1,6 @@
-import Hummingbird
+import HTTPFiles
 import HTTPTypes
+import Hummingbird
 import NIOCore
 import PatchFormat
 import ServerRecords
@@ -11,6 +12,17 @@ struct APICall: Sendable {
     /// Nil only where everybody is let in.
     let token: APIToken?
     let body: APIEndpoint.Body
+    /// The address at the other end of the connection.
+    let remoteAddress: String?
+
+    /// Whether the caller is a program on this machine, and not a proxy that asks for another machine.
+    var isFromThisMachine: Bool {
+        let forwarding = ["Forwarded", "X-Forwarded-For", "X-Real-IP", "Via"].compactMap { HTTPField.Name($0) }
+        guard !forwarding.contains(where: { request.headers[$0] != nil }) else { return false }
+        // A name of another machine in Host is a proxy's, too.
+        let named = request.head.authority.flatMap { ServerURL("http://\($0)") }
+        return remoteAddress.map(ListenerNames.isLoopback) == true && named?.isLoopback == true
+    }
 
     var actor: Actor {
         token.map { .token(id: $0.id, name: $0.name) } ?? .server

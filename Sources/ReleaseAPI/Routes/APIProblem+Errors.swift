@@ -113,6 +113,15 @@ extension APIProblem {
         case .parameters: self.init(422, "refused", text)
         case .release(.format(let error)): self.init(422, "refused", text, rule: error.rule)
         case .release(.missing): self.init(422, "refused", text, rule: "complete")
+        case .release(.trust(.expired)):
+            self.init(
+                422,
+                "refused",
+                text,
+                hint: "nothing was published; patchsign release renew makes a release again, "
+                    + "patchsign root draft root and targets",
+                rule: "trust"
+            )
         case .release(.trust): self.init(422, "refused", text, hint: "nothing was published", rule: "trust")
         case .republished:
             self.init(
@@ -122,9 +131,11 @@ extension APIProblem {
                 hint: "nothing was published; give the new content a new version",
                 rule: "trust"
             )
-        case .labelsFull, .testingKey, .malformed, .setup, .trust, .exhausted:
+        case .labelsFull, .sharedOnlineKey, .testingKey, .malformed, .setup, .trust, .exhausted:
             self.init(422, "refused", text)
         case .key, .notOnlineKey: self.init(503, "keyLocked", "the server cannot use its online key")
+        case .clockBehind:
+            self.init(503, "unavailable", text, hint: "an operator of the server must set its clock: patchsrv doctor")
         case .ended, .tree, .treeFileMissing, .record:
             self.init(503, "unavailable", text, hint: "an operator of the server must look at this: patchsrv status")
         }

@@ -69,6 +69,13 @@ package struct APIProblem: Error, Equatable, Sendable {
         self.init(refused: fault.message, fault.status)
     }
 
+    init(_ fault: ListenerNames.Fault) {
+        switch fault {
+        case .otherName: self.init(421, "misdirected", fault.message)
+        case .foreignOrigin: self.init(403, "forbidden", fault.message)
+        }
+    }
+
     init(refused message: String, _ status: HTTPResponseStatus) {
         let kind: String =
             switch status {

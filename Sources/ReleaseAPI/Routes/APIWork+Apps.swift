@@ -107,18 +107,19 @@ extension APIWork {
     }
 
     @Sendable private func listApps(_ call: APICall) async throws -> APIAnswer {
-        let folder = operations.folder
         let grants = call.token?.grants ?? []
-        let apps: [AppID]
-        do throws(ServerError) { apps = try folder.allApps(files: operations.files) } catch {
-            throw OperationError.server(error)
-        }
-        let rows = apps.sorted().compactMap { app in
+        let rows = try allApps().sorted().compactMap { app in
             grants.role(on: app).map { role in
                 JSON.fields([("app", .text(app.text)), ("role", .text(role.rawValue))])
             }
         }
         return .json(.fields([("apps", .array(rows))]))
+    }
+
+    func allApps() throws(OperationError) -> [AppID] {
+        do throws(ServerError) { return try operations.folder.allApps(files: operations.files) } catch {
+            throw OperationError.server(error)
+        }
     }
 
     @Sendable private func listHistory(_ call: APICall) async throws -> APIAnswer {

@@ -136,7 +136,7 @@ extension APIWork {
             header = try ReleaseHeader(try fields.fields("release"))
             role = try Envelope(.object(try fields.fields("role").object), role: header.channel.text)
         } catch { throw APIProblem.malformed(error) }
-        return .json(try await uploads.begin(header, role, for: app).json, status: 201)
+        return .json(try await uploads.begin(header, role, for: app, by: call.actor).json, status: 201)
     }
 
     @Sendable private func sendPart(_ call: APICall) async throws -> APIAnswer {

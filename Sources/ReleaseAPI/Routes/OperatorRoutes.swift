@@ -40,8 +40,15 @@ package struct OperatorRoutes: Sendable {
     private let responder: RouterResponder<OperatorContext>
     let table: RouteTable
 
-    /// - Parameter report: told of what went wrong inside, one line each.
-    package init(_ service: Service?, pages: OperatorPages, report: @escaping @Sendable (String) -> Void) {
+    /// - Parameters:
+    ///   - names: the names under which the pages are answered. Other paths need a token.
+    ///   - report: receives one line for each internal error.
+    package init(
+        _ service: Service?,
+        pages: OperatorPages,
+        names: ListenerNames = .all,
+        report: @escaping @Sendable (String) -> Void
+    ) {
         let endpoints = service.map(Self.endpoints) ?? []
         let table = RouteTable(endpoints: endpoints, pages: OperatorPages.paths)
         let router = Router(context: OperatorContext.self, options: .autoGenerateHeadEndpoints)
@@ -50,6 +57,8 @@ package struct OperatorRoutes: Sendable {
         router.add(middleware: ContinueMiddleware())
         for path in OperatorPages.paths {
             router.get("\(path)") { request, _ in
+                let origins = HTTPField.Name("Origin").map { request.headers[values: $0] } ?? []
+                if let fault = names.fault(host: request.head.authority, origins: origins) { throw APIProblem(fault) }
                 guard let page = await pages.page(at: path) else { throw HTTPError(.notFound) }
                 return Response(page)
             }
@@ -67,7 +76,8 @@ package struct OperatorRoutes: Sendable {
                             request: request,
                             parameters: context.parameters,
                             token: context.token,
-                            body: endpoint.body
+                            body: endpoint.body,
+                            remoteAddress: context.admitted.remoteAddress
                         )
                         return Response(try await endpoint.handle(call))
                     }
@@ -80,7 +90,8 @@ package struct OperatorRoutes: Sendable {
     private static func endpoints(of service: Service) -> [APIEndpoint] {
         let work = APIWork(operations: service.operations, uploads: service.uploads)
         let endpoints =
-            work.aboutApps + work.aboutTrust + work.aboutPublished + work.aboutUploads + work.aboutDrafts
+            work.aboutIdentity + work.aboutApps + work.aboutTrust + work.aboutPublished + work.aboutUploads
+            + work.aboutDrafts
             + work.aboutProposals
             + work.aboutDial + work.aboutParameters + work.aboutAnswers + work.aboutTokens + work.aboutAudit
         // Written once: everybody may ask for it, and writing takes longer than all else of an answer.

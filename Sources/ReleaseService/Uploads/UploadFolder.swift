@@ -27,15 +27,26 @@ struct UploadFolder: Sendable {
     /// Writes what an offer says, with the signatures that others have brought before.
     ///
     /// - Returns: the offer with all that count.
-    func begin(_ offer: ReleaseOffer) throws(UploadError) -> ReleaseOffer {
+    func begin(_ offer: ReleaseOffer, by sender: String) throws(UploadError) -> ReleaseOffer {
         var offer = offer
         if let before = try? documents() { offer.merge(before.role) }
         do throws(FileError) {
             try files.makeDirectory(path.at("blobs"))
             try files.replace("role.json", in: path, with: offer.role.fileBytes)
+            // Whoever began it keeps it: the release may get signatures of others.
+            if try files.status(of: path.at(Self.senderFile)) == nil {
+                try files.replace(Self.senderFile, in: path, with: Array(sender.utf8))
+            }
             try files.replace("release.json", in: path, with: offer.header.json.fileBytes)
         } catch { throw .file(error) }
         return offer
+    }
+
+    private static let senderFile = "sender"
+
+    /// Empty where it is unknown.
+    func sender() -> String {
+        (try? files.read(path.at(Self.senderFile), limit: 4_096)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
     /// When something was last written of it, in nanoseconds; never for one that is going or no folder.

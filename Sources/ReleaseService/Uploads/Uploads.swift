@@ -57,10 +57,13 @@ package actor Uploads {
     }
 
     /// Begins an upload, or continues it: signatures that others have brought stay.
+    ///
+    /// - Parameter sender: the places of an app are shared out among senders.
     package func begin(
         _ header: ReleaseHeader,
         _ role: Envelope,
-        for app: AppID
+        for app: AppID,
+        by sender: Actor = .server
     ) async throws(UploadError) -> State {
         guard header.app == app else { throw .otherApp(header.app) }
         let offer = try await offer(header, role, for: app)
@@ -71,8 +74,10 @@ package actor Uploads {
             var merged = offer
             // One begins at a time, or many at once would all take the last free place.
             try await beginning(app).taken { () async throws(UploadError) in
-                try checkNumber(beside: id, of: app)
-                merged = try await onThread(of: app) { () throws(UploadError) in try folder.begin(offer) }
+                try await makeRoom(for: sender.text, beside: id, of: app)
+                merged = try await onThread(of: app) { () throws(UploadError) in
+                    try folder.begin(offer, by: sender.text)
+                }
             }
             if open[id] != nil {
                 open[id]?.take(merged)
@@ -83,14 +88,22 @@ package actor Uploads {
         return try await state(id, of: app)
     }
 
-    private func checkNumber(beside id: String, of app: AppID) throws(UploadError) {
-        let folder = operations.folder.uploads.at(app.text)
-        let others: Int
+    private func makeRoom(for sender: String, beside id: String, of app: AppID) async throws(UploadError) {
+        let root = operations.folder.uploads.at(app.text)
+        var others: [UploadShares.Waiting] = []
         do throws(FileError) {
-            try files.makeDirectory(folder)
-            others = try files.list(folder).count { $0 != id }
+            try files.makeDirectory(root)
+            for other in try files.list(root) where other != id {
+                let folder = folder(other, app)
+                let isBusy = receiving.contains { $0.hasPrefix(other) }
+                others.append(
+                    .init(id: other, sender: folder.sender(), touched: try folder.touched(), isBusy: isBusy)
+                )
+            }
         } catch { throw .file(error) }
-        guard others < Self.limit else { throw .tooMany(limit: Self.limit) }
+        guard others.count >= Self.limit else { return }
+        guard let leaving = UploadShares.leaving(others, for: sender) else { throw .tooMany(limit: Self.limit) }
+        try await remove(leaving.id, of: app)
     }
 
     package func state(_ id: String, of app: AppID) async throws(UploadError) -> State {

@@ -26,11 +26,15 @@ package enum ServerError: Error, Equatable, Sendable {
     case key(FilePath, KeyError)
     /// The role does not list the key; `belongsTo` names a role that does.
     case notOnlineKey(role: String, belongsTo: String?)
+    /// Another app of the server's folder has this online key.
+    case sharedOnlineKey(with: AppID)
     /// A key whose private half is public: of which role or use.
     case testingKey(String)
 
     /// A role that people sign has expired by this clock, so nothing that the server signs would be of use.
     case ended(role: String, expires: UTCTime, at: UTCTime)
+    /// The clock shows a time that is certainly past, so nothing is signed by it.
+    case clockBehind(ClockBehind)
 
     /// The published tree does not verify: it was altered.
     case tree(AppID, TrustError)
@@ -72,9 +76,12 @@ extension ServerError: CustomStringConvertible {
             "this key is not the online key: the root of trust does not list it for \(role)"
         case .notOnlineKey(let role, let owner?):
             "this is a key of \(owner), not the online key, which \(role) is signed with"
+        case .sharedOnlineKey(let app):
+            "this is the online key of \(app) too: anyone could answer devices of one app with the other app's metadata"
         case .testingKey(let use): "\(use): this is a testing key, whose private half everybody has"
         case .ended(let role, let expires, let now):
             "\(role) ended at \(expires), and this clock says \(now): devices would take nothing that is signed now"
+        case .clockBehind(let behind): behind.description
         case .tree(let app, .malformed(let error)) where error.document == "timestamp":
             "the published tree of \(app) does not verify: tree/\(app)/\(TreePath(app, .timestamp).path): \(error)"
         case .tree(let app, let error): "the published tree of \(app) does not verify: \(error)"

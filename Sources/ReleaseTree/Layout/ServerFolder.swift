@@ -22,9 +22,13 @@ package import SystemPackage
 /// ```
 package struct ServerFolder: Hashable, Sendable {
     package let root: FilePath
+    /// When the running program was built.
+    ///
+    /// A clock that shows an earlier time is wrong; see ``ClockBehind``.
+    package let build: UTCTime
 
-    package init(_ root: FilePath) {
-        self.root = root
+    package init(_ root: FilePath, build: UTCTime = UTCTime(seconds: 0)) {
+        (self.root, self.build) = (root, build)
     }
 
     package var lock: FilePath { root.at("lock") }

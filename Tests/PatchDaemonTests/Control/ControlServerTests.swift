@@ -1,6 +1,8 @@
 import DeviceOutput
 import DeviceTesting
 import FoundationEssentials
+import Glibc
+import NIOConcurrencyHelpers
 import PatchChoice
 import PatchFormat
 import PatchStore
@@ -31,7 +33,7 @@ struct ControlServerTests {
                 problem(try await host.curl("\(store)/confirm", "-X", "POST"))
                     == "409 refused: nothing is on trial, so nothing was confirmed; what runs is fix 1, web 1"
             )
-            let sync = try await host.curl("\(store)/sync", "-X", "POST", "-d", #"{"metered":false,"news":1}"#)
+            let sync = try await host.curl("\(store)/sync", "-X", "POST", "-d", #"{"metered":false}"#)
             #expect(sync.status == 200 && sync.json?["staging"] == .text("staged"))
             let states =
                 #"{"meaning":"downloaded, waits","patchId":"web","states":["Update","UnInstall"],"version":"2"}"#
@@ -124,7 +126,7 @@ struct ControlServerTests {
             let first = try await set(
                 #"""
                 {"appVersion":"2.1","user":"ann","data":{"region":"eu","tier":"1"},"keep":2,"answers":true,"express":false,
-                "platform":{"name":"ios","compatibility":"0abe"},"entrySignatures":"manifest","ownHost":false,"unknown":{"a":1},
+                "platform":{"name":"ios","compatibility":"0abe"},"entrySignatures":"manifest","ownHost":false,
                 "mirrors":["https://a.example.net"],"network":{"metered":true,"allowance":20000,"limitRate":500000}}
                 """#
             )
@@ -181,10 +183,13 @@ struct ControlServerTests {
             let policy = try host.device().configuration.policy
             #expect(forgotten.status == 200 && policy.consent == .automatic && policy.windows.windows.isEmpty)
             #expect(policy.postponeLimit == .seconds(7_200), "what is not named stays")
+            let nowhere = problem(try await ask("PATCH", "settings", #"{"policy":{"windowZone":"Europe/Nowhere"}}"#))
+            let words = "is not a zone of this machine: there is no time zone Europe/Nowhere in /usr/share/zoneinfo; "
+            #expect(nowhere.contains(words), "\(nowhere)")
 
             #expect(try await ask("POST", "approve", #"{"all":true}"#).body == #"{"approved":[]}"# + "\n")
             // A slip in a name would be consent to everything.
-            for body in ["{}", #"{"patchId":"web"}"#, #"{"all":false}"#, #"{"patch":"web","all":true}"#] {
+            for body in ["{}", #"{"all":false}"#, #"{"patch":"web","all":true}"#] {
                 #expect(
                     problem(try await ask("POST", "approve", body))
                         == "400 usage: the body: patch or all must be there, and not both: all is true for everything that waits"
@@ -279,6 +284,142 @@ struct ControlServerTests {
             let event = try #require(again.first { $0.hasPrefix("data: ") })
             let json = try JSON(parsing: Array(event.dropFirst(6).utf8))
             #expect(json["store"] == .text("shop") && json["id"] == .text(String(ids[1].dropFirst(4))))
+        }
+    }
+
+    /// T14: a name that is not known would be a wish that nobody fulfils.
+    @Test(
+        arguments: [
+            (
+                "PATCH", "settings", #"{"keep":3,"consent":"ask"}"#,
+                "the body: consent is not a member of this request", "did you mean policy.consent?"
+            ),
+            (
+                "PATCH", "settings", #"{"network":{"meterd":true}}"#,
+                "the body: network.meterd is not a member of this request", "did you mean network.metered?"
+            ),
+            (
+                "PATCH", "settings", #"{"policy":{"metered":true}}"#,
+                "the body: policy.metered is not a member of this request", "did you mean network.metered?"
+            ),
+            (
+                "PATCH", "settings", #"{"embedded":"/x"}"#, "the body: embedded is not a member of this request",
+                "it takes appVersion, user, data, platform.name, platform.compatibility, keep, answers, express, entrySignatures, mirrors, pins, ownHost, ca, network.metered, network.allowance, network.limitRate, policy.consent, policy.postponeLimit, policy.windows, policy.windowZone."
+            ),
+            (
+                "POST", "approve", #"{"patchId":"web"}"#, "the body: patchId is not a member of this request",
+                "did you mean patch?"
+            ),
+            (
+                "POST", "postpone", #"{"seconds":60,"minutes":1}"#, "the body: minutes is not a member of this request",
+                "it takes seconds."
+            ),
+            (
+                "POST", "sync", #"{"retry-failed":true}"#, "the body: retry-failed is not a member of this request",
+                "did you mean retryFailed?"
+            ),
+            (
+                "POST", "switch", #"{"chanel":"beta"}"#, "the body: chanel is not a member of this request",
+                "did you mean channel?"
+            ),
+            (
+                "POST", "confirm", #"{"token":"0"}"#, "the body: token is not a member of this request",
+                "it takes launch."
+            ),
+            ("POST", "rollback", #"{"to":"1"}"#, "the body: to is not a member of this request", "it takes none."),
+            (
+                "POST", "sync?dryrun", "", "the query: dryrun is not a parameter of this request",
+                "did you mean dry-run?"
+            ),
+            (
+                "GET", "explain?patches=web", "", "the query: patches is not a parameter of this request",
+                "did you mean patch?"
+            ),
+            ("GET", "status?x=%zz&%q", "", "the query: x is not a parameter of this request", "it takes none."),
+            ("GET", "log?%q=1", "", "the query has a percent sign without two hex digits behind it", ""),
+        ] as [(String, String, String, String, String)]
+    )
+    func `refuses names that it does not know, at any depth, and sets nothing`(
+        method: String,
+        target: String,
+        body: String,
+        detail: String,
+        hint: String
+    ) async throws {
+        try await TestHost.with { host in
+            let before = try host.device().configuration
+            let options = ["-X", method] + (body.isEmpty ? [] : ["-d", body])
+            let answer = try await host.curl("\(Self.store)/\(target)", options)
+            #expect(problem(answer) == "400 usage: \(detail)")
+            #expect(answer.json?["hint"] == (hint.isEmpty ? nil : .text(hint)))
+            #expect(try host.device().configuration == before)
+            #expect(try host.device().state().machine.state.phase.rawValue == "settled")
+        }
+    }
+
+    @Test func `makes its socket again when somebody removes it, and goes on behind the last event`() async throws {
+        try await TestHost.with { host in
+            #expect(try await host.curl("/v1").status == 200)
+            try DiskFiles().remove(host.socket)
+            while host.news.withLockedValue(\.count) < 3 { try await Task.sleep(for: .milliseconds(5)) }
+            #expect(host.news.withLockedValue(\.self) == [.listening, .vanished(host.socket), .listening])
+            #expect(try await host.curl("/v1").status == 200)
+            // With its folder, in one step: `rm -rf` could still remove the next socket.
+            try DiskFiles().rename(host.socket.removingLastComponent(), to: host.root.appending("moved"))
+            while host.news.withLockedValue(\.count) < 5 { try await Task.sleep(for: .milliseconds(5)) }
+            #expect(try await host.curl("/v1").status == 200)
+        }
+    }
+
+    @Test func `says once that its socket cannot be had, and has it as soon as that is over`() async throws {
+        let root = FilePath("/tmp/control-tries-\(UInt64.random(in: 0...UInt64.max))")
+        try DiskFiles().makeDirectory(root)
+        defer { try? DiskFiles().removeTree(root) }
+        let path = root.appending("control.sock")
+        try DiskFiles().write([1], to: path)
+        var settings = ControlServer.Settings()
+        let pauses = NIOLockedValueBox<[Duration]>([])
+        settings.sleep = { pause in
+            pauses.withLockedValue { $0.append(pause) }
+            if pauses.withLockedValue(\.count) == 2 { try DiskFiles().remove(path) }
+        }
+        let server = ControlServer(at: .path(path), settings, hosts: { [] }, log: EventLog())
+        let (all, one) = AsyncStream.makeStream(of: ControlServer.News.self)
+        let running = Task { await server.run { one.yield($0) } }
+        var told: [ControlServer.News] = []
+        for await news in all {
+            told.append(news)
+            if news == .listening { break }
+        }
+        running.cancel()
+        await running.value
+        #expect(told == [.failed(.notASocket(path)), .listening])
+        #expect(pauses.withLockedValue(\.self) == [.seconds(2), .seconds(4)])
+    }
+
+    /// R10, of another user, whom only root can be.
+    @Test(.enabled(if: geteuid() == 0))
+    func `has room for its owner, however many streams another user opens`() async throws {
+        try await TestHost.with { host in
+            try #require(unsafe chmod(host.root.string, 0o755) == 0)
+            let own = host.log.wakes()
+            let script = """
+                for number in $(seq 80); do curl -sN --unix-socket "$1" http://patchline/v1/events & done; wait
+                """
+            async let flood = run(
+                "setpriv",
+                [
+                    "--reuid", "65534", "--regid", "0", "--clear-groups", "bash", "-c", script, "bash",
+                    host.socket.string,
+                ]
+            )
+            while host.log.listenersSoFar <= EventLog.mostListeners + 1 { try await Task.sleep(for: .milliseconds(5)) }
+            for _ in 1...3 { #expect(try await host.curl("/v1").status == 200) }
+            #expect(host.log.listeners <= EventLog.mostListeners)
+            host.log.close()
+            let ended = try await flood.output
+            #expect(ended.contains("event: missed\ndata: {\"missed\":0}\n"), "the oldest of that user made room")
+            for await wake in own { #expect(wake != .end) }
         }
     }
 }

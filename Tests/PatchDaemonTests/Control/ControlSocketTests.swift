@@ -34,25 +34,26 @@ struct ControlSocketTests {
             let path = root.appending("run/patchline/control.sock")
             do {
                 let socket = try ControlSocket(path)
+                defer { withExtendedLifetime(socket) {} }
                 #expect(mode(path) & 0o7777 == 0o660 && mode(path) & S_IFMT == S_IFSOCK)
                 #expect(mode(path.removingLastComponent()) & 0o7777 == 0o750)
                 #expect(made(path) == .answered(path), "somebody listens there")
                 close(socket.descriptor)
             }
             #expect(mode(path) == 0)
-            #expect(try DiskFiles().list(path.removingLastComponent()) == [])
+            #expect(try DiskFiles().list(path.removingLastComponent()) == ["control.sock.lock"])
         }
     }
 
     @Test func `is taken over where nobody answers, and left where another has it by then`() throws {
         try inFolder { root in
             let path = root.appending("control.sock")
-            let first = try ControlSocket(path)
-            close(first.descriptor)
+            var first: ControlSocket? = try ControlSocket(path)
+            if let first { close(first.descriptor) }
             // As a killed process leaves it.
             let second = try ControlSocket(path)
-            withExtendedLifetime(first) {}
-            _ = consume first
+            #expect(first?.isThere == false)
+            first = nil
             #expect(mode(path) & S_IFMT == S_IFSOCK, "it is the second one's")
             close(second.descriptor)
         }
@@ -72,8 +73,68 @@ struct ControlSocketTests {
             }
             #expect(mode(root.appending("elsewhere.sock")) == 0)
             let long = root.appending(String(repeating: "s", count: 100))
-            #expect(made(long) == .pathTooLong(long, limit: 103))
+            #expect(made(long) == .pathTooLong(long, limit: 107))
             #expect(made(file.appending("control.sock")) == .file(.notDirectory(.makeDirectory, file)))
+        }
+    }
+
+    /// systemd-tmpfiles looks names up there, and removes a socket that has another one as dead.
+    @Test func `has the name in the kernel's table that it has in its folder`() throws {
+        try inFolder { root in
+            let path = root.appending("control.sock")
+            let socket = try ControlSocket(path)
+            let table = try run(["cat", "/proc/net/unix"])
+            #expect(table.split(separator: "\n").contains { $0.hasSuffix(" \(path)") })
+            close(socket.descriptor)
+        }
+    }
+
+    @Test func `is made beside a lock on its folder, and waits for none on its own lock file`() throws {
+        try inFolder { root in
+            let path = root.appending("control.sock")
+            let lock = FilePath("\(path).lock")
+            // As every user may who reads the folder.
+            let folder = unsafe open(root.string, O_RDONLY | O_DIRECTORY)
+            defer { close(folder) }
+            try #require(flock(folder, LOCK_EX | LOCK_NB) == 0)
+            #expect(made(path) == nil)
+            #expect(mode(lock) & 0o7777 == 0o600)
+            let file = unsafe open(lock.string, O_RDWR)
+            try #require(flock(file, LOCK_EX | LOCK_NB) == 0)
+            #expect(made(path) == .locked(lock))
+            #expect(mode(path) == 0, "nothing was made")
+            close(file)
+            #expect(made(path) == nil)
+            // What has the lock file's name and is no file of this user's keeps the socket away, and is not followed.
+            try DiskFiles().remove(lock)
+            try #require(unsafe symlink("\(root)/elsewhere", lock.string) == 0)
+            #expect(made(path) == .cannotListen(lock, .tooManySymbolicLinkLevels))
+            #expect(mode(root.appending("elsewhere")) == 0)
+        }
+    }
+
+    @Test func `tells a failure once, and waits silently for the moment in which another process makes it`() {
+        var tries = SocketTries()
+        let locked = ControlError.locked("/run/s.lock")
+        for _ in 1...SocketTries.silentTries {
+            #expect(tries.failed(locked) == SocketTries.Next(pause: .milliseconds(200), isTold: false))
+        }
+        #expect(tries.failed(locked) == SocketTries.Next(pause: .seconds(60), isTold: true))
+        #expect(tries.failed(locked).isTold == false)
+        #expect(tries.failed(.answered("/run/s")).isTold)
+        var other = SocketTries()
+        let pauses = (1...7).map { _ in other.failed(.answered("/run/s")).pause }
+        #expect(pauses == [2, 4, 8, 16, 32, 60, 60].map { .seconds($0) })
+    }
+
+    private func run(_ words: [String]) throws -> String {
+        let pipe = unsafe popen(words.joined(separator: " "), "r")
+        defer { unsafe pclose(pipe) }
+        var (text, piece) = ([UInt8](), [UInt8](repeating: 0, count: 4_096))
+        while true {
+            let count = unsafe fread(&piece, 1, piece.count, pipe)
+            if count == 0 { return String(decoding: text, as: UTF8.self) }
+            text += piece.prefix(count)
         }
     }
 }

@@ -116,7 +116,7 @@ struct DeviceEventsTests {
         try await failing.launch()
         #expect(told.said() == ["0 serving"])
         try await failing.endTrialIfDue()
-        #expect(told.said() == [#"6 rolledBack {"rollback":true}"#, "0 serving"])
+        #expect(told.said() == [#"6 rolledBack {"reason":"startupTimer","rollback":true}"#, "0 serving"])
 
         told.repository.publish([.script("fix", "2", "two;"), .bundle("web", "1", ["index.html": "1"], rules: asked)])
         #expect(try await told.sync() == ["2 update fix 2", "3 updateDone fix 2", "0 synced"])

@@ -1,3 +1,4 @@
+import AssetServer
 import HTTPFiles
 import NIOConcurrencyHelpers
 import NIOCore
@@ -57,6 +58,23 @@ struct EventLogTests {
         )
     }
 
+    @Test func `names the version of a script that failed in a page once`() throws {
+        let failure = try ScriptFailure(
+            Array(#"{"patchId":"fix","version":"2","fault":"threw","message":"x","line":1,"column":1}"#.utf8)
+        )
+        log.take(.app(.scriptFailed(failure)), from: "shop")
+        guard case .events(let entries) = log.news(after: 0) else {
+            Issue.record("nothing was told")
+            return
+        }
+        #expect(
+            entries.map { String(decoding: $0.line, as: UTF8.self) } == [
+                #"{"at":"1970-01-01T00:00:00Z","column":1,"event":"scriptFailed","fault":"threw","id":"s-1","line":1,"#
+                    + #""message":"x","patchId":"fix","store":"shop","type":8,"typeName":"JSException","version":"2"}"#
+            ]
+        )
+    }
+
     @Test func `beats only while somebody listens, and tells a listener of one store of no other`() async throws {
         let written = NIOLockedValueBox<[String]>([])
         let stream = EventStream(log, of: "shop", after: nil, beat: .milliseconds(1))
@@ -69,5 +87,46 @@ struct EventLogTests {
         await #expect(throws: ClientGone.self) { try await stream.send(tell) }
         #expect(written.withLockedValue(\.self) == ["retry: 1000\n\n", ":\n\n"])
         #expect(log.listeners == 0)
+    }
+
+    /// R10.
+    @Test func `has room for so many listeners, and ends the oldest of the user that has most`() async throws {
+        let most = EventLog.mostListeners
+        let own = log.wakes()
+        // Of another user, who opens as many as there can be.
+        let others = (0..<most).map { _ in log.wakes(for: 1_000) }
+        #expect(log.listeners == most)
+        log.take(event, from: "shop")
+        var heard = own.makeAsyncIterator()
+        #expect(await heard.next() == .news, "it is not pushed out")
+        var first = others[0].makeAsyncIterator()
+        #expect(await first.next() == .end)
+        #expect(await first.next() == nil)
+        var second = others[1].makeAsyncIterator()
+        #expect(await second.next() == .news)
+        #expect(EventLog.leaving([1: nil, 2: 7, 3: nil], for: 7) == 1, "both have two then: the oldest")
+        #expect(EventLog.leaving([1: nil, 2: 7, 3: nil], for: 8) == 1)
+        #expect(EventLog.leaving([1: nil, 2: 7, 3: 7], for: nil) == 1)
+        #expect(EventLog.leaving([1: nil, 2: 7, 3: 7], for: 7) == 2)
+        #expect(EventLog.leaving([:], for: nil) == nil)
+        withExtendedLifetime(others) {}
+    }
+
+    @Test func `tells a listener that makes room what it had not heard, and then that nothing is missing`()
+        async throws
+    {
+        let written = NIOLockedValueBox<[String]>([])
+        let stream = EventStream(log, of: nil, after: nil, beat: .seconds(3_600))
+        let kept = NIOLockedValueBox<[AsyncStream<EventLog.Wake>]>([])
+        try await stream.send { [log, event] piece throws(ClientGone) in
+            let text = String(buffer: piece)
+            written.withLockedValue { $0.append(text) }
+            guard text.hasPrefix("retry") else { return }
+            kept.withLockedValue { kept in kept = (0..<EventLog.mostListeners).map { _ in log.wakes() } }
+            log.take(event, from: "shop")
+        }
+        let texts = written.withLockedValue(\.self)
+        #expect(texts.count == 3 && texts[1].hasPrefix("id: s-1\n"), "\(texts)")
+        #expect(texts.last == "event: missed\ndata: {\"missed\":0}\n\n")
     }
 }

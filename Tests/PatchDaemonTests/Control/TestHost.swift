@@ -11,6 +11,7 @@ import PatchTesting
 import Patchline
 import Subprocess
 import SystemPackage
+import Terminal
 import Testing
 
 /// A store in a folder of its own, served on a real port, as the socket sees it.
@@ -21,6 +22,8 @@ struct TestHost: StoreHost {
     let root: FilePath
     let simulated: SimulatedDevice
     let log: EventLog
+    /// What became of the socket.
+    let news = NIOLockedValueBox<[ControlServer.News]>([])
     private let server: LocalServer
     private let address = NIOLockedValueBox<LocalServer.Address?>(nil)
 
@@ -66,7 +69,12 @@ struct TestHost: StoreHost {
         let control = ControlServer(at: .path(host.socket), settings, hosts: { [host] }, log: host.log)
         let (ready, isReady) = AsyncStream.makeStream(of: Void.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await control.run { isReady.finish() } }
+            group.addTask {
+                await control.run { news in
+                    host.news.withLockedValue { $0.append(news) }
+                    isReady.finish()
+                }
+            }
             for await _ in ready {}
             let result = await Result { () async throws in try await body(host) }
             host.log.close()
@@ -88,6 +96,8 @@ struct TestHost: StoreHost {
     func device() throws(SyncError) -> Device { try simulated.device.reopened() }
 
     func pages() -> LocalServer.Address? { address.withLockedValue(\.self) }
+
+    func trouble() -> Terminal.Failure? { nil }
 
     func nextLook() -> NextLook? { NextLook(seconds: 900, reason: .interval) }
 
@@ -124,7 +134,9 @@ struct TestHost: StoreHost {
     }
 
     /// By curl, as anybody would.
-    func curl(_ path: String, _ options: String...) async throws -> Answer {
+    func curl(_ path: String, _ options: String...) async throws -> Answer { try await curl(path, options) }
+
+    func curl(_ path: String, _ options: [String]) async throws -> Answer {
         let outcome = try await run(
             "curl",
             ["-sS", "--unix-socket", socket.string, "http://patchline\(path)", "-w", "%{http_code}"] + options

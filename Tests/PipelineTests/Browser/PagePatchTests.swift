@@ -83,6 +83,44 @@ extension BrowserTests {
             }
         }
 
+        /// None of them says a word of the language while its script is evaluated, but the second.
+        @Test func `that throws later, once it is confirmed, is told alone`() async throws {
+            let script = """
+                addEventListener("timer", () => setTimeout(() => timerGone(), 0));
+                dispatch_after(1, () => waitGone());
+                addEventListener("click", () => clickGone());
+                addEventListener("promise", async () => promiseGone());
+
+                """
+            try await Self.with([script]) { shop in
+                try await shop.tab.open(shop.address)
+                _ = try await shop.page.program.line(with: "confirmed: fix 1, web 1")
+                func expect(_ name: String, line: Int) async throws {
+                    let told = try await shop.page.program.line(with: "\(name) is not defined")
+                    #expect(told.hasPrefix("trouble: fix 1 failed in a page: "), "\(told)")
+                    #expect(told.contains("ReferenceError: \(name) is not defined (line \(line), column "), "\(told)")
+                }
+                try await expect("waitGone", line: 2)
+                for (event, name, line) in [
+                    ("timer", "timerGone", 1), ("click", "clickGone", 3), ("promise", "promiseGone", 4),
+                ] {
+                    try await shop.tab.run("void dispatchEvent(new Event('\(event)'))")
+                    try await expect(name, line: line)
+                }
+                // Of a page that was loaded after the confirmation, which belongs to no trial.
+                try await shop.tab.reload()
+                try await shop.expect("10")
+                try await shop.tab.run("void dispatchEvent(new Event('click'))")
+                try await expect("clickGone", line: 3)
+                let failed = try await shop.tab.run(
+                    "patchline.status().then(({ failedScripts }) => failedScripts.length)"
+                )
+                #expect(failed == "1")
+                let status = try await shop.device("status").done().output
+                #expect(status.contains("settled") && !status.contains("failed"), "\(status)")
+            }
+        }
+
         @Test func `keeps to its own names in a page that takes them, which is said`() async throws {
             let page = """
                 "use strict";

@@ -74,7 +74,9 @@ extension BrowserTests {
                 try await scene.tab.keep("on-trial")
                 try await scene.tab.waitFor(release: 1)
                 let line = try await scene.page.program.line(with: "rolled back to")
-                #expect(line == "rolled back to web 1.0.0 from web 2.0.0")
+                #expect(
+                    line == "rolled back to web 1.0.0 from web 2.0.0: not confirmed before the startup timer ended"
+                )
                 try await scene.tab.keep("rolled-back")
                 #expect(
                     try await scene.tab.run(
@@ -82,6 +84,36 @@ extension BrowserTests {
                     ) == #"["1.0.0", null, false]"#
                 )
                 try await scene.expectNoFaults()
+            }
+        }
+
+        @Test func `that throws at its start goes away with its page's own error, which holds no secret`() async throws
+        {
+            var next = WebApp(2)
+            next["app/main.js"] = "throw new Error('no cart at ' + location.href + '?token=secret');\n"
+            try await Scene.with([WebApp(1), next], timeout: 3_000) { scene in
+                try await scene.tab.open(scene.url, release: 1)
+                try await scene.stage(2, by: scene.tab)
+                try await scene.tab.run("void patchline.switchToPending()")
+                let line = try await scene.page.program.line(with: "rolled back to")
+                let error = "Uncaught Error: no cart at / (/app/main.js, line 1, column 7)"
+                #expect(
+                    line == "rolled back to web 1.0.0 from web 2.0.0: not confirmed before the startup timer ended; "
+                        + "its page's first error: \(error)"
+                )
+                try await scene.tab.waitFor(release: 1)
+                let reported = try await scene.tab.run("patchline.report().then(({ blocks }) => blocks[0])")
+                #expect(
+                    reported.contains("startup timer ended; its page's first error: \(error), until "),
+                    "\(reported)"
+                )
+                let status = try await scene.device("status").done().output
+                #expect(status.contains("\n  its page's first error: \(error)\n"), "\(status)")
+                let log = try await scene.device("log").done().output
+                #expect(log.contains("was taken back: not confirmed before the startup timer ended; "), "\(log)")
+                #expect(log.contains("\(error); back to web 1.0.0") && !log.contains("secret"), "\(log)")
+                let faults = try await scene.browser.faults()
+                #expect(!faults.isEmpty && faults.allSatisfy { $0.contains("no cart") }, "\(faults)")
             }
         }
 

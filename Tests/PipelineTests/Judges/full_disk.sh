@@ -36,7 +36,15 @@ serve() {
 
 free=$(df -k --output=avail "$folder" | tail -1)
 head -c "$(((free - 64) * 1024))" /dev/zero > "$folder/filler"
+before=$(df -k --output=avail "$folder" | tail -1)
 step "sync on a full disk" sync
+step "dry run on a full disk" sync --dry-run
+step "status on a full disk" status
+after=$(df -k --output=avail "$folder" | tail -1)
+echo "-- room"
+# Metadata is kept, and a log line; nothing of the version is.
+[ "$((before - after))" -lt 64 ] && [ -z "$(ls "$folder/store/PartialDownload")" ]
+echo "-> $?"
 serve "serve on a full disk"
 step "verify" verify --entries
 mount -o remount,size=64m "$folder"

@@ -38,11 +38,11 @@ class Hostile(http.server.BaseHTTPRequestHandler):
         self.pack = None
         if mode != 'honest' and not any(one in self.path for one in part.split('|')):
             mode = 'honest'
-        if '/packs/' in self.path and mode not in ('000', '404', '500', 'redirect', 'portal'):
+        if '/packs/' in self.path and mode not in ('000', '404', '500', 'redirect', 'portal', 'portal302', 'portal511', 'portal407'):
             app, _, digest, _ = self.path[1:].split('/')
             path, = glob.glob(f'{tree}/{app}/targets/*/*/*/{digest}.manifest.json')
             self.pack = f'{tree}/{app}/objects'
-        if not os.path.isfile(path) and mode not in ('000', '500', 'redirect', 'portal'):
+        if not os.path.isfile(path) and mode not in ('000', '500', 'redirect', 'portal', 'portal302', 'portal511', 'portal407'):
             mode = '404'
         mode, *arguments = mode.split(':')
         try:
@@ -99,6 +99,19 @@ class Hostile(http.server.BaseHTTPRequestHandler):
         self.send_header('Content-Length', str(len(data)))
         self.end_headers()
         self.wfile.write(data)
+
+    def answer_portal302(self, path):
+        """The usual captive portal: it leads to its page of login, on a host of its own."""
+        self.send_response(302)
+        self.send_header('Location', 'http://portal.example/login?from=here')
+        self.send_header('Content-Length', '0')
+        self.end_headers()
+
+    def answer_portal511(self, path):
+        self.head(511, 0)
+
+    def answer_portal407(self, path):
+        self.head(407, 0)
 
     def proxied(self, data, *fields):
         """As a proxy on the way hands an answer on: in pieces, without a tag, with fields of its own."""

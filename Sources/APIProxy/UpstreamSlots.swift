@@ -1,0 +1,99 @@
+import HTTPFiles
+import NIOConcurrencyHelpers
+
+/// The requests that each upstream answers at a time, shared out among clients.
+final class UpstreamSlots: Sendable {
+    /// Whose requests are counted together.
+    enum Client: Hashable, Sendable {
+        /// In front of a site: the client's address.
+        case address(ClientName)
+        /// On a device, which has one client: the requested path, so that one slow path does not block the others.
+        case path(String)
+    }
+
+    /// A request's slot.
+    ///
+    /// It is free again after ``end()``, or when the last reference to it is gone.
+    final class Slot: Sendable {
+        private let slots: UpstreamSlots
+        private let upstream: Upstream
+        private let slot: SharedSlots<Client>.Slot
+
+        fileprivate init(_ slots: UpstreamSlots, _ upstream: Upstream, _ slot: SharedSlots<Client>.Slot) {
+            (self.slots, self.upstream, self.slot) = (slots, upstream, slot)
+        }
+
+        deinit { end() }
+
+        func end() {
+            slots.state.withLockedValue { $0.pools[upstream.origin]?.giveBack(slot) }
+        }
+
+        /// - Throws: `tooManyStreams` if endless answers have no room. The caller drops the answer.
+        func becomesEndless() throws(UpstreamFault) {
+            let fits = slots.state.withLockedValue { $0.pools[upstream.origin]?.becomesEndless(slot) ?? true }
+            guard fits else {
+                slots.tellRefusal(by: upstream)
+                throw .tooManyStreams
+            }
+        }
+    }
+
+    private struct State {
+        var pools: [String: SharedSlots<Client>] = [:]
+        var refusals = RefusalTally()
+    }
+
+    private let limit: Int
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let report: @Sendable (String) -> Void
+    private let state = NIOLockedValueBox(State())
+
+    /// - Parameters:
+    ///   - limit: requests at a time to one upstream.
+    ///   - report: called with a line about refused requests, at most once a minute.
+    init(
+        limit: Int,
+        now: @escaping @Sendable () -> ContinuousClock.Instant,
+        report: @escaping @Sendable (String) -> Void
+    ) {
+        (self.limit, self.now, self.report) = (limit, now, report)
+    }
+
+    /// - Throws: `busy`.
+    func take(_ upstream: Upstream, for client: Client) throws(UpstreamFault) -> Slot {
+        let time = now()
+        let slot = state.withLockedValue { state in
+            state.pools[upstream.origin, default: SharedSlots(RoomRule(limit: limit))].take(for: client, at: time)
+        }
+        guard let slot else {
+            tellRefusal(by: upstream)
+            throw .busy
+        }
+        return Slot(self, upstream, slot)
+    }
+
+    private func tellRefusal(by upstream: Upstream) {
+        let time = now()
+        guard let refused = state.withLockedValue({ $0.refusals.add(at: time) }) else { return }
+        let requests = refused == 1 ? "1 request" : "\(refused) requests"
+        report("\(upstream.origin): \(requests) refused with 503: too many requests at a time")
+    }
+}
+
+/// Refused requests, counted so that a flood makes one line a minute.
+struct RefusalTally: Equatable, Sendable {
+    static let interval = Duration.seconds(60)
+
+    private var untold = 0
+    private var lastLine: ContinuousClock.Instant?
+
+    /// Returns the number of refusals to report now, or nil if the last line is too recent.
+    mutating func add(at now: ContinuousClock.Instant) -> Int? {
+        untold += 1
+        if let lastLine, lastLine.duration(to: now) < Self.interval { return nil }
+        lastLine = now
+        defer { untold = 0 }
+        return untold
+    }
+}

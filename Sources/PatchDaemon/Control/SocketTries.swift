@@ -1,0 +1,26 @@
+/// Decides when a socket that cannot be made is tried again, and which failures are told.
+struct SocketTries: Equatable, Sendable {
+    struct Next: Equatable, Sendable {
+        let pause: Duration
+        let isTold: Bool
+    }
+
+    /// A process that makes the same socket needs milliseconds; this is how often its lock is waited for silently.
+    static let silentTries = 10
+    static let shortPause = Duration.milliseconds(200)
+    static let longestPause = Duration.seconds(60)
+
+    private var count = 0
+    private var told: ControlError?
+
+    /// Each failure is told once, until another one comes.
+    mutating func failed(_ error: ControlError) -> Next {
+        count += 1
+        if case .locked = error, told == nil, count <= Self.silentTries {
+            return Next(pause: Self.shortPause, isTold: false)
+        }
+        defer { told = error }
+        let pause = min(Self.longestPause, .seconds(1) * (1 << min(count, 6)))
+        return Next(pause: pause, isTold: error != told)
+    }
+}

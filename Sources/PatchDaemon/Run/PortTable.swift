@@ -1,0 +1,26 @@
+import NIOConcurrencyHelpers
+
+/// The ports of the stores that one daemon keeps.
+///
+/// Of two stores with the same port, the first one has it.
+package final class PortTable: Sendable {
+    private let owners = NIOLockedValueBox<[Int: String]>([:])
+
+    package init() {}
+
+    /// Gives a port to a store, which has at most one.
+    ///
+    /// - Returns: the store that has it already, or nil.
+    package func claim(_ port: Int, for store: String) -> String? {
+        owners.withLockedValue { owners in
+            if let owner = owners[port], owner != store { return owner }
+            owners = owners.filter { $0.value != store }
+            owners[port] = store
+            return nil
+        }
+    }
+
+    package func release(of store: String) {
+        owners.withLockedValue { owners in owners = owners.filter { $0.value != store } }
+    }
+}

@@ -1,0 +1,46 @@
+package import SystemPackage
+
+extension DaemonSettings {
+    /// These settings with the links of their folders followed, so that two stores of one folder are noticed even under two names.
+    ///
+    /// Read at each start and each change of the file: a link may lead elsewhere by then.
+    ///
+    /// - Parameters:
+    ///   - name: of the file, for error messages.
+    ///   - following: a path without its links.
+    package func resolved(
+        named name: String,
+        _ following: (FilePath) -> FilePath
+    ) throws(DaemonSettingsFault) -> DaemonSettings {
+        var resolved = self
+        resolved.stores = stores.map { $0.resolved(following) }
+        for (index, store) in resolved.stores.enumerated() {
+            if let other = resolved.stores[..<index].first(where: { $0.store == store.store }) {
+                throw DaemonSettingsFault(
+                    file: name,
+                    line: nil,
+                    rule: "stores gives \(other.name) and \(store.name) the same folder: \(store.store)"
+                )
+            }
+            if let uploads = store.uploads, uploads.starts(with: store.store) || store.store.starts(with: uploads) {
+                throw DaemonSettingsFault(
+                    file: name,
+                    line: nil,
+                    rule: "uploads of \(store.name) must not be its store, lie in it or hold it"
+                )
+            }
+        }
+        return resolved
+    }
+}
+
+extension StoreSettings {
+    fileprivate func resolved(_ following: (FilePath) -> FilePath) -> StoreSettings {
+        var resolved = self
+        resolved.store = following(store)
+        if let origin { resolved.origin?.root = following(origin.root) }
+        resolved.uploads = uploads.map(following)
+        resolved.proxies = proxies.map(following)
+        return resolved
+    }
+}

@@ -1,0 +1,112 @@
+/// The first error of a page on trial, as its browser words it: `POST /__patchline/page-error`.
+///
+/// ```
+/// { "launch": "…", "message": "Error: no cart", "source": "/app.js", "line": 2, "column": 9 }
+/// ```
+///
+/// It explains a rollback and decides nothing. It is kept in logs and reports, so it contains no query, no user name of a URL and no
+/// name of a host of this machine: the app's own host is a secret.
+package struct PageError: Hashable, Sendable {
+    /// Bytes of a whole report.
+    package static let limit = 4_096
+    package static let longestMessage = 300
+    package static let longestSource = 200
+    /// The highest line and column.
+    package static let most = 1 << 31 - 1
+
+    /// On one line.
+    package let message: String
+    /// The path of the script, or nil if unknown.
+    package let source: String?
+    /// From 1; 0 if unknown.
+    package let line: Int
+    package let column: Int
+
+    package init(message: String, source: String? = nil, line: Int = 0, column: Int = 0) {
+        self.message = Self.shortened(Self.withoutSecrets(message), to: Self.longestMessage)
+        let path = source.map { Self.shortened(Self.withoutSecrets($0), to: Self.longestSource) } ?? ""
+        self.source = path.isEmpty ? nil : path
+        (self.line, self.column) = (min(max(0, line), Self.most), min(max(0, column), Self.most))
+    }
+
+    /// As a page reports it.
+    package init(reported fields: Fields) throws(FormatError) {
+        self.init(
+            message: try fields.string("message"),
+            source: try fields.optionalString("source"),
+            line: try fields.integer("line", in: 0...Self.most),
+            column: try fields.integer("column", in: 0...Self.most)
+        )
+    }
+
+    /// As ``json`` writes it; nothing is removed from it a second time, so that it is read as it was written.
+    package init(kept fields: Fields) throws(FormatError) {
+        message = Self.shortened(try fields.string("message"), to: Self.longestMessage)
+        source = try fields.optionalString("source").map { Self.shortened($0, to: Self.longestSource) }
+        line = try fields.integer("line", in: 0...Self.most)
+        column = try fields.integer("column", in: 0...Self.most)
+    }
+
+    package var json: JSON { .fields(members) }
+
+    package var members: [(String, JSON?)] {
+        [
+            ("message", .text(message)), ("source", source.map { .text($0) }), ("line", .integer(line)),
+            ("column", .integer(column)),
+        ]
+    }
+
+    private static func shortened(_ text: String, to count: Int) -> String {
+        let scalars = text.unicodeScalars.prefix(count).map { scalar -> UnicodeScalar in
+            switch scalar.properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator: " "
+            default: scalar
+            }
+        }
+        return String(String.UnicodeScalarView(scalars))
+    }
+
+    /// Each URL in a text without its query, and without its host where that is this machine.
+    private static func withoutSecrets(_ text: String) -> String {
+        var rest = Array(text.unicodeScalars)[...]
+        var told = String.UnicodeScalarView()
+        while let mark = rest.indices.first(where: { isMark(rest, at: $0) }) {
+            let scheme = rest[..<mark].reversed().prefix { $0.isASCII && $0.properties.isAlphabetic }.count
+            let url = rest[(mark + 3)...].prefix { !isEnd($0) }
+            let address = url.prefix { $0 != "?" && $0 != "#" }
+            let authority = address.prefix { $0 != "/" }
+            let host = authority.lastIndex(of: "@").map { authority[(authority.index(after: $0))...] } ?? authority
+            told.append(contentsOf: rest[..<(mark - scheme)])
+            if !isOfThisMachine(String(String.UnicodeScalarView(host))) {
+                told.append(contentsOf: rest[(mark - scheme)..<(mark + 3)])
+                told.append(contentsOf: host)
+            }
+            told.append(contentsOf: address[authority.endIndex...])
+            rest = rest[url.endIndex...]
+        }
+        told.append(contentsOf: rest)
+        return String(told)
+    }
+
+    private static func isMark(_ text: ArraySlice<UnicodeScalar>, at index: Int) -> Bool {
+        index + 2 < text.endIndex && text[index] == ":" && text[index + 1] == "/" && text[index + 2] == "/"
+    }
+
+    private static func isEnd(_ scalar: UnicodeScalar) -> Bool {
+        scalar.properties.isWhitespace || "\"'`<>()".unicodeScalars.contains(scalar)
+    }
+
+    /// - Parameter host: with its port, if any.
+    private static func isOfThisMachine(_ host: String) -> Bool {
+        let name = host.lowercased().prefix { $0 != ":" }
+        return name == "localhost" || name.hasSuffix(".localhost") || name.hasPrefix("127.") || host.hasPrefix("[::1]")
+    }
+}
+
+extension PageError: CustomStringConvertible {
+    package var description: String {
+        let place = line > 0 ? ["line \(line)", "column \(column)"] : []
+        let words = ([source].compactMap(\.self) + place).joined(separator: ", ")
+        return words.isEmpty ? message : "\(message) (\(words))"
+    }
+}

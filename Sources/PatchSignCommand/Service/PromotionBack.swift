@@ -1,0 +1,22 @@
+import ArgumentParser
+import PatchFormat
+import PatchRelease
+import Terminal
+
+/// The word that a promotion to older versions needs.
+enum PromotionBack {
+    static let help: ArgumentHelp =
+        "Allow a promotion to list versions below the channel's newest one. --yes does not allow it."
+
+    /// - Throws: If there is one.
+    static func refuse(_ steps: [StepBack], in channel: ChannelName) throws(Failure) {
+        guard let first = steps.first else { return }
+        let more = steps.count == 1 ? "" : ", and \(Words.count(steps.count - 1, "other version")) too"
+        throw Failure(
+            "\(first.label) is below \(first.newest), the newest version in \(channel)\(more)",
+            hint: "nothing was signed; add --back if you mean it. If you do not, check the server: it may show an old "
+                + "release of the other channel",
+            exitCode: .refused
+        )
+    }
+}

@@ -1,0 +1,71 @@
+package import PatchChoice
+package import PatchFormat
+package import PatchStore
+
+/// The room for downloads on a store's file system.
+package struct DiskRoom: Equatable, Sendable {
+    /// The standard reserve: 1 % of the file system, at least 16 MB and at most 256 MB,
+    /// and never more than half of it.
+    package static func standardReserve(of total: Int?) -> Int {
+        let part = min(max(smallestReserve, (total ?? 0) / 100), largestReserve)
+        return min(part, (total ?? .max) / 2)
+    }
+
+    /// Bytes of one block: a file takes whole ones.
+    static let block = 4_096
+
+    private static let smallestReserve = 16_000_000
+    private static let largestReserve = 256_000_000
+
+    package let free: Int
+    package let reserve: Int
+
+    /// - Parameter reserve: the device's own; nil for the standard one.
+    package init(_ space: DiskSpace, reserve: Int?) {
+        free = space.freeBytes
+        self.reserve = reserve ?? Self.standardReserve(of: space.totalBytes)
+    }
+
+    /// Nil if so many bytes fit.
+    package func wait(for needs: Int) -> RoomWait? {
+        needs <= max(0, free - reserve) ? nil : RoomWait(needs: needs, free: free, reserve: reserve)
+    }
+
+    /// Bytes that a file of this size takes on the disk.
+    static func taken(by size: Int) -> Int {
+        let (sum, overflow) = size.addingReportingOverflow(block - 1)
+        return overflow ? .max : sum / block * block
+    }
+}
+
+extension DeviceStore {
+    /// Nil if the free space is unknown.
+    package func room(reserve: Int?) -> DiskRoom? {
+        files.space(at: root).map { DiskRoom($0, reserve: reserve) }
+    }
+}
+
+/// A version that a sync refused for lack of room.
+package struct NoRoomVersion: Equatable, Sendable {
+    package let content: PatchContent
+    package let label: Label
+    package let wait: RoomWait
+
+    package init(content: PatchContent, label: Label, wait: RoomWait) {
+        (self.content, self.label, self.wait) = (content, label, wait)
+    }
+
+    package var words: String { "\(label) \(wait)" }
+}
+
+extension DeviceState {
+    /// The versions that still do not fit, by the room that there is now.
+    func noRoom(_ room: DiskRoom?) -> [NoRoomVersion] {
+        guard let room else { return [] }
+        return noRoom.rows.sorted { $0.key < $1.key }.compactMap { content, row in
+            room.wait(for: row.needs).map {
+                NoRoomVersion(content: content, label: Label(patchID: content.patchID, version: row.version), wait: $0)
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package import PatchFormat
+
+/// Until when devices take a release: as long as its channel's role, root and targets hold.
+package struct ReleaseExpiry: Equatable, Sendable {
+    /// How long before its end a role causes a warning.
+    package static let margin = Duration.days(7)
+
+    package struct Role: Hashable, Sendable {
+        package let name: String
+        package let expires: UTCTime
+
+        package init(_ name: String, expires: UTCTime) {
+            (self.name, self.expires) = (name, expires)
+        }
+    }
+
+    /// A role that ends sooner than expected.
+    ///
+    /// The release can still be used now.
+    package enum Warning: Hashable, Sendable {
+        /// Within ``margin``.
+        case endsSoon(Role)
+        /// Root or targets end before the release does.
+        case endsBefore(Role, release: Role)
+
+        package var role: Role {
+            switch self {
+            case .endsSoon(let role), .endsBefore(let role, _): role
+            }
+        }
+    }
+
+    /// The channel's role.
+    package let release: Role
+    /// Root and targets.
+    package let trust: [Role]
+
+    package init(release: Role, root: UTCTime, targets: UTCTime) {
+        self.release = release
+        trust = [Role("root", expires: root), Role("targets", expires: targets)]
+    }
+
+    /// The first role that has ended: no device takes the release.
+    package func expired(at now: UTCTime) -> Role? { (trust + [release]).first { $0.expires <= now } }
+
+    package func warnings(at now: UTCTime) -> [Warning] {
+        (trust + [release]).compactMap { role in
+            if role.expires <= now.adding(Self.margin) { return .endsSoon(role) }
+            return role != release && role.expires < release.expires ? .endsBefore(role, release: release) : nil
+        }
+    }
+}
+
+extension ReleaseExpiry.Warning: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .endsSoon(let role): "\(role.name) expires soon, at \(role.expires); \(role.renewal)"
+        case .endsBefore(let role, let release):
+            "\(role.name) expires at \(role.expires), before \(release.name) (\(release.expires)): devices take nothing after "
+                + "that; \(role.renewal)"
+        }
+    }
+}
+
+extension ReleaseExpiry.Role {
+    /// The command that signs the role again.
+    package var renewal: String {
+        ["root", "targets"].contains(name)
+            ? "`patchsign root draft` starts its renewal" : "`patchsign release renew` signs the release again"
+    }
+}
