@@ -16,7 +16,7 @@ extension World {
     /// Runs 1.0.0 and is offered 2.0.0, with packs between the two.
     static func updating() async throws -> World { try World(copying: try await prepared.value) }
 
-    private static let prepared = Task {
+    private static let prepared = SharedFixture {
         let world = try await running([packedWeb1])
         world.repository.publish([packedWeb2])
         world.repository.edit { $0.publishPacks(of: "web") }

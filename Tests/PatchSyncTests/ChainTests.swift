@@ -25,7 +25,7 @@ extension World {
     /// Runs 1.0.0, and is offered 2.0.0, to which packs lead through 1.5.0 alone.
     static func chained() async throws -> World { try World(copying: try await prepared.value) }
 
-    private static let prepared = Task { try await chained(through: middle) }
+    private static let prepared = SharedFixture { try await chained(through: middle) }
 
     fileprivate static func chained(
         from first: SimulatedPatch = oldest,

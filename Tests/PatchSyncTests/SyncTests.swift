@@ -32,7 +32,7 @@ struct World {
     }
 
     /// Made once a run, and copied: most tests begin with it.
-    private static let first = Task { try await running(SampleApp.first) }
+    private static let first = SharedFixture { try await running(SampleApp.first) }
 
     /// With the first release synced, launched and confirmed.
     static func running() async throws -> World {

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import PatchTesting
 import SystemPackage
 import Testing
 
@@ -14,7 +15,7 @@ struct DownloadFixture: Sendable {
 
     private let world: World
 
-    private static let making = Task {
+    private static let making = SharedFixture {
         let fixture = DownloadFixture(
             world: World(shop: try await Workshop.ready(), folder: Workshop.folder.appending("yard"))
         )

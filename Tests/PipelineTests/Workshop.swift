@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import PatchTesting
 import SystemPackage
 
 /// What every world starts from, made once in a process: keys, three signed releases, published trees, a settled device.
@@ -22,7 +23,7 @@ struct Workshop: Sendable {
     func source(_ number: Int) -> FilePath { Self.folder.appending("source\(number)") }
     func release(_ number: Int) -> FilePath { Self.folder.appending("release\(number)") }
 
-    private static let making = Task { try await Workshop().make() }
+    private static let making = SharedFixture { try await Workshop().make() }
 
     static func ready() async throws -> Workshop {
         try await making.value
