@@ -129,24 +129,18 @@ package enum PageAPI {
         )
     }
 
-    static func script(token: String?) -> FileAnswer {
-        .bytes(
-            ServedBytes(
-                bytes: Array(PageScript.text(token: token).utf8),
-                contentType: ContentType.of(path: "launch.js"),
-                cacheControl: "no-store"
-            )
-        )
-    }
+    static var script: FileAnswer { constant(PageScript.text, named: "launch.js") }
 
     /// What puts changed blocks into pages that were shown as they were kept.
-    static var pageScript: FileAnswer {
-        let bytes = Array(LivePageScript.text.utf8)
+    static var pageScript: FileAnswer { constant(LivePageScript.text, named: "page.js") }
+
+    private static func constant(_ text: String, named name: String) -> FileAnswer {
+        let bytes = Array(text.utf8)
         return .bytes(
             ServedBytes(
                 bytes: bytes,
                 entityTag: SHA256Digest(of: bytes).hex,
-                contentType: ContentType.of(path: "page.js")
+                contentType: ContentType.of(path: name)
             )
         )
     }

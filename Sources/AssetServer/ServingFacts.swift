@@ -126,7 +126,7 @@ struct ServingFacts: Sendable {
     private func call(_ request: FileRequest, _ selection: ServedSelection) -> AssetDecision.Action {
         switch PageAPI.Reading(request) {
         case .refused(let answer): return .answer(answer)
-        case .call(.script): return .answer(PageAPI.script(token: selection.launch))
+        case .call(.script): return .answer(PageAPI.script)
         case .call(.pageScript): return .answer(PageAPI.pageScript)
         case .call(.page):
             guard let pages = delegate as? any PageDelegate else { return .answer(.notFound) }
