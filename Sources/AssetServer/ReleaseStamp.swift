@@ -1,4 +1,4 @@
-package import PatchFormat
+import PatchFormat
 import PatchTrust
 
 /// Identifies what a page was served from: the bundle and the script patches of one selection.
@@ -12,10 +12,9 @@ package struct ReleaseStamp: Hashable, Sendable {
     /// 32 lowercase hex digits.
     package let text: String
 
-    /// The first 16 bytes of the SHA-256 over the manifest's digest and the script patches, in their order.
-    package init(bundle: SHA256Digest, scripts: [ServedScripts.Script] = []) {
-        let lines = ["patchline-stamp-v1", bundle.hex] + scripts.map { "\($0.patchID) \($0.sha256.hex)" }
-        let text = lines.map { "\($0)\n" }.joined()
+    /// The first 16 bytes of the SHA-256 over these lines.
+    init(of lines: [String]) {
+        let text = (["patchline-stamp-v1"] + lines).map { "\($0)\n" }.joined()
         self.text = Hex.text(Array(SHA256Digest(of: Array(text.utf8)).bytes.prefix(16)))
     }
 

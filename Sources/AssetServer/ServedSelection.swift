@@ -1,3 +1,5 @@
+package import PatchFormat
+
 /// What is served now: one bundle, its script patches, and the launch that its pages speak for.
 package struct ServedSelection: Sendable {
     /// Nil before the first install.
@@ -29,4 +31,11 @@ package struct ServedSelection: Sendable {
     }
 
     package static let nothing = ServedSelection(table: nil, launch: nil)
+}
+
+extension ReleaseStamp {
+    /// Of the manifest's digest and the script patches, in their order.
+    package init(bundle: SHA256Digest, scripts: [ServedScripts.Script] = []) {
+        self.init(of: [bundle.hex] + scripts.map { "\($0.patchID) \($0.sha256.hex)" })
+    }
 }

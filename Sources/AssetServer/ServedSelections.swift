@@ -203,6 +203,18 @@ extension ServedSelections.Note {
     }
 }
 
+extension ServedSelections {
+    /// How much a page's clock and its request may differ from ours.
+    static let tolerance = Duration.seconds(2)
+
+    /// - Parameter now: when the report arrived.
+    func verdict(on document: ShownDocument, at now: Duration) -> ShownVerdict {
+        if document.page == current.stamp { return .current }
+        guard let (selection, until) = replaced(at: now), document.page == selection.stamp else { return .stale }
+        return now - document.age <= until + Self.tolerance ? .previous : .stale
+    }
+}
+
 /// The bundle of each recently loaded page: a few hundred, by their addresses.
 struct RecentPages: Sendable {
     static let limit = 512

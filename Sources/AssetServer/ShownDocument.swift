@@ -47,15 +47,3 @@ enum ShownVerdict: String, Sendable {
     /// From a service worker's or another cache.
     case stale
 }
-
-extension ServedSelections {
-    /// How much a page's clock and its request may differ from ours.
-    static let tolerance = Duration.seconds(2)
-
-    /// - Parameter now: when the report arrived.
-    func verdict(on document: ShownDocument, at now: Duration) -> ShownVerdict {
-        if document.page == current.stamp { return .current }
-        guard let (selection, until) = replaced(at: now), document.page == selection.stamp else { return .stale }
-        return now - document.age <= until + Self.tolerance ? .previous : .stale
-    }
-}

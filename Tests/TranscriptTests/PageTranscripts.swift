@@ -1,6 +1,7 @@
 import HTTPFiles
 import NIOCore
 import NIOHTTP1
+import PatchFormat
 import PatchTrust
 import Testing
 
@@ -26,9 +27,16 @@ struct PageTranscripts {
                 .gone("main.js"), .damaged("main.js"), .otherVersionStarts, .tooManyPages, .stillStarting,
                 PageAPI.answer(.unknown), PageAPI.noStamp, PageAPI.otherRelease("1.4.1", served: "1.4.2"),
                 PageAPI.otherRelease("1.4.1", served: nil), Entrance.refused,
-            ].map(said)
+            ].map(said) + [Self.words(of: Array("{}".utf8))]
         )
         try pages.check()
+    }
+
+    private static func words(of body: [UInt8]) -> String {
+        do throws(FormatError) {
+            _ = try Entrance(body)
+            return "taken"
+        } catch { return error.description }
     }
 
     private static let token = AccessToken(random: [UInt8](repeating: 0xAB, count: 16))
