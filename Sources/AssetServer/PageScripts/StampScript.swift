@@ -54,7 +54,7 @@ enum StampScript {
             // How many reloads did not replace this document, and the release that they were for.
             const mark = "patchline.reloads", reloads = () => (store("sessionStorage", mark) || "0 ").split(" ");
             const replace = async (release) => {
-              const [count, last] = reloads(), tries = last === release ? +count : 0;
+              const [count, last] = reloads(), tries = last === String(release) ? +count : 0;
               // After two attempts, or without the count, a reload would only repeat itself.
               if (tries > 1 || !store("sessionStorage", mark, tries + 1 + " " + release))
                 return console.error("Patchline: a cache keeps this page of version " + page.version + ", which the device no longer serves.");
