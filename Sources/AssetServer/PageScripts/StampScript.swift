@@ -24,7 +24,8 @@ enum StampScript {
             window[Symbol.for("patchline.page")] = page;
             try {
               // The page around this frame reports for both.
-              if (parent !== window && parent[Symbol.for("patchline.page")]) return;
+              const outer = parent !== window && parent[Symbol.for("patchline.page")];
+              if (outer) return Object.assign(page, { tell: outer.tell, enter: outer.enter });
             } catch {}
             const quiet = () => {};
             // In the query of a URL that no worker has cached.
