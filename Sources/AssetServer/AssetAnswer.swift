@@ -31,7 +31,8 @@ struct AssetAnswer: ExaminedFile {
         to request: FileRequest,
         types: ContentTypeRules,
         mayBeKept: Bool,
-        isPrevious: Bool
+        isPrevious: Bool,
+        release: ReleaseStamp?
     ) {
         self.row = row
         self.table = table
@@ -46,6 +47,7 @@ struct AssetAnswer: ExaminedFile {
             headers.add(name: "SourceMap", value: map)
             headers.add(name: "X-SourceMap", value: map)
         }
+        if let release { headers.add(name: ReleaseStamp.field, value: release.text) }
         if !forms.isEmpty { headers.add(name: "Vary", value: "Accept-Encoding") }
         self.headers = headers
     }
