@@ -86,7 +86,7 @@ extension StoreSettings {
 
 extension StoreSettings.Header {
     /// - Parameter text: `Name: value`; `Name:` drops the field.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty, parts[0].utf8.allSatisfy(StoreSettings.isTokenCharacter) else {
             return nil
