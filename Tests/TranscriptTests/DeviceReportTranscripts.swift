@@ -109,7 +109,7 @@ struct DeviceReportTranscripts {
 
     private let old = Self.selection(Self.before)
     private let web = Self.selection(Self.now)
-    private let server = RunningServer(process: 4_711, port: 8_081, hasOwnHost: true)
+    private let server = RunningServer(process: 4_711, port: 8_081, host: .own)
 
     private static func token() throws -> LaunchToken {
         try #require(LaunchToken(String(repeating: "5e", count: 16)))
@@ -145,7 +145,7 @@ struct DeviceReportTranscripts {
     private func hosted() throws -> [String] {
         var facts = try facts
         facts.host = .make()
-        let server = RunningServer(process: 4_711, port: 8_081, hasOwnHost: false)
+        let server = RunningServer(process: 4_711, port: 8_081, host: .address)
         return try Written.lines { facts.printFacts(servedBy: [server], on: $0) }
     }
 

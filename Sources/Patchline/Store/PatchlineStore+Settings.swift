@@ -24,8 +24,13 @@ extension PatchlineStore {
         public var asksServer = false
         /// Which signatures stand for a bundle's files.
         public var entrySignatures = EntrySignatures.required
-        /// Whether pages are served on a host of the app's own, whose cookies reach no other port of the machine.
-        public var ownHost = true
+        /// The name under which pages are served.
+        public var host = Host.own
+        /// The setting before ``host``: whether that is ``PatchlineStore/Host/own``.
+        public var ownHost: Bool {
+            get { host == .own }
+            set { if newValue != ownHost { host = newValue ? .own : .loopbackAddress } }
+        }
         /// Other servers with the same tree, asked after the first, in this order; at most 16.
         public var mirrors: [String] = []
         /// PEM: the authorities that vouch for the servers, instead of the system's.
@@ -103,7 +108,7 @@ extension PatchlineStore.Settings {
         keep = configuration.keep
         asksServer = configuration.answers
         entrySignatures = .init(configuration.entrySignatures)
-        ownHost = configuration.host != nil
+        host = .init(configuration.pages.host)
         mirrors = configuration.access.mirrors.map(\.text)
         authorities = configuration.access.authorities
         pins = configuration.access.pins.map(\.description)
@@ -130,7 +135,7 @@ extension PatchlineStore.Settings {
             if keep != Self().keep { facts.keep = .set(keep) }
             if asksServer { facts.answers = .set(true) }
             if entrySignatures != .required { facts.entrySignatures = .set(entrySignatures.ofDevice) }
-            if !ownHost { facts.host = .forget }
+            if host != .own { facts.host = host.ofDevice }
             return facts
         }
     }
@@ -157,7 +162,7 @@ extension PatchlineStore.Settings {
         changed.answers = asksServer
         changed.entrySignatures = entrySignatures.ofDevice
         changed.access = parsed.access
-        changed.host = ownHost ? configuration.host ?? .make() : nil
+        changed.pages = configuration.pages.changed(to: host.ofDevice)
         changed.embedded = parsed.embedded
         changed.network = parsed.network
         changed.policy = parsed.policy
