@@ -49,13 +49,12 @@ enum ShownVerdict: String, Sendable {
 }
 
 extension ServedSelections {
-    /// How much a page's clock and its request may differ from ours.
-    static let tolerance = Duration.seconds(2)
-
     /// - Parameter now: when the report arrived.
     func verdict(on document: ShownDocument, at now: Duration) -> ShownVerdict {
         if document.page == current.stamp { return .current }
         guard let (selection, until) = replaced(at: now), document.page == selection.stamp else { return .stale }
-        return now - document.age <= until + Self.tolerance ? .previous : .stale
+        // Without tolerance: a page that reloads right after the switch, which a worker answers with the old document, would stay.
+        // One that was requested just before it is loaded once more at worst.
+        return now - document.age <= until ? .previous : .stale
     }
 }
