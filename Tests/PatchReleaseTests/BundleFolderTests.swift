@@ -8,7 +8,9 @@ import Testing
 
 @Suite("A bundle's folder with what nobody meant")
 struct BundleFolderTests {
-    private func release(_ bench: Workbench, _ name: String = "v1") async throws -> (paths: [String], warnings: [String]) {
+    private func release(_ bench: Workbench, _ name: String = "v1") async throws -> (
+        paths: [String], warnings: [String]
+    ) {
         let (made, verified) = try await bench.release(name, to: "out-\(name)")
         let assets = verified.manifests[label("web", "1.0.0")]?.manifest.assets ?? []
         let own = ["app/main.js", "app/main.js.map", "img/café one.svg", "index.html"]
@@ -17,7 +19,9 @@ struct BundleFolderTests {
 
     // MARK: Left out by default
 
-    @Test func `has settings, secrets and leftovers left out with one warning, and what include names taken`() async throws {
+    @Test func `has settings, secrets and leftovers left out with one warning, and what include names taken`()
+        async throws
+    {
         let bench = try Workbench()
         try bench.describe("v1", extra: #"include: [".config/app.json", ".nojekyll"]"#)
         for path in [
@@ -35,7 +39,9 @@ struct BundleFolderTests {
     }
 
     @Test(arguments: ["\u{FEFF}notes.txt\r\nmissing.txt  \r\n", "\u{FEFF}notes.txt\nmissing.txt  "])
-    func `is read with an ignore file of any editor, whose patterns without a match are named`(text: String) async throws {
+    func `is read with an ignore file of any editor, whose patterns without a match are named`(text: String)
+        async throws
+    {
         let bench = try Workbench()
         try bench.describe("v1")
         try bench.write("x", to: "v1/web/notes.txt")
@@ -64,7 +70,9 @@ struct BundleFolderTests {
     // MARK: Compressed files
 
     @Test(arguments: [("gzip -c", ".gz"), ("zstd -qc", ".zst")])
-    func `keeps compressed files that hold the plain one, and leaves out others`(tool: String, ending: String) async throws {
+    func `keeps compressed files that hold the plain one, and leaves out others`(tool: String, ending: String)
+        async throws
+    {
         let bench = try Workbench()
         try bench.describe("v1")
         for name in ["same", "old", "short", "garbage"] { try bench.write("new(1)", to: "v1/web/\(name).js") }
@@ -77,7 +85,8 @@ struct BundleFolderTests {
         let (paths, warnings) = try await release(bench)
         #expect(
             paths == [
-                "alone.data\(ending)", "bad.data\(ending)", "garbage.js", "old.js", "same.js", "same.js\(ending)", "short.js",
+                "alone.data\(ending)", "bad.data\(ending)", "garbage.js", "old.js", "same.js", "same.js\(ending)",
+                "short.js",
             ]
         )
         #expect(

@@ -56,8 +56,14 @@ struct ContentSearchTests {
     @Test(arguments: [
         ("-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2\n\nlQVYBGX\(long)\n", SecretKind.Container.pgp),
         ("-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlQVYBGX\(long)\n", .pgp),
-        ("-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtz\n", .openSSH),
-        ("{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"MKBC\",\"d\":\"870MB6gfuTJ4HtUnUvYMyJpr5eUZNP4Bk43bVdj3eAE\"}", .jwk),
+        (
+            "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtz\n",
+            .openSSH
+        ),
+        (
+            "{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"MKBC\",\"d\":\"870MB6gfuTJ4HtUnUvYMyJpr5eUZNP4Bk43bVdj3eAE\"}",
+            .jwk
+        ),
         ("{ \"d\" : \"870MB6gfuTJ4HtUnUvYMyJpr5eUZNP4Bk43bVdj3eAE\", \"kty\" : \"OKP\" }", .jwk),
         ("k={kty:'oct',k:'AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ'}", .jwk),
         ("PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\nPrivate-Lines: 1\nAAAA\n", .putty),
@@ -88,23 +94,33 @@ struct ContentSearchTests {
         "throw Error('must begin with -----BEGIN PRIVATE KEY----- and end with the same words, as openssl writes them')",
         "-----BEGIN PRIVATE KEY-----\nMIIEvQ...\n-----END PRIVATE KEY-----",
         "-----BEGIN PRIVATE KEY-----\n\(String(repeating: "x", count: 64))\n",
-        pem.replacing("PRIVATE KEY", with: "PUBLIC KEY").replacing(body, with: "MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE="),
+        pem.replacing("PRIVATE KEY", with: "PUBLIC KEY").replacing(
+            body,
+            with: "MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE="
+        ),
         "{\"kty\":\"EC\",\"crv\":\"P-256\",\"x\":\"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4\",\"y\":\"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM\"}",
-        "if (jwk.kty === 'RSA') return { n: jwk.n, d: jwk.d }", "AKIAIOSFODNN7EXAMPLE", "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
-        "pk_live_4eC39HqLyjWDarjtT1zdp7dc", "text_sk_live_4eC39HqLyjWDarjtT1zdp7dc", "secretAccessKey: e.secretAccessKey",
+        "if (jwk.kty === 'RSA') return { n: jwk.n, d: jwk.d }", "AKIAIOSFODNN7EXAMPLE",
+        "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        "pk_live_4eC39HqLyjWDarjtT1zdp7dc", "text_sk_live_4eC39HqLyjWDarjtT1zdp7dc",
+        "secretAccessKey: e.secretAccessKey",
     ])
     func `are no programs, examples or public halves`(text: String) {
         #expect(Self.secret(in: Array(text.utf8)) == nil)
     }
 
-    @Test(arguments: [
-        ([0xFE, 0xED, 0xFE, 0xED, 0, 0, 0, 2], SecretKind.Container.javaKeyStore),
-        // Of SEC 1 and PKCS#8, as openssl writes them, and an encrypted one.
-        ([0x30, 0x25, 0x02, 0x01, 0x01, 0x04, 0x20] + [UInt8](repeating: 7, count: 32), .ec),
-        ([0x30, 0x2E, 2, 1, 0, 0x30, 5, 6, 3, 0x2B, 0x65, 0x70, 4, 0x22, 4, 0x20] + [UInt8](repeating: 7, count: 32), .pkcs8),
-        ([0x30, 0x13, 0x30, 0x0D, 6, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 5, 0x0D, 5, 0, 4, 2, 1, 2], .pkcs8),
-        ([0x30, 0x80, 2, 1, 3, 0x30, 0x80, 6, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 1, 0xA0], .pkcs12),
-    ] as [([UInt8], SecretKind.Container)])
+    @Test(
+        arguments: [
+            ([0xFE, 0xED, 0xFE, 0xED, 0, 0, 0, 2], SecretKind.Container.javaKeyStore),
+            // Of SEC 1 and PKCS#8, as openssl writes them, and an encrypted one.
+            ([0x30, 0x25, 0x02, 0x01, 0x01, 0x04, 0x20] + [UInt8](repeating: 7, count: 32), .ec),
+            (
+                [0x30, 0x2E, 2, 1, 0, 0x30, 5, 6, 3, 0x2B, 0x65, 0x70, 4, 0x22, 4, 0x20]
+                    + [UInt8](repeating: 7, count: 32), .pkcs8
+            ),
+            ([0x30, 0x13, 0x30, 0x0D, 6, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 5, 0x0D, 5, 0, 4, 2, 1, 2], .pkcs8),
+            ([0x30, 0x80, 2, 1, 3, 0x30, 0x80, 6, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 1, 0xA0], .pkcs12),
+        ] as [([UInt8], SecretKind.Container)]
+    )
     func `are files that are a key as a whole`(bytes: [UInt8], container: SecretKind.Container) {
         #expect(Self.secret(in: bytes) == .privateKey(container))
         // A certificate begins with the same tag.
@@ -128,7 +144,8 @@ struct ContentSearchTests {
         #expect(
             await bench.problem("v2")
                 == .several([
-                    .secret(web.appending("app/demo.pem"), .privateKey(.pem)), .secret(web.appending("t.js"), .token(.gitHub)),
+                    .secret(web.appending("app/demo.pem"), .privateKey(.pem)),
+                    .secret(web.appending("t.js"), .token(.gitHub)),
                 ])
         )
     }
@@ -143,7 +160,8 @@ struct HostNameTests {
     }
 
     @Test(arguments: [
-        "location.hostname === 'localhost'", "if(\"localhost\"==window.location.hostname){}", "location.hostname!=='127.0.0.1'",
+        "location.hostname === 'localhost'", "if(\"localhost\"==window.location.hostname){}",
+        "location.hostname!=='127.0.0.1'",
         "const e=location.hostname;return \"localhost\"===e", "['localhost'].includes(location.hostname)",
         "switch (location.hostname) { case 'localhost': x() }", "/localhost/.test(location.hostname)",
         "location.hostname.startsWith('localhost')", "location.hostname.match(/^127(?:\\.[0-9]+){3}$/)",
