@@ -163,16 +163,22 @@ struct DescribedFiles: Sendable {
         for (origin, text) in found.exclusions.written where !found.matched.contains(origin) {
             switch origin {
             case .exclude(let index):
-                let rule = "\(text.hasPrefix("!") ? "takes nothing again" : "leaves nothing out") of \(bundle.folder): \(text)"
+                let rule =
+                    "\(text.hasPrefix("!") ? "takes nothing again" : "leaves nothing out") of \(bundle.folder): \(text)"
                 warnings.append(places.error("\(field).exclude[\(index)]", rule))
             case .include(let index):
-                warnings.append(places.error("\(field).include[\(index)]", "matches no file of \(bundle.folder): \(text)"))
+                warnings.append(
+                    places.error("\(field).include[\(index)]", "matches no file of \(bundle.folder): \(text)")
+                )
             case .standard, .line: break
             }
         }
         for (index, text) in bundle.selection.allowedSecrets.enumerated() where !found.usedAllowances.contains(index) {
             warnings.append(
-                places.error("\(field).allow-secrets[\(index)]", "matches no file with a secret in \(bundle.folder): \(text)")
+                places.error(
+                    "\(field).allow-secrets[\(index)]",
+                    "matches no file with a secret in \(bundle.folder): \(text)"
+                )
             )
         }
         return warnings + found.notes.map { places.error("\(field).\($0.key)", $0.rule(in: bundle.folder)) }

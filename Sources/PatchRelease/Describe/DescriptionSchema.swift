@@ -268,6 +268,40 @@ package enum DescriptionSchema {
                           }
                         }
                       },
+                      "include": {
+                        "description": "Patterns of files that are taken although they are left out by default: .config.json.",
+                        "type": "array",
+                        "maxItems": 1000,
+                        "items": {
+                          "type": "string",
+                          "minLength": 1,
+                          "not": {
+                            "pattern": "\\*\\*|^!"
+                          }
+                        }
+                      },
+                      "links": {
+                        "description": "refuse: a symbolic link is an error; follow: it counts as the file or folder that it leads to, inside the folder.",
+                        "enum": ["refuse", "follow"],
+                        "default": "refuse"
+                      },
+                      "source-maps": {
+                        "description": "Whether source maps of scripts, styles and WebAssembly are published.",
+                        "enum": ["include", "leave-out"],
+                        "default": "include"
+                      },
+                      "allow-secrets": {
+                        "description": "Patterns of files that may hold private keys and tokens, because they are meant for everyone: demo/*.pem.",
+                        "type": "array",
+                        "maxItems": 1000,
+                        "items": {
+                          "type": "string",
+                          "minLength": 1,
+                          "not": {
+                            "pattern": "\\*\\*|^!"
+                          }
+                        }
+                      },
                       "commit": {
                         "description": "The commit that the folder was built from.",
                         "type": "string"
