@@ -48,10 +48,13 @@ package struct Access: Sendable {
             }
     }
 
-    /// - Parameter value: nil drops the field.
+    /// - Parameter value: nil drops the field. A Content-Security-Policy also allows the inline script of the release stamp.
     package mutating func setHeader(_ name: String, to value: String?) {
         securityHeaders.remove(name: name)
-        if let value { securityHeaders.add(name: name, value: value) }
+        guard let value else { return }
+        let isPolicy = name.lowercased() == "content-security-policy"
+        let sent = isPolicy ? ContentPolicy.allowing(StampScript.sha256, in: value) : value
+        securityHeaders.add(name: name, value: sent)
     }
 
     /// Whether pages have a host of their own, whose cookies no other program of this machine receives.

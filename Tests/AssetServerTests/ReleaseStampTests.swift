@@ -433,3 +433,40 @@ struct CookieTests {
         #expect(answer.headers["Set-Cookie"].count == (status == 204 ? 1 : 0) && right.isShown == (status == 204))
     }
 }
+
+@Suite("A policy that the device sends")
+struct ContentPolicyTests {
+    private static let digest = SHA256Digest(of: Array("a".utf8))
+    private static let hash = "'sha256-ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs='"
+
+    @Test(arguments: [
+        ("frame-ancestors 'self'", "frame-ancestors 'self'"), ("", ""), ("img-src 'none'; ", "img-src 'none'; "),
+        ("default-src 'self'", "default-src 'self' HASH"), ("default-src 'none'", "default-src HASH"),
+        ("script-src", "script-src HASH"),
+        (
+            "default-src 'self'; script-src 'self' https://a.example; img-src *",
+            "default-src 'self'; script-src 'self' https://a.example HASH; img-src *"
+        ),
+        ("Script-Src 'None'; default-src 'unsafe-inline'", "Script-Src HASH; default-src 'unsafe-inline'"),
+        ("script-src 'self'; script-src-elem 'self'", "script-src 'self'; script-src-elem 'self' HASH"),
+        ("script-src 'self'; script-src *", "script-src 'self' HASH; script-src *"),
+        ("script-src 'unsafe-inline'", "script-src 'unsafe-inline'"),
+        ("script-src 'unsafe-inline' 'nonce-a'", "script-src 'unsafe-inline' 'nonce-a' HASH"),
+        ("script-src 'unsafe-inline' 'strict-dynamic'", "script-src 'unsafe-inline' 'strict-dynamic' HASH"),
+        ("script-src HASH", "script-src HASH"),
+        ("script-src 'self', default-src 'none'", "script-src 'self' HASH, default-src HASH"),
+        ("script-src-attr 'none'; style-src 'self'", "script-src-attr 'none'; style-src 'self'"),
+    ])
+    func `allows the script of the stamp where it would forbid it`(policy: String, allowed: String) {
+        let given = policy.replacing("HASH", with: Self.hash)
+        let expected = allowed.replacing("HASH", with: Self.hash)
+        #expect(ContentPolicy.allowing(Self.digest, in: given) == expected)
+    }
+
+    @Test func `is changed where a setting names it`() {
+        var access = Access(token: nil, under: .shared)
+        access.setHeader("content-security-policy", to: "script-src 'self'")
+        let sent = access.securityHeaders["Content-Security-Policy"]
+        #expect(sent == ["script-src 'self' 'sha256-\(Base64.text(StampScript.sha256.bytes))'"])
+    }
+}
