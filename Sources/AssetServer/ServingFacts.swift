@@ -38,7 +38,7 @@ struct ServingFacts: Sendable {
         case .answered(let answer): return AssetDecision(.answer(answer))
         case .admitted(let query, let fields):
             var decision = decideAdmitted(request.with(query: query), at: now)
-            decision.fields = fields
+            decision.fields.add(missing: fields)
             decision.showsRight = access.token != nil
             return decision
         }
@@ -74,21 +74,26 @@ struct ServingFacts: Sendable {
         }
         switch found(for: request, in: table) {
         case .file(let file): return AssetDecision(.answer(.file(file)), note: choice.note)
+        case .redirect(let path): return AssetDecision(.answer(redirect(to: path, request)), note: choice.note)
         case .nothing: return AssetDecision(.answer(.notFound), note: choice.note)
-        case .row(let row, let isNamed):
+        case .row(let row, let place):
+            let isNamed = place == .own
             let isPage = request.method == .GET && (page.isPage || row.isPage)
             if let opening = opening(choice, isPage: isPage) { return AssetDecision(opening, note: choice.note) }
-            let type = types.type(of: row.path)
+            let released = table.fields(of: row, except: access.ownNames)
+            let type = types.type(of: row, isDecoded: true, released)
             let mayGetScripts = PagePlan.isHTML(type) && choice.selection.scripts.areInPages
             let asset = AssetAnswer(
                 row,
                 of: table,
                 to: request,
                 types: types,
+                fields: released,
                 // The same URL is a page with scripts for who shows it.
                 mayBeKept: isNamed && !choice.isForeign && !mayGetScripts,
                 isPrevious: choice.isPrevious
             )
+            var file: any ExaminedFile = asset
             if mayGetScripts, page.showsPage(request),
                 let patched = PatchedPage(
                     row,
@@ -99,11 +104,26 @@ struct ServingFacts: Sendable {
                     plain: asset
                 )
             {
-                return AssetDecision(.examine(patched), note: choice.note)
+                file = patched
             }
-            guard let answer = asset.recorded else { return AssetDecision(.examine(asset), note: choice.note) }
-            return AssetDecision(.answer(answer), note: choice.note, edition: edition(choice, isNamed: isNamed))
+            if place == .missing { file = NotFoundPage(page: file) }
+            var decision = AssetDecision(.examine(file), note: choice.note)
+            if let answer = file.recorded {
+                decision = AssetDecision(.answer(answer), note: choice.note, edition: edition(choice, isNamed: isNamed))
+            }
+            decision.fields = released.others
+            return decision
         }
+    }
+
+    /// Not for ever: another version may have a page where this one has a folder.
+    private func redirect(to path: String, _ request: FileRequest) -> FileAnswer {
+        let location = request.query.map { "\(path)?\($0)" } ?? path
+        return .refused(
+            .movedPermanently,
+            message: "Go on to \(location)",
+            headers: ["Location": location, "Cache-Control": "no-cache"]
+        )
     }
 
     /// An answer from one of the app's folders, or one that an open page of the previous release had a part in, is
@@ -164,20 +184,33 @@ struct ServingFacts: Sendable {
 
     private func hasFile(for request: FileRequest, in table: AssetTable?) -> Bool {
         if request.path.segments.first == "local-filesystem" { return true }
-        return table?.asset(at: request.path.text) != nil || file(at: request.path) != nil
+        return table?.file(at: request.path) != nil || file(at: request.path) != nil
     }
 
     private enum Found {
-        /// Whether the manifest names the URL; the index stands for many others.
-        case row(BundleIndex.Row, isNamed: Bool)
+        case row(BundleIndex.Row, Place)
         case file(ServedFile)
+        case redirect(path: String)
         case nothing
     }
 
+    private enum Place {
+        /// Under the URL that the manifest gives it.
+        case own
+        /// Under another URL: the index stands for many.
+        case other
+        /// In place of a page that does not exist.
+        case missing
+    }
+
     private func found(for request: FileRequest, in table: AssetTable) -> Found {
-        if let row = table.asset(at: request.path.text) { return .row(row, isNamed: true) }
+        if let row = table.file(at: request.path) { return .row(row, .own) }
         if let file = file(at: request.path) { return .file(file) }
-        return table.route(request.path.segments).map { .row($0, isNamed: false) } ?? .nothing
+        switch table.route(request) {
+        case .page(let row): return .row(row, .other)
+        case .redirect(let path): return .redirect(path: path)
+        case .notFound(let page): return page.map { .row($0, .missing) } ?? .nothing
+        }
     }
 
     /// A file of the app's own folder, or of the folder of `/local-filesystem/`.

@@ -76,7 +76,11 @@ struct DescribedFiles: Sendable {
         let exclusions = try bundle.exclusions.adding(fileIn: folder, of: files)
         let found = try await BundleContents(path, leavingOut: exclusions, files: files, progress: progress)
         if !found.leftOut.isEmpty { contents.leftOut[patch.patchID] = found.leftOut }
-        let manifest = try manifest(of: found, patch, bundle)
+        let serving = try DescribedServing(of: found, bundle, known: base?.manifests[patch.label], files: files)
+        let manifest = try manifest(of: found, patch, bundle, serving)
+        if bundle.routes == nil, let recognition = serving.recognition {
+            contents.recognitions[patch.patchID] = recognition
+        }
         if bundle.gateways.contains(.meteor) {
             try checkForMeteor(manifest, found, patch)
             contents.warnings += meteorWarnings(of: found, bundle, at: field)
@@ -87,6 +91,9 @@ struct DescribedFiles: Sendable {
             ReleaseDraft.Described(patch, fingerprint: Fingerprint(of: manifest.json.fileBytes), manifest: manifest)
         )
         contents.warnings += warnings(of: found, bundle, at: field)
+        contents.warnings += ServingDoubts(manifest, bundle, before: base?.manifests ?? [:]).found.map {
+            places.error("\(field).\($0.key)", $0.rule)
+        }
     }
 
     /// What Meteor's clients would refuse, or nobody could serve them, is refused here.
@@ -162,13 +169,15 @@ struct DescribedFiles: Sendable {
     private func manifest(
         of found: BundleContents,
         _ patch: DescribedPatch,
-        _ bundle: DescribedBundle
+        _ bundle: DescribedBundle,
+        _ serving: DescribedServing
     ) throws(SigningError) -> AssetManifest {
         let known = base?.manifests[patch.label]
         return try found.manifest(
             app: app,
             label: patch.label,
             bundle: bundle,
+            serving: serving,
             created: known == nil ? created : known?.created
         )
     }

@@ -17,6 +17,8 @@ struct DescribedContents: Sendable {
     var scripts: [DescribedScript] = []
     /// What the exclusions left out, by patch: paths in the bundle's folder.
     var leftOut: [PatchID: [String]] = [:]
+    /// New bundles whose routing was recognised, by patch.
+    var recognitions: [PatchID: BundleRecognition] = [:]
 }
 
 extension DescriptionReading {

@@ -20,7 +20,7 @@ extension DescribedPatch {
     static let common: Set<String> = ["id", "kind", "version", "rules", "requires", "security", "keep"]
     static let ofScript = common.union(["file", "runsIn", "pages"])
     static let ofBundle = common.union([
-        "folder", "index", "routes", "cacheable", "commit", "compatibility", "exclude", "gateways",
+        "folder", "index", "routes", "routing", "headers", "cacheable", "commit", "compatibility", "exclude", "gateways",
     ])
     static let keptVersions = 0...100
 
@@ -128,6 +128,14 @@ extension DescribedBundle {
             guard let route = RoutePattern(text) else { throw Fault(rule: RoutePattern.rule) }
             return route
         }
+        let routing = mistakes.take { () throws(FormatError) in
+            guard fields.has("routing") else { return BundleRouting?.none }
+            guard let routing = BundleRouting(rawValue: try fields.words("routing")) else {
+                throw fields.broken("routing", BundleRouting.rule)
+            }
+            return routing
+        }
+        let headers = DescribedHeaders(fields, mistakes)
         var exclusions = FileExclusions.standard
         _ = Self.each("exclude", of: fields, mistakes) { (text) throws(Fault) in
             do throws(FileExclusions.PatternFault) { exclusions = try exclusions.adding(text) } catch {
@@ -142,11 +150,14 @@ extension DescribedBundle {
                 guard let gateway = Gateway(rawValue: text) else { throw Fault(rule: Gateway.rule) }
                 return gateway
             } ?? []
-        guard let folder, let index, let commit else { return nil }
+        guard let folder, let index, let commit, let routing else { return nil }
         self.init(
             folder: folder,
             index: index,
             routes: routes,
+            routing: routing,
+            headers: headers.rules,
+            codings: headers.codings,
             cacheable: cacheable,
             commit: commit,
             compatibility: compatibility,
