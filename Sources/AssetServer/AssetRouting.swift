@@ -16,7 +16,7 @@ extension AssetTable {
     /// The names of a folder's page.
     private static let folderIndexes = ["index.html", "index.htm"]
 
-    /// The file whose own URL this is. No file has a URL that ends in a slash.
+    /// The file whose own URL this is; no file has a URL that ends in a slash.
     func file(at path: RequestPath) -> BundleIndex.Row? {
         path.hasTrailingSlash && !path.segments.isEmpty ? nil : asset(at: path.text)
     }
@@ -92,7 +92,7 @@ enum PageWish: Equatable, Sendable {
         self = isPage ? .page : .other
     }
 
-    /// Whether no type is preferred: `*/*` first, or no field at all. Images are asked for with `image/…` first.
+    /// Whether no type is preferred, unlike in a request for an image, which names `image/…` first.
     private static func takesAnything(_ accepted: String) -> Bool {
         accepted.isEmpty || accepted.hasPrefix("*/*")
     }

@@ -34,7 +34,7 @@ package struct AssetTable: Sendable {
     /// The file answered for `/` and for client-side routes.
     var indexPage: BundleIndex.Row? { index.index }
 
-    /// Whether the bundle lists its client-side routes. Without a list an app's index answers every unknown page.
+    /// Whether the bundle lists its client-side routes; without a list an app's index answers every unknown page.
     var hasRoutes: Bool { routes != nil }
 
     func route(matching segments: [String]) -> RoutePattern? {

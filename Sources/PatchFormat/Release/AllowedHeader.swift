@@ -58,7 +58,10 @@ package enum AllowedHeader {
         )
         let framing = Refusal(rule: "is decided by the server for each answer", hint: "remove it")
         var refused: [String: Refusal] = [
-            "set-cookie": Refusal(rule: "would set the same cookie on every device", hint: "set it in a script of the app"),
+            "set-cookie": Refusal(
+                rule: "would set the same cookie on every device",
+                hint: "set it in a script of the app"
+            ),
             "strict-transport-security": Refusal(rule: "has no effect on http://NAME.localhost", hint: "remove it"),
             "location": Refusal(rule: "would redirect a file", hint: "use a page with a refresh, or `routing: site`"),
             "refresh": Refusal(rule: "would redirect a file", hint: "write it into the page as a meta element"),
@@ -88,7 +91,8 @@ package enum AllowedHeader {
             throw refused[lower]
                 ?? Refusal(
                     rule: "is not a header that a release may set",
-                    hint: "the device's owner can: `patchsync serve --header`; a release sets \(names.joined(separator: ", "))"
+                    hint:
+                        "the device's owner can: `patchsync serve --header`; a release sets \(names.joined(separator: ", "))"
                 )
         }
         let isText = value.utf8.allSatisfy { (0x20...0x7E).contains($0) || $0 == 0x09 }
@@ -109,7 +113,10 @@ package enum AllowedHeader {
             }
         case .mediaType:
             guard isMediaType(value) else {
-                throw Refusal(rule: "must be a media type", hint: "write type/subtype, such as text/html; charset=utf-8")
+                throw Refusal(
+                    rule: "must be a media type",
+                    hint: "write type/subtype, such as text/html; charset=utf-8"
+                )
             }
         case .cacheControl:
             guard CacheRule(value) != nil else {

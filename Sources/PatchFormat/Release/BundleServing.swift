@@ -63,7 +63,9 @@ package struct FilePattern: Hashable, Sendable {
         for name in path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
             var next: Set<Int> = []
             for place in places where place < segments.count {
-                if isAny(place) { next.insert(place) } else if Self.matches(segments[place][...], Array(name)[...]) {
+                if isAny(place) {
+                    next.insert(place)
+                } else if Self.matches(segments[place][...], Array(name)[...]) {
                     next.insert(place + 1)
                 }
             }

@@ -79,7 +79,9 @@ extension FileOperations {
     ///
     /// `main.js.gz` is a script. `table.json.gz` may be decompressed by the app itself, and `sources.tar.gz` is an archive: only
     /// `headers` can make them compressed content.
-    func coding(of path: AssetPath, at file: FilePath, beside paths: Set<AssetPath>) throws(SigningError) -> AssetCoding? {
+    func coding(of path: AssetPath, at file: FilePath, beside paths: Set<AssetPath>) throws(SigningError)
+        -> AssetCoding?
+    {
         let inner = AssetCoding.innerName(of: path.text)
         guard inner != path.text, (try? AssetPath(inner)).map({ !paths.contains($0) }) ?? false else { return nil }
         let ending = inner.lowercased().split(separator: ".").last.map(String.init) ?? ""
@@ -97,11 +99,13 @@ extension FileOperations {
         return path.text.hasSuffix(".unityweb") && mark.contains("UnityWeb Compressed Content (brotli)") ? .brotli : nil
     }
 
-    /// Whether a script or style sheet names its source map in a comment. Firefox warns of a file with both.
+    /// Whether a script or style sheet names its source map in a comment; Firefox warns of a file with a header besides.
     func namesSourceMap(_ file: FilePath) throws(SigningError) -> Bool {
         let bytes = try onDisk { () throws(FileError) in try read(file, limit: Limits.object) }
-        let marks = ["//# sourceMappingURL=", "//@ sourceMappingURL=", "/*# sourceMappingURL=", "/*@ sourceMappingURL="]
-            .map { Array($0.utf8) }
+        let marks = [
+            "//# sourceMappingURL=", "//@ sourceMappingURL=", "/*# sourceMappingURL=", "/*@ sourceMappingURL=",
+        ]
+        .map { Array($0.utf8) }
         let lines = bytes.split(maxSplits: .max, omittingEmptySubsequences: true) { $0 == 0x0A || $0 == 0x0D }
         // Other comments may follow it. A minified file is one line, with the comment at its end.
         return lines.suffix(5).contains { line in

@@ -30,7 +30,8 @@ package struct DescribedServing: Equatable, Sendable {
         var named: Set<AssetPath> = []
         for (path, file, _) in contents.files {
             codings[path] = try disk.coding(of: path, at: file, beside: paths)
-            guard [.js, .css].contains(AssetType(path: path)), let map = try? AssetPath("\(path).map"), paths.contains(map)
+            guard [.js, .css].contains(AssetType(path: path)), let map = try? AssetPath("\(path).map"),
+                paths.contains(map)
             else { continue }
             if try disk.namesSourceMap(file) { named.insert(path) }
         }

@@ -20,7 +20,8 @@ extension DescribedPatch {
     static let common: Set<String> = ["id", "kind", "version", "rules", "requires", "security", "keep"]
     static let ofScript = common.union(["file", "runsIn", "pages"])
     static let ofBundle = common.union([
-        "folder", "index", "routes", "routing", "headers", "cacheable", "commit", "compatibility", "exclude", "gateways",
+        "folder", "index", "routes", "routing", "headers", "cacheable", "commit", "compatibility", "exclude",
+        "gateways",
     ])
     static let keptVersions = 0...100
 

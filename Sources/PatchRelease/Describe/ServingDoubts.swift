@@ -6,10 +6,15 @@ struct ServingDoubts {
 
     /// - Parameter before: the manifests of the release before this one.
     init(_ manifest: AssetManifest, _ bundle: DescribedBundle, before: [Label: AssetManifest]) {
-        for pattern in Set(bundle.headers.map(\.pattern) + bundle.codings.map(\.pattern)).sorted(by: { $0.text < $1.text })
+        for pattern in Set(bundle.headers.map(\.pattern) + bundle.codings.map(\.pattern)).sorted(by: {
+            $0.text < $1.text
+        })
         where !manifest.assets.contains(where: { pattern.matches($0.path.text) }) {
             found.append(
-                ("headers.\(pattern.text)", "matches no file of \(bundle.folder); **/\(pattern.text) is in every folder")
+                (
+                    "headers.\(pattern.text)",
+                    "matches no file of \(bundle.folder); **/\(pattern.text) is in every folder"
+                )
             )
         }
         for rule in bundle.headers {
