@@ -121,7 +121,7 @@ struct DescriptionSchemaTests {
             let source = world.path("source")
             try await copy(world.shop.source(1), to: source)
             let right = try await world.sign("release", "--check", source.string, "--keys", world.shop.keys.string)
-            #expect(right.code == 0 && right.output == "no mistakes\n", "\(right)")
+            #expect(right.code == 0 && right.output.hasSuffix("\nno mistakes\n"), "\(right)")
             try write(
                 """
                 app: \(Workshop.app)
@@ -186,7 +186,7 @@ struct DescriptionSchemaTests {
             let first = try await world.release(source, to: "first")
             #expect(first.code == 4 && first.errors.contains("fix 2 requires a version of web"), "\(first)")
             let previous = ["--previous", world.shop.release(1).string]
-            #expect(try await run(.patchsign, check + previous).done().output == "no mistakes\n")
+            #expect(try await run(.patchsign, check + previous).done().output.hasSuffix("no mistakes\n"))
             try await world.release(source, to: "two", previous: world.shop.release(1)).done()
 
             let renewed = try await world.release(source, to: "three", previous: world.path("two")).done()

@@ -103,6 +103,7 @@ package struct DescribedBundle: Equatable, Sendable {
     package let exclusions: FileExclusions
     /// Whose clients it is served to as well.
     package var gateways: [Gateway] = []
+    package var selection = BundleSelection()
 }
 
 /// A `Content-Encoding` of a description's `headers`.
