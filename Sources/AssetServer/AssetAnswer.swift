@@ -17,10 +17,12 @@ struct AssetAnswer: ExaminedFile {
     private let row: BundleIndex.Row
     private let table: AssetTable
     private let contentType: String
-    private let cacheControl: String
+    let cacheControl: String
     private let headers: HTTPHeaders
     /// Whether it is of the selection before, which no sync brings back.
     private let isPrevious: Bool
+    /// 404 for the page of unknown paths.
+    let status: HTTPResponseStatus
     /// The form of the file that the request wants most: beside the plain one, or the only one.
     private let coded: (coding: ContentCoding, row: BundleIndex.Row)?
 
@@ -32,11 +34,14 @@ struct AssetAnswer: ExaminedFile {
         types: ContentTypeRules,
         fields: ReleaseFields,
         mayBeKept: Bool,
-        isPrevious: Bool
+        isPrevious: Bool,
+        release: ReleaseStamp?,
+        status: HTTPResponseStatus = .ok
     ) {
         self.row = row
         self.table = table
         self.isPrevious = isPrevious
+        self.status = status
         let forms = table.precompressed(row)
         let accepted = forms.isEmpty ? [] : ContentCoding.accepted(in: request.headers)
         coded = accepted.lazy.compactMap { coding in forms[coding].map { (coding, $0) } }.first
@@ -48,6 +53,7 @@ struct AssetAnswer: ExaminedFile {
             headers.add(name: "SourceMap", value: map)
             headers.add(name: "X-SourceMap", value: map)
         }
+        if let release { headers.add(name: ReleaseStamp.field, value: release.text) }
         if !forms.isEmpty { headers.add(name: "Vary", value: "Accept-Encoding") }
         self.headers = headers
     }
@@ -88,7 +94,7 @@ struct AssetAnswer: ExaminedFile {
             // The same bytes without the coding are another representation.
             if sent == row { tag += "-\(coded.coding.rawValue)" }
         }
-        return .file(
+        let answer = FileAnswer.file(
             ServedFile(
                 path: file.path,
                 root: file.root,
@@ -100,6 +106,7 @@ struct AssetAnswer: ExaminedFile {
                 identity: file.identity
             )
         )
+        return status == .ok ? answer : answer.asPage(of: status)
     }
 }
 

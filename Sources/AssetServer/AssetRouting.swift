@@ -106,11 +106,3 @@ enum PageWish: Equatable, Sendable {
             ].contains(type)
     }
 }
-
-/// The page for an unknown path, answered with status 404.
-struct NotFoundPage: ExaminedFile {
-    let page: any ExaminedFile
-
-    var recorded: FileAnswer? { page.recorded?.asPage(of: .notFound) }
-    func examined() async -> FileAnswer { await page.examined().asPage(of: .notFound) }
-}

@@ -1,11 +1,9 @@
 /// `/__patchline/launch.js`: `window.patchline`, which depends on nothing.
 ///
-/// It holds the token of the launch that served it, so that a page speaks for that launch and no other (X8). A hidden
-/// page has no stream of events, for browsers open only six connections to one server; it is told the rest when it shows
-/// again.
+/// Its text is constant. The release stamp of the document says which version the page speaks for. A hidden page has no
+/// stream of events, because browsers open only six connections to one server; it receives the rest when it shows again.
 enum PageScript {
-    static func text(token: String?) -> String {
-        """
+    static let text = """
         (() => {
           const call = async (path, method, headers) => {
             const answer = await fetch("/__patchline/" + path, { method, headers, cache: "no-store" });
@@ -60,15 +58,15 @@ enum PageScript {
           document.addEventListener("visibilitychange", () => {
             if (document.hidden) { source?.close(); source = null; } else open();
           });
-          const launch = \(token.map { "\"\($0)\"" } ?? "null");
+          const page = window[Symbol.for("patchline.page")]?.patchline ?? null;
           // The first error of a page on trial explains a rollback; nothing is decided by it.
-          let isTold = launch === null;
+          let isTold = page === null;
           const tellError = (message, source, line, column) => {
             if (isTold) return;
             isTold = true;
             const count = (value) => value > 0 ? Math.min(value | 0, 2147483647) : 0;
             const body = JSON.stringify({
-              launch, message: message.slice(0, 300), source: source.split(/[?#]/)[0].replace(location.origin, "").slice(0, 200),
+              page, message: message.slice(0, 300), source: source.split(/[?#]/)[0].replace(location.origin, "").slice(0, 200),
               line: count(line), column: count(column),
             });
             fetch("/__patchline/page-error", { method: "POST", keepalive: true, body }).catch(() => {});
@@ -90,7 +88,7 @@ enum PageScript {
             tellError(words(reason), url ?? "", +line, +column);
           });
           const patchline = window.patchline = {
-            launch: \(token.map { "\"\($0)\"" } ?? "null"),
+            launch: page,
             // What script patches may replace methods of: an object, or a class; returns it.
             expose: languageOf()?.expose ?? ((name, target) => {
               exposed.push([name, target]);
@@ -100,8 +98,7 @@ enum PageScript {
             async startupDidComplete() {
               const failed = languageOf()?.failed() ?? [];
               if (failed.length > 0) throw new Error("a script patch failed in this page: " + failed.join(", "));
-              if (this.launch === null) return "alreadyConfirmed";
-              return (await call("confirm?launch=" + this.launch, "POST")).result;
+              return (await call("confirm" + (page === null ? "" : "?page=" + page), "POST")).result;
             },
             confirm() { return this.startupDidComplete(); },
             // { app, channel, running, onTrial, current, pending, starts, sync, lastSync }
@@ -116,7 +113,7 @@ enum PageScript {
               for (const { patchId, version, url, runsIn, pages } of await patchline.scripts()) {
                 if (languageOf()?.has(patchId) || !isHere(pages)) continue;
                 if (runsIn !== undefined && languageOf() === undefined) {
-                  await load("/__patchline/language.js", "the language", patchline.launch === null ? {} : { launch: patchline.launch });
+                  await load("/__patchline/language.js", "the language", {});
                   patchline.expose = languageOf().expose;
                   for (const [name, target] of exposed) patchline.expose(name, target);
                 }
@@ -153,5 +150,4 @@ enum PageScript {
         })();
 
         """
-    }
 }

@@ -23,9 +23,10 @@ struct ReleaseFields: Equatable, Sendable {
         }
     }
 
-    /// The policy, and whom the device lets frame its pages where the policy does not say so.
+    /// The policy with the inline script of the release stamp, and the device's own rule for frames unless it has one.
     private static func withAncestors(_ policy: String) -> String {
         let directives = policy.split(separator: ";").compactMap { $0.split(separator: " ").first?.lowercased() }
-        return directives.contains("frame-ancestors") ? policy : "\(policy); frame-ancestors 'self'"
+        let framed = directives.contains("frame-ancestors") ? policy : "\(policy); frame-ancestors 'self'"
+        return ContentPolicy.allowing(StampScript.sha256, in: framed)
     }
 }

@@ -41,7 +41,30 @@ struct ServingFacts: Sendable {
             decision.fields.add(missing: fields)
             decision.showsRight = access.token != nil
             return decision
+        case .entering: return AssetDecision(.entering)
+        case .fileOnly(let query, let otherwise):
+            return fileOnly(request.with(query: query), at: now) ?? AssetDecision(.answer(otherwise))
         }
+    }
+
+    /// A file of the bundle under its own name; nil for everything else.
+    private func fileOnly(_ request: FileRequest, at now: Duration) -> AssetDecision? {
+        let choice = served.choose(PageRequest(request), at: now)
+        guard let table = choice.selection.table, let row = table.file(at: request.path) else { return nil }
+        let released = table.fields(of: row, except: access.ownNames)
+        let asset = AssetAnswer(
+            row,
+            of: table,
+            to: request,
+            types: types,
+            fields: released,
+            mayBeKept: false,
+            isPrevious: choice.isPrevious,
+            release: choice.selection.stamp
+        )
+        var decision = AssetDecision(asset.recorded.map { .answer($0) } ?? .examine(asset), note: choice.note)
+        decision.fields = released.others
+        return decision
     }
 
     // MARK: What is let in
@@ -54,8 +77,7 @@ struct ServingFacts: Sendable {
             return AssetDecision(.delegate(uploads, shown), note: choice.note)
         }
         if request.path.segments.first == PageAPI.prefix {
-            let action = opening(choice, isPage: PageAPI.isScript(request)) ?? call(request, choice.selection)
-            return AssetDecision(action, note: choice.note)
+            return AssetDecision(call(request, choice.selection), note: choice.note)
         }
         if let delegate, delegate.takes(request), !hasFile(for: request, in: choice.selection.table) {
             let shown = Admission.withoutToken(request, port: session.port)
@@ -72,44 +94,45 @@ struct ServingFacts: Sendable {
         guard let table = choice.selection.table else {
             return AssetDecision(.answer(nothingYet(page)), note: choice.note)
         }
+        let showing = showing(request, choice)
         switch found(for: request, in: table) {
         case .file(let file): return AssetDecision(.answer(.file(file)), note: choice.note)
         case .redirect(let path): return AssetDecision(.answer(redirect(to: path, request)), note: choice.note)
-        case .nothing: return AssetDecision(.answer(.notFound), note: choice.note)
+        case .nothing: return AssetDecision(.answer(.notFound), note: choice.note, showing: showing)
         case .row(let row, let place):
             let isNamed = place == .own
-            let isPage = request.method == .GET && (page.isPage || row.isPage)
-            if let opening = opening(choice, isPage: isPage) { return AssetDecision(opening, note: choice.note) }
             let released = table.fields(of: row, except: access.ownNames)
             let type = types.type(of: row, isDecoded: true, released)
-            let mayGetScripts = PagePlan.isHTML(type) && choice.selection.scripts.areInPages
+            let isHTML = PagePlan.isHTML(type)
             let asset = AssetAnswer(
                 row,
                 of: table,
                 to: request,
                 types: types,
                 fields: released,
-                // The same URL is a page with scripts for who shows it.
-                mayBeKept: isNamed && !choice.isForeign && !mayGetScripts,
-                isPrevious: choice.isPrevious
+                // The bytes of a page change with its stamp and its scripts.
+                mayBeKept: isNamed && !choice.isForeign && !isHTML,
+                isPrevious: choice.isPrevious,
+                release: choice.selection.stamp,
+                status: place == .missing ? .notFound : .ok
             )
-            var file: any ExaminedFile = asset
-            if mayGetScripts, page.showsPage(request),
+            var decision: AssetDecision
+            if isHTML, row.coding == nil {
                 let patched = PatchedPage(
                     row,
                     of: table,
                     choice.selection,
                     to: request,
+                    from: page,
                     contentType: type,
                     plain: asset
                 )
-            {
-                file = patched
-            }
-            if place == .missing { file = NotFoundPage(page: file) }
-            var decision = AssetDecision(.examine(file), note: choice.note)
-            if let answer = file.recorded {
-                decision = AssetDecision(.answer(answer), note: choice.note, edition: edition(choice, isNamed: isNamed))
+                decision = AssetDecision(.page(patched), note: choice.note, showing: showing)
+            } else if let answer = asset.recorded {
+                let edition = showing == nil ? edition(choice, isNamed: isNamed) : nil
+                decision = AssetDecision(.answer(answer), note: choice.note, showing: showing, edition: edition)
+            } else {
+                decision = AssetDecision(.examine(asset), note: choice.note, showing: showing)
             }
             decision.fields = released.others
             return decision
@@ -133,20 +156,21 @@ struct ServingFacts: Sendable {
         return isOfBundle && choice.note == nil ? edition : nil
     }
 
-    /// Nil when no launch waits for a page of this kind.
-    private func opening(_ choice: ServedSelections.Route, isPage: Bool) -> AssetDecision.Action? {
+    /// Nil for a request that shows no document of the current selection.
+    private func showing(_ request: FileRequest, _ choice: ServedSelections.Route) -> AssetDecision.Showing? {
         let selection = choice.selection
-        guard isPage, !choice.isPrevious, selection.awaitsPage, let launch = selection.launch, let host else {
-            return nil
+        guard !choice.isPrevious, request.showsDocument, let stamp = selection.stamp else { return nil }
+        guard selection.awaitsPage, let launch = selection.launch, let host else {
+            return AssetDecision.Showing(stamp: stamp, waiting: nil)
         }
-        return .opening(launch: launch, host)
+        return AssetDecision.Showing(stamp: stamp, waiting: AssetDecision.Showing.Waiting(launch: launch, host: host))
     }
 
     /// The calls below `/__patchline/`.
     private func call(_ request: FileRequest, _ selection: ServedSelection) -> AssetDecision.Action {
         switch PageAPI.Reading(request) {
         case .refused(let answer): return .answer(answer)
-        case .call(.script): return .answer(PageAPI.script(token: selection.launch))
+        case .call(.script): return .answer(PageAPI.script)
         case .call(.pageScript): return .answer(PageAPI.pageScript)
         case .call(.page):
             guard let pages = delegate as? any PageDelegate else { return .answer(.notFound) }
@@ -166,7 +190,11 @@ struct ServingFacts: Sendable {
             )
             return answer.recorded.map { .answer($0) } ?? .examine(answer)
         case .call(.events):
-            return .events(after: request.headers.first(name: "Last-Event-ID") ?? PageAPI.after(in: request.query))
+            return .events(
+                after: request.headers.first(name: "Last-Event-ID") ?? PageAPI.after(in: request.query),
+                isPoll: PageAPI.isPoll(request.query)
+            )
+        case .call(.enter): return .answer(Entrance.granted(nil))
         case .call(let call):
             guard let host else {
                 return .answer(.stillStarting)

@@ -70,6 +70,8 @@ struct AssetRoutingTests {
     private func said(_ answer: FileAnswer) -> String {
         switch answer {
         case .file(let file): "\(file.status.code) \(file.path.string.dropFirst(SampleBundle.folder.string.count + 1))"
+        // A document that a browser shows has a stamp.
+        case .bytes(let page): "\(page.status.code) \(String(decoding: page.bytes, as: UTF8.self).withoutStamp)"
         case .refused(let status, _, let headers):
             "\(status.code)" + (headers.first(name: "Location").map { " \($0)" } ?? "")
         default: "\(answer)"

@@ -94,7 +94,7 @@ struct SampleHost: PageHost {
         }
     }
 
-    func pageRequested(_ launch: String) {}
+    func pageShown(_ launch: String) {}
 
     func scriptFailed(_ failure: ScriptFailure, _ sha256: SHA256Digest) -> ScriptFailureOutcome {
         failure.launch == running ? .rolledBack : .unknown
@@ -276,11 +276,11 @@ struct AssetServerTests {
         return server
     }
 
-    @Test(arguments: [("abc", "launch: \"abc\","), (nil, "launch: null,")] as [(String?, String)])
-    func `gives a page the token of the launch that serves it`(token: String?, line: String) async throws {
-        let script = try #require(try await page(token).get("/__patchline/launch.js").bytes)
-        #expect(String(decoding: script.bytes, as: UTF8.self).contains(line))
-        #expect(script.contentType == "text/javascript" && script.cacheControl == "no-store")
+    @Test func `gives every page the same script, which a browser asks for again each time`() async throws {
+        let script = try #require(try await page("abc").get("/__patchline/launch.js").bytes)
+        #expect(String(decoding: script.bytes, as: UTF8.self) == PageScript.text)
+        #expect(script.contentType == "text/javascript" && script.cacheControl == "no-cache")
+        #expect(script.entityTag == SHA256Digest(of: script.bytes).hex)
     }
 
     @Test(
@@ -291,11 +291,11 @@ struct AssetServerTests {
             ("/__patchline/confirm?launch=late", 409, "{\"error\":\"this page belongs to another launch\"}"),
             ("/__patchline/confirm?launch=", 409, "{\"error\":\"this page belongs to another launch\"}"),
             ("/__patchline/confirm?launch=broken", 500, "{\"error\":\"the device could not write its state\"}"),
-            ("/__patchline/confirm", 400, "{\"error\":\"confirm needs ?launch=TOKEN\"}"),
+            ("/__patchline/confirm?page=x", 400, "{\"error\":\"request: page must be 32 lowercase hex digits\"}"),
             ("/__patchline/check?now=1", 400, "{\"error\":\"check takes no parameter 'now'\"}"),
         ] as [(String, UInt, String)]
     )
-    func `takes the readiness of the launch that it names, and of no other`(
+    func `takes the readiness of the launch that it names, as pages of the engine before do, and of no other`(
         target: String,
         status: UInt,
         body: String
