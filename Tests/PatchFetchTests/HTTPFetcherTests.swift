@@ -192,11 +192,17 @@ struct HTTPFetcherTests {
         )
     }
 
+    private static func noise(_ count: Int) -> [UInt8] {
+        (0..<UInt64(count)).map { number in
+            var bits = number &* 0x9E37_79B9_7F4A_7C15
+            bits ^= bits >> 31
+            return UInt8(truncatingIfNeeded: (bits &* 0xBF58_476D_1CE4_E5B9) >> 56)
+        }
+    }
+
     @Test func `takes a file that is a compressed one for itself, as its digest says`() async throws {
         for count in [10, 100_000] {
-            let file = try CompressionFormat.gzip.compressed(
-                (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 16) }
-            )
+            let file = try CompressionFormat.gzip.compressed(Self.noise(count))
             let expected = ExpectedFile(Fingerprint(of: file))
             var request = FetchRequest("objects/x", limit: file.count, deadline: .seconds(600), expected: expected)
             request.isPlain = true
