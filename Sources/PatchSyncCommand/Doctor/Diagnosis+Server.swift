@@ -136,7 +136,7 @@ extension FetchError {
         case .webPage, .intercepted: .webPage
         case .answer: .noHTTP
         case .tls(let fault): fault.code
-        case .tooLarge, .wrongRange, .encoded, .badForm, .contradictingTag: .altered
+        case .tooLarge, .encoded, .badForm: .altered
         case .status, .notTaken, .newerList, .cancelled: .serverFailed
         }
     }
