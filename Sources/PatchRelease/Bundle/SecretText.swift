@@ -46,7 +46,7 @@ enum SecretText {
             Mark(text: "MC4CAQAwBQYDK2V", pair: 12) { text, place in
                 text.count(of: .base64, from: place) >= 62 ? .privateKey(.pkcs8) : nil
             },
-            Mark(text: "IBAAK", pair: 2) { text, place in
+            Mark(text: "IBAAK", pair: 3) { text, place in
                 text.holds("MII", at: place - 6) && text.count(of: .base64, from: place) >= 200
                     ? .privateKey(.pkcs1) : nil
             },
