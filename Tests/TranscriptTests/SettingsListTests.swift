@@ -1,6 +1,7 @@
 import ArgumentParser
 import PatchDaemon
 import PatchSync
+import SystemPackage
 import Testing
 
 @testable import PatchSyncCommand
@@ -53,7 +54,9 @@ struct SettingsListTests {
     }
 
     @Test func `keep the option before --host`() throws {
-        for (words, host) in [(["--no-own-host"], "127.0.0.1"), (["--own-host"], "own"), (["--host", "localhost"], "localhost")] {
+        for (words, host) in [
+            (["--no-own-host"], "127.0.0.1"), (["--own-host"], "own"), (["--host", "localhost"], "localhost"),
+        ] {
             var given = GivenOptions()
             try FactOptions.parse(words).add(to: &given)
             #expect(try given.settings().facts.host?.rawValue == host)
@@ -62,7 +65,8 @@ struct SettingsListTests {
     }
 
     @Test(arguments: [
-        (["--startup-timeout", "1500"], Duration.milliseconds(1_500)), (["--startup-timeout", "1500ms"], .milliseconds(1_500)),
+        (["--startup-timeout", "1500"], Duration.milliseconds(1_500)),
+        (["--startup-timeout", "1500ms"], .milliseconds(1_500)),
         (["--startup-timeout", "2s"], .seconds(2)), ([], .seconds(20)),
     ])
     func `take a length of time with its unit, and as before without one`(words: [String], timeout: Duration) throws {
