@@ -150,7 +150,8 @@ struct MeteorFollowTests {
                         _ = try await page.switchOver()
                         // Its time begins with its first page.
                         _ = try await page.open()
-                        _ = try await program.line(with: #""event":"rolledBack""#, from: before)
+                        let line = try await program.line(with: #""event":"rolledBack""#, from: before)
+                        #expect(line.contains(#""reason":"timer""#), "\(line)")
                     }
                     #expect(try await page.open().contains("<title>release 0</title>"))
                     _ = try await page.ask("__patchline/check", "-X", "POST")

@@ -216,8 +216,12 @@ private struct MeteorLines: Sendable {
                 [("version", .text(version)), ("onTrial", .bool(onTrial))]
             )
         case .confirmed(let version): say("confirmed", "confirmed: \(version)", [("version", .text(version))])
-        case .rolledBack(let good, let bad):
-            say("rolledBack", "rolled back to \(good) from \(bad)", [("to", .text(good)), ("from", .text(bad))])
+        case .rolledBack(let good, let bad, let setback):
+            say(
+                "rolledBack",
+                "rolled back to \(good) from \(bad): \(setback)",
+                [("to", .text(good)), ("from", .text(bad))] + setback.members
+            )
         case .ready(let version, let files):
             say(
                 "ready",
