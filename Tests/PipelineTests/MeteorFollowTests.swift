@@ -151,7 +151,7 @@ struct MeteorFollowTests {
                         // Its time begins with its first page.
                         _ = try await page.open()
                         let line = try await program.line(with: #""event":"rolledBack""#, from: before)
-                        #expect(line.contains(#""reason":"timer""#), "\(line)")
+                        #expect(line.contains(#""reason":"startupTimer""#), "\(line)")
                     }
                     #expect(try await page.open().contains("<title>release 0</title>"))
                     _ = try await page.ask("__patchline/check", "-X", "POST")
