@@ -256,7 +256,8 @@ extension Device {
         retryFailed: Bool = false,
         network: NetworkUse? = nil
     ) async throws(SyncError) -> SyncForecast {
-        try await withEngine(deadlines, retryFailed, network) { engine throws(SyncError) in try await engine.forecast() }
+        try await withEngine(deadlines, retryFailed, network) { engine throws(SyncError) in try await engine.forecast()
+        }
     }
 
     /// Runs `body` with an engine for the servers of the present configuration, while no other sync of the store runs.
