@@ -3,6 +3,7 @@ import CommandSupport
 import DeviceOutput
 import GatewayClients
 import Gateways
+import PatchChoice
 import PatchFormat
 import PatchStore
 import Patchline
