@@ -66,6 +66,7 @@ let package = Package(
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "CLZMA", pkgConfig: "liblzma", providers: [.apt(["liblzma-dev"])]),
+        .systemLibrary(name: "CBrotli", pkgConfig: "libbrotlidec", providers: [.apt(["libbrotli-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(
             name: "CJavaScriptCore",
@@ -104,7 +105,7 @@ let package = Package(
         .target(
             name: "PatchRelease",
             dependencies: [
-                "ChildProcess", "PatchLanguage", "Gateways", "PatchCompression", "PatchDelta", "PatchFormat",
+                "CBrotli", "CLinux", "ChildProcess", "PatchLanguage", "Gateways", "PatchCompression", "PatchDelta", "PatchFormat",
                 "PatchTrust", "PatchStore",
                 "ReleaseFolder",
                 "YAMLReading", systemPackage,

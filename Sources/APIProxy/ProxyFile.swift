@@ -22,7 +22,11 @@ package struct ProxyFile: Sendable {
     package let timeoutSeconds: Int?
 
     package init(_ bytes: [UInt8], named document: String) throws(FormatError) {
-        let fields = try Fields(try JSON.document(bytes, named: document, limit: Self.limit), of: document)
+        let text: [UInt8]
+        do throws(FileText.Problem) { text = try FileText.utf8(bytes) } catch {
+            throw FormatError(document, field: "", rule: error.rawValue)
+        }
+        let fields = try Fields(try JSON.document(text, named: document, limit: Self.limit), of: document)
         try fields.constant("format", Self.format)
         try fields.allow(["format", "timeoutSeconds", "ca", "rules"])
         authorities = try fields.optionalString("ca")

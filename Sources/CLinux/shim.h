@@ -32,6 +32,14 @@ extern int syncfs(int descriptor);
 extern int pipe2(int ends[2], int flags);
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 
+// The first place from `from` on and before `end` where two bytes stand of which `pairs` (65,536 flags) has one; `end` where none do.
+// In C, because a debug build of Swift looks at 10 MB a second, and a bundle has hundreds. `bytes` has `end` + 1 bytes at least.
+static inline size_t patchline_next_pair(const uint8_t *bytes, size_t from, size_t end, const uint8_t *pairs) {
+    for (size_t place = from; place < end; place++)
+        if (pairs[(size_t)bytes[place] | (size_t)bytes[place + 1] << 8]) return place;
+    return end;
+}
+
 // A socket on which the kernel tells of links, addresses and routes that come and go (rtnetlink(7)); -1 with errno where it cannot.
 static inline int patchline_open_network_changes(void) {
     int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);

@@ -14,8 +14,9 @@ extension Fleet {
     ///   - {share: 30%, appVersion: 1.9, consent: ask, platform: {name: ios, compatibility: 5e5e}}
     /// ```
     package init(_ bytes: [UInt8], named file: String) throws(FleetError) {
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw FleetError(file: file, line: nil, key: "", rule: "is not UTF-8")
+        let text: String
+        do throws(FileText.Problem) { text = try FileText.decode(bytes) } catch {
+            throw FleetError(file: file, line: nil, key: "", rule: error.rawValue)
         }
         let tree: YAMLTree
         do throws(YAMLFault) { tree = try YAMLTree(text) } catch { throw FleetError(error, in: file) }

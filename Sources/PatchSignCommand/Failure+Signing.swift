@@ -15,6 +15,8 @@ extension Failure {
         case .release(let path, .missing("release.json")): self = .noRelease(at: path, exitCode: .refused)
         case .release(let path, .file(.notDirectory(_, let file))) where file == path.at("release.json"):
             self = .noRelease(at: path, exitCode: .disk)
+        case .described(let place, let problem) where problem.groups.count > 1:
+            self = .several(problem, at: place)
         default: self.init(error.description, hint: Self.hint(error), exitCode: Self.exitCode(error))
         }
     }
@@ -138,21 +140,6 @@ extension Failure {
         case (.lose(let version), .loader): PackageChange.withdrawn(version, on: .loader)
         case (.lose(let version), .platform): "its clients delete version \(version), and get nothing"
         case (.nothing, _): "its clients get nothing"
-        }
-    }
-
-    private static func hint(_ problem: BundleProblem) -> String? {
-        switch problem {
-        case .symbolicLink: "copy the file to its place"
-        case .releaseInside, .privateKey:
-            "move it elsewhere, or leave it out by `exclude:` in release.yaml or a .patchlineignore"
-        case .gateway(.meteor, _):
-            "`folder` is what Meteor builds into the native app: .meteor/local/cordova-build/www/application"
-        case .noHost: "the host's program writes it as PatchHost.interface"
-        case .gateway(.loader, _), .gateway(.platform, _), .missing, .special, .notAFolder, .notAFile, .badName,
-            .notUTF8, .reserved, .empty, .tooManyFiles, .noIndex,
-            .manifest, .scriptNotUTF8, .noProgram, .exclusions, .changed:
-            nil
         }
     }
 

@@ -95,7 +95,7 @@ struct FileExclusionTests {
         if path == "v1/a.js" { try bench.files.remove(bench.folder.appending("v1/a.js")) }
         try bench.write(Self.key, to: path)
         let file = bench.folder.appending(FilePath(path).components)
-        #expect(await bench.problem("v1") == .privateKey(file))
+        #expect(await bench.problem("v1") == .secret(file, .privateKey(.pem)))
         #expect(try bench.files.list(bench.folder) == ["Keys", "v1"])
     }
 

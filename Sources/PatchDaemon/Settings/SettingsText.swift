@@ -13,8 +13,9 @@ struct SettingsText {
     let tree: YAMLTree
 
     static func tree(_ bytes: [UInt8], _ name: String) throws(DaemonSettingsFault) -> YAMLTree {
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw DaemonSettingsFault(file: name, line: nil, rule: "is not UTF-8")
+        let text: String
+        do throws(FileText.Problem) { text = try FileText.decode(bytes) } catch {
+            throw DaemonSettingsFault(file: name, line: nil, rule: error.rawValue)
         }
         do throws(YAMLFault) { return try YAMLTree(text) } catch {
             switch error {

@@ -94,6 +94,13 @@ package struct AssetPath: Hashable, Comparable, Sendable, CustomStringConvertibl
 }
 
 extension String {
+    /// In Unicode normal form C, as asset paths are.
+    package var normalFormC: String {
+        var scalars = String.UnicodeScalarView()
+        scalars.append(contentsOf: _nfc)
+        return String(scalars)
+    }
+
     /// Whether it holds a scalar of Unicode's category Cc.
     package var holdsControlCharacters: Bool {
         // Of these, UTF-8 spells all below 0x80 with themselves and the others with a first byte of 0xC2.

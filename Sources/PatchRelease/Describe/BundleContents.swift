@@ -4,34 +4,64 @@ import PatchTrust
 import ReleaseFolder
 package import SystemPackage
 
-/// A folder's files with their sizes and digests: what a manifest is made of.
+/// A folder's files with their sizes and digests: the contents of a manifest.
 package struct BundleContents: Sendable {
     package let folder: FilePath
     package let files: [(path: AssetPath, file: FilePath, fingerprint: Fingerprint)]
-    /// See ``FolderScan/leftOut``.
+    /// See ``FolderScan/leftOut``; stale compressed files too.
     package let leftOut: [String]
+    let notes: [BundleNote]
+    /// The written rules that matched, and all that there are.
+    let matched: Set<FileExclusions.Origin>
+    let exclusions: FileExclusions
+    /// The patterns of `allow-secrets` that a file with a secret matched, by their places.
+    let usedAllowances: Set<Int>
 
     package init(
         _ folder: FilePath,
         leavingOut exclusions: FileExclusions = .standard,
+        selecting selection: BundleSelection = BundleSelection(),
         files disk: any FileOperations,
         progress: ProgressStart
     ) async throws(SigningError) {
-        let scan = try FolderScan(folder, leavingOut: try exclusions.adding(fileIn: folder, of: disk), files: disk)
-        let fingerprints = try await mapOnAllCores(scan.files, progress: progress) {
-            (found) throws(SigningError) in
-            let fingerprint = try disk.unchangedFingerprint(of: found.file)
-            if fingerprint.size <= PrivateKeyText.limit {
-                let bytes = try onDisk { () throws(FileError) in
-                    try disk.read(found.file, limit: PrivateKeyText.limit)
-                }
-                guard !PrivateKeyText.stands(in: bytes) else { throw .bundle(.privateKey(found.file)) }
-            }
-            return fingerprint
+        let exclusions = try exclusions.adding(fileIn: folder, of: disk)
+        let scan = try FolderScan(folder, leavingOut: exclusions, links: selection.links, files: disk)
+        let looks = try await mapOnAllCores(scan.files, progress: progress) { (found) throws(SigningError) in
+            try FileLook(found.file, path: found.path, of: disk)
         }
+        let all = zip(scan.files, looks).map { (path: $0.path, file: $0.file, look: $1) }
+        var used: Set<Int> = []
+        var secrets: [BundleProblem] = []
+        for (path, file, look) in all {
+            guard look.findings.secret != nil || look.findings.hasBrowserKey else { continue }
+            if let rule = selection.secretRule(for: path.text) {
+                used.insert(rule)
+            } else if let secret = look.findings.secret {
+                secrets.append(.secret(file, secret))
+            }
+        }
+        if let problem = BundleProblem(secrets) { throw .bundle(problem) }
+        let twins = try await CompressedTwins(all.map { ($0.path, $0.file, $0.look.fingerprint) }, disk)
+        let kept = all.filter { !twins.leftOut.contains($0.path) }
         self.folder = folder
-        leftOut = scan.leftOut
-        files = zip(scan.files, fingerprints).map { ($0.path, $0.file, $1) }
+        self.exclusions = exclusions
+        matched = scan.matched
+        usedAllowances = used
+        leftOut = (scan.leftOut + twins.leftOut.map(\.text)).sorted()
+        files = kept.map { ($0.path, $0.file, $0.look.fingerprint) }
+        var notes = scan.leftOutByDefault.isEmpty ? [] : [BundleNote.leftOut(scan.leftOutByDefault)]
+        notes += twins.notes
+        let sources = kept.filter(\.look.findings.hasSources).map(\.path)
+        if selection.sourceMaps == nil, !sources.isEmpty { notes.append(.sources(sources)) }
+        let keys = kept.filter { $0.look.findings.hasBrowserKey && !selection.allowsSecrets(in: $0.path.text) }
+        if !keys.isEmpty { notes.append(.browserKeys(keys.map(\.path))) }
+        let odd = kept.map(\.path).filter(WindowsNames.refuses)
+        if !odd.isEmpty { notes.append(.notForWindows(odd)) }
+        let asking = kept.filter { !$0.look.findings.hostNames.isEmpty }
+        if let note = try HostNameLines.note(asking.map { ($0.path, $0.file, $0.look.findings.hostNames) }, disk) {
+            notes.append(note)
+        }
+        self.notes = notes
     }
 
     /// The manifest of one version; the caller names when it was made, if that is to be written.
@@ -45,7 +75,11 @@ package struct BundleContents: Sendable {
         let paths = Set(files.map(\.path))
         guard paths.contains(bundle.index) else {
             let pages = files.map(\.path).filter { $0.text.hasSuffix(".html") }
-            throw .bundle(.noIndex(bundle.index, in: folder, pages: Array(pages.prefix(3))))
+            let below = pages.filter { $0.text.hasSuffix("/\(bundle.index)") }.sorted {
+                ($0.segments.count, $0) < ($1.segments.count, $1)
+            }
+            let others = pages.filter { !below.contains($0) }
+            throw .bundle(.noIndex(bundle.index, in: folder, pages: Array((below + others).prefix(3))))
         }
         let assets = files.map { path, _, fingerprint in
             Asset(
@@ -75,18 +109,6 @@ package struct BundleContents: Sendable {
     }
 }
 
-extension FileOperations {
-    /// Size and digests of a file that nobody wrote to meanwhile.
-    func unchangedFingerprint(of file: FilePath) throws(SigningError) -> Fingerprint {
-        do throws(FileError) {
-            let before = try identity(of: file)
-            let fingerprint = try fingerprint(of: file, limit: Limits.object)
-            if let before, before == (try identity(of: file)) { return fingerprint }
-        } catch { throw .file(error) }
-        throw .bundle(.changed(file))
-    }
-}
-
 extension FileExclusions {
     /// These rules, and those of a folder's ``fileName``, where it has one.
     func adding(fileIn folder: FilePath, of disk: any FileOperations) throws(SigningError) -> FileExclusions {
@@ -95,7 +117,11 @@ extension FileExclusions {
         do throws(FileError) { bytes = try disk.read(file, limit: Limits.releaseDescription) } catch .notFound {
             return self
         } catch { throw .file(error) }
-        do throws(PatternFault) { return try adding(text: String(decoding: bytes, as: UTF8.self)) } catch {
+        let text: String
+        do throws(FileText.Problem) { text = try FileText.decode(bytes) } catch {
+            throw .bundle(.ignoreFile(file, error))
+        }
+        do throws(PatternFault) { return try adding(text: text, of: file.string) } catch {
             throw .bundle(.exclusions(file, line: error.line, rule: error.rule))
         }
     }

@@ -12,7 +12,11 @@ package enum BundleProblem: Error, Equatable, Sendable {
     case notAFolder(FilePath)
     case notAFile(FilePath)
     case badName(FilePath, AssetPath.Problem)
-    case notUTF8(in: FilePath)
+    case notUTF8(in: FilePath, name: [UInt8])
+    /// Paths that are one path where case does not count.
+    case twins(AssetPath, AssetPath, in: FilePath)
+    /// Links are followed, and this one cannot be.
+    case link(FilePath, LinkFault)
     /// `__patchline/` is where the device answers by itself.
     case reserved(FilePath)
     case empty(FilePath)
@@ -31,11 +35,35 @@ package enum BundleProblem: Error, Equatable, Sendable {
     case noHost(FilePath, HostInterfaceError)
     /// A release that was made before lies in the folder.
     case releaseInside(FilePath)
-    /// Everybody could read it on every device.
-    case privateKey(FilePath)
+    /// Anyone could read it on any device.
+    case secret(FilePath, SecretKind)
     case exclusions(FilePath, line: Int, rule: String)
+    /// An ignore file that is not text.
+    case ignoreFile(FilePath, FileText.Problem)
     /// The file was written while it was read.
     case changed(FilePath)
+    /// At least two.
+    case several([BundleProblem])
+
+    package enum LinkFault: Equatable, Sendable {
+        case outside(FilePath)
+        case nowhere
+        /// It leads to a folder that it is in.
+        case circle
+        /// A rule leaves out the path that it leads to.
+        case leftOut(String)
+    }
+
+    /// Nil for none.
+    init?(_ problems: [BundleProblem]) {
+        guard let first = problems.first else { return nil }
+        self = problems.count == 1 ? first : .several(problems)
+    }
+
+    /// The problems that it stands for.
+    package var each: [BundleProblem] {
+        if case .several(let problems) = self { problems.flatMap(\.each) } else { [self] }
+    }
 }
 
 extension BundleProblem: CustomStringConvertible {
@@ -47,7 +75,12 @@ extension BundleProblem: CustomStringConvertible {
         case .notAFolder(let path): "\(path) is not a folder"
         case .notAFile(let path): "\(path) is not a file"
         case .badName(let path, let problem): "\(path): its path in the bundle \(problem.rawValue)"
-        case .notUTF8(let folder): "\(folder) holds a name that is not UTF-8"
+        case .notUTF8(let folder, let name): "\(folder) holds a name that is not UTF-8: \(ShellWord.quoted(name))"
+        case .twins(let one, let other, let folder): "\(folder): \(other) equals \(one) after case folding"
+        case .link(let link, .outside(let target)): "\(link) leads out of the bundle's folder, to \(target)"
+        case .link(let link, .nowhere): "\(link) is a symbolic link that leads nowhere"
+        case .link(let link, .circle): "\(link) is a symbolic link to a folder that it is in"
+        case .link(let link, .leftOut(let path)): "\(link) leads to \(path), which is left out"
         case .reserved(let path): "\(path): paths below __patchline/ belong to the device"
         case .empty(let folder): "\(folder) holds no file"
         case .tooManyFiles(let folder, let limit): "\(folder) holds more than \(limit) files"
@@ -62,9 +95,11 @@ extension BundleProblem: CustomStringConvertible {
                 + ": \(message)"
         case .noHost(let path, let error): "\(path): \(error)"
         case .releaseInside(let path): "\(path) is a signed release; it would be signed and published again as files"
-        case .privateKey(let path): "\(path) holds a private key; everybody could read it once it is published"
+        case .secret(let path, let kind): "\(path) holds \(kind.words); anyone could read it once it is published"
         case .exclusions(let path, let line, let rule): "\(path):\(line): the pattern \(rule)"
+        case .ignoreFile(let path, let problem): "\(path) \(problem.rawValue)"
         case .changed(let path): "\(path) changed while it was read"
+        case .several: groups.map(\.sentence).joined(separator: "; ")
         }
     }
 }

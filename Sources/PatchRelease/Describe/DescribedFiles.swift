@@ -55,7 +55,16 @@ struct DescribedFiles: Sendable {
         let path = try files.find(file, below: folder, .file)
         let bytes = try onDisk { () throws(FileError) in try files.read(path, limit: Limits.object) }
         guard let text = String(validating: bytes, as: UTF8.self) else { throw .bundle(.scriptNotUTF8(path)) }
-        guard !PrivateKeyText.stands(in: bytes) else { throw .bundle(.privateKey(path)) }
+        var search = ContentSearch([])
+        search.take(bytes)
+        switch search.finish().secret {
+        case .privateKey(let container): throw .bundle(.secret(path, .privateKey(container)))
+        case .token(let service):
+            contents.warnings.append(
+                places.error(field, ": \(path) holds \(SecretKind.token(service).words); anyone could read it")
+            )
+        case nil: break
+        }
         let fingerprint = Fingerprint(of: bytes)
         contents.objects[fingerprint.sha256] = path
         let isForPrograms = patch.place.side != .page
@@ -74,7 +83,14 @@ struct DescribedFiles: Sendable {
     ) async throws(SigningError) {
         let path = try files.find(bundle.folder, below: folder, .directory)
         let exclusions = try bundle.exclusions.adding(fileIn: folder, of: files)
-        let found = try await BundleContents(path, leavingOut: exclusions, files: files, progress: progress)
+        let found = try await BundleContents(
+            path,
+            leavingOut: exclusions,
+            selecting: bundle.selection,
+            files: files,
+            progress: progress
+        )
+        contents.note(found)
         if !found.leftOut.isEmpty { contents.leftOut[patch.patchID] = found.leftOut }
         let manifest = try manifest(of: found, patch, bundle)
         if bundle.gateways.contains(.meteor) {
@@ -144,17 +160,22 @@ struct DescribedFiles: Sendable {
                 places.error("\(field).cacheable[\(index)]", "matches no file of \(bundle.folder): \(text)\(hint)")
             )
         }
-        for (index, text) in bundle.exclude.enumerated() where !text.hasPrefix("!") {
-            guard let rule = try? FileExclusions.none.adding(text) else { continue }
-            let matches = found.leftOut.contains { path in
-                rule.leaveOut(path.hasSuffix("/") ? String(path.dropLast()) : path, isFolder: path.hasSuffix("/"))
+        for (origin, text) in found.exclusions.written where !found.matched.contains(origin) {
+            switch origin {
+            case .exclude(let index):
+                let rule = "\(text.hasPrefix("!") ? "takes nothing again" : "leaves nothing out") of \(bundle.folder): \(text)"
+                warnings.append(places.error("\(field).exclude[\(index)]", rule))
+            case .include(let index):
+                warnings.append(places.error("\(field).include[\(index)]", "matches no file of \(bundle.folder): \(text)"))
+            case .standard, .line: break
             }
-            guard !matches else { continue }
+        }
+        for (index, text) in bundle.selection.allowedSecrets.enumerated() where !found.usedAllowances.contains(index) {
             warnings.append(
-                places.error("\(field).exclude[\(index)]", "leaves nothing out of \(bundle.folder): \(text)")
+                places.error("\(field).allow-secrets[\(index)]", "matches no file with a secret in \(bundle.folder): \(text)")
             )
         }
-        return warnings
+        return warnings + found.notes.map { places.error("\(field).\($0.key)", $0.rule(in: bundle.folder)) }
     }
 
     /// A label that the base lists was made when the base says so, or at no named time: only then can the same files give the

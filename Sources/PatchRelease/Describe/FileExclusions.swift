@@ -5,53 +5,115 @@ import PatchTrust
 ///
 /// Rules as in `.gitignore`: the last one that matches counts. A pattern without a slash matches a name at any depth, one with
 /// a slash a path from the folder on; a slash at its end matches folders alone, and `!` before it takes the file again. `*` and
-/// `?` match within one name. Nothing below a folder that is left out is looked at.
+/// `?` match within one name. The contents of a folder that is left out are left out with it, but for the paths that
+/// `include:` names.
 package struct FileExclusions: Equatable, Sendable {
     /// In the described folder, or at the top of a bundle's: a pattern a line, comments behind `#`.
     package static let fileName = ".patchlineignore"
 
-    /// Version control, secrets of a development machine, and leftovers of editors and desktops.
+    /// Version control, settings and secrets of a development machine, logs, and leftovers of editors and desktops.
     package static let standard = FileExclusions(
         always: [
-            ".git", ".hg/", ".svn/", ".gitignore", ".gitattributes", ".gitmodules", ".env", ".env.*", ".DS_Store",
-            "Thumbs.db", "desktop.ini", "*~", ".*.sw?", ".#*", "#*#", "*.bak", fileName,
+            ".*", "!.well-known", "node_modules/", "*.log", "CVS/", "__MACOSX/", "Thumbs.db", "thumbs.db", "ehthumbs.db",
+            "desktop.ini", "Desktop.ini", "*~", "#*#", "*.bak", "*.orig", "*.rej", "*.swp", "*.swo", "~$*", "$RECYCLE.BIN/",
         ]
     )
 
+    /// The names of source maps, and of their compressed forms.
+    private static let sourceMaps = ["js", "mjs", "cjs", "css", "wasm"].flatMap { type in
+        ["", ".gz", ".br", ".zst"].map { "*.\(type).map\($0)" }
+    }
+
+    /// Where a rule was written.
+    package enum Origin: Hashable, Sendable {
+        /// Ours, or the choice of ``BundleSelection/sourceMaps``.
+        case standard
+        /// By its place in the list of the description.
+        case exclude(Int), include(Int)
+        case line(Int, ofFile: String)
+    }
+
     private struct Rule: Equatable {
         let text: String
+        let origin: Origin
         let isOfFolders: Bool
         let isAnchored: Bool
         let takesAgain: Bool
+        private let pattern: PathPattern
+        private let isLiteral: Bool
+
+        init(_ text: String, _ origin: Origin, isOfFolders: Bool, isAnchored: Bool, takesAgain: Bool) {
+            (self.text, self.origin, pattern) = (text, origin, PathPattern(text))
+            (self.isOfFolders, self.isAnchored, self.takesAgain) = (isOfFolders, isAnchored, takesAgain)
+            isLiteral = !text.utf8.contains { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: "?") }
+        }
+
+        func matches(_ path: String, _ name: String, isFolder: Bool) -> Bool {
+            guard isFolder || !isOfFolders else { return false }
+            let candidate = isAnchored ? path : name
+            return isLiteral ? candidate.utf8.elementsEqual(text.utf8) : pattern.matches(candidate)
+        }
+
+        static func == (left: Rule, right: Rule) -> Bool {
+            left.text == right.text && left.origin == right.origin && left.isOfFolders == right.isOfFolders
+                && left.isAnchored == right.isAnchored && left.takesAgain == right.takesAgain
+        }
+
+        /// Whether it names something below a folder, or may.
+        func reaches(below folder: String) -> Bool {
+            let (pattern, depth) = (text.split(separator: "/"), folder.split(separator: "/").count)
+            return isAnchored && pattern.count > depth
+                && PathPattern(pattern.prefix(depth).joined(separator: "/")).matches(folder)
+        }
     }
 
     private var rules: [Rule]
+    /// Those of `include:`, which count more than all others.
+    private var inclusions: [Rule] = []
 
     /// Leaves nothing out.
     static let none = FileExclusions(always: [])
 
     private init(always patterns: [String]) {
-        rules = patterns.compactMap { try? Self.rule($0) }
+        rules = patterns.compactMap { try? Self.rule($0, .standard) }
         precondition(rules.count == patterns.count, "the standard patterns are patterns")
     }
 
     /// These rules, and others behind them.
     ///
     /// - Throws: the broken rule, in words.
-    package func adding(_ pattern: String) throws(PatternFault) -> FileExclusions {
+    package func adding(_ pattern: String, at origin: Origin = .standard) throws(PatternFault) -> FileExclusions {
         var exclusions = self
-        exclusions.rules.append(try Self.rule(pattern))
+        exclusions.rules.append(try Self.rule(pattern, origin))
         return exclusions
     }
 
-    /// These rules, and those of a file's text.
-    package func adding(text: String) throws(PatternFault) -> FileExclusions {
+    /// These rules, and one that takes files whatever the others say.
+    package func including(_ pattern: String, at origin: Origin = .standard) throws(PatternFault) -> FileExclusions {
+        guard !pattern.hasPrefix("!") else { throw PatternFault(line: 0, rule: "begins with '!'; it takes files anyway") }
+        var exclusions = self
+        exclusions.inclusions.append(try Self.rule(pattern, origin))
+        return exclusions
+    }
+
+    /// These rules, and source maps.
+    func addingSourceMaps() -> FileExclusions {
+        var exclusions = self
+        exclusions.rules += Self.sourceMaps.compactMap { try? Self.rule($0, .standard) }
+        return exclusions
+    }
+
+    /// These rules, and those of a file's text. Blanks at the end of a line count for nothing.
+    package func adding(text: String, of file: String = fileName) throws(PatternFault) -> FileExclusions {
         var exclusions = self
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-        for (index, pattern) in lines.enumerated() where !pattern.isEmpty && !pattern.hasPrefix("#") {
-            do throws(PatternFault) { exclusions = try exclusions.adding(String(pattern)) } catch {
-                throw PatternFault(line: index + 1, rule: error.rule)
-            }
+        for (index, line) in lines.enumerated() {
+            var pattern = line
+            while let last = pattern.last, last == " " || last == "\t" { pattern.removeLast() }
+            guard !pattern.isEmpty, !pattern.hasPrefix("#") else { continue }
+            do throws(PatternFault) {
+                exclusions = try exclusions.adding(String(pattern), at: .line(index + 1, ofFile: file))
+            } catch { throw PatternFault(line: index + 1, rule: error.rule) }
         }
         return exclusions
     }
@@ -62,7 +124,7 @@ package struct FileExclusions: Equatable, Sendable {
         package let rule: String
     }
 
-    private static func rule(_ pattern: String) throws(PatternFault) -> Rule {
+    private static func rule(_ pattern: String, _ origin: Origin) throws(PatternFault) -> Rule {
         func broken(_ rule: String) -> PatternFault { PatternFault(line: 0, rule: rule) }
         var text = pattern[...]
         let takesAgain = text.hasPrefix("!")
@@ -81,19 +143,54 @@ package struct FileExclusions: Equatable, Sendable {
             })
         else { throw broken("must name a path inside the folder, as in 'tests/*.js'") }
         return Rule(
-            text: String(text),
+            String(text),
+            origin,
             isOfFolders: isOfFolders,
             isAnchored: isAnchored,
             takesAgain: takesAgain
         )
     }
 
-    /// - Parameter path: from the bundle's folder on, without a slash at its end.
-    package func leaveOut(_ path: String, isFolder: Bool) -> Bool {
-        let name = path.split(separator: "/").last.map(String.init) ?? path
-        let last = rules.last { rule in
-            (isFolder || !rule.isOfFolders) && PathPattern(rule.text).matches(rule.isAnchored ? path : name)
+    /// What the rules say of one file or folder.
+    struct Verdict: Equatable {
+        /// `partly` of a folder: the files in it that `include:` names are taken.
+        enum Decision {
+            case taken, partly, leftOut
         }
-        return last.map { !$0.takesAgain } ?? false
+
+        let decision: Decision
+        /// Where the rules that match it were written, those apart that are ours.
+        let matched: [Origin]
+    }
+
+    /// - Parameters:
+    ///   - path: from the bundle's folder on, without a slash at its end.
+    ///   - isInLeftOut: whether its folder is taken partly.
+    func verdict(_ path: String, isFolder: Bool, isInLeftOut: Bool = false) -> Verdict {
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        var (isOut, matched): (Bool, [Origin]) = (isInLeftOut, [])
+        for rule in rules where rule.matches(path, name, isFolder: isFolder) {
+            if !isInLeftOut { isOut = !rule.takesAgain }
+            if rule.origin != .standard { matched.append(rule.origin) }
+        }
+        for rule in inclusions where rule.matches(path, name, isFolder: isFolder) {
+            isOut = false
+            matched.append(rule.origin)
+        }
+        guard isOut, isFolder, inclusions.contains(where: { $0.reaches(below: path) }) else {
+            return Verdict(decision: isOut ? .leftOut : .taken, matched: matched)
+        }
+        return Verdict(decision: .partly, matched: matched)
+    }
+
+    package func leaveOut(_ path: String, isFolder: Bool) -> Bool {
+        verdict(path, isFolder: isFolder).decision != .taken
+    }
+
+    /// The patterns of an ignore file or a description, in their order: those that nothing matched are probably misspelled.
+    package var written: [(origin: Origin, text: String)] {
+        (rules + inclusions).filter { $0.origin != .standard }.map { rule in
+            (rule.origin, (rule.takesAgain ? "!" : "") + rule.text + (rule.isOfFolders ? "/" : ""))
+        }
     }
 }

@@ -4,7 +4,8 @@ package import SystemPackage
 
 /// The files below a folder, by their paths in a bundle.
 ///
-/// What the exclusions leave out is named; all else that cannot be an asset is refused, and so is a release in the folder.
+/// The names of files that the exclusions leave out are kept. All else that cannot be an asset is an error, and so is a release
+/// in the folder; the error has every problem of the folder.
 package struct FolderScan: Equatable, Sendable {
     package struct Found: Equatable, Sendable {
         package let path: AssetPath
@@ -15,49 +16,27 @@ package struct FolderScan: Equatable, Sendable {
     package let files: [Found]
     /// Paths from the folder on, sorted; a folder's ends with a slash.
     package let leftOut: [String]
+    /// Those of ``leftOut`` that no rule of the user named.
+    package let leftOutByDefault: [String]
+    /// The written rules that matched a file or a folder.
+    package let matched: Set<FileExclusions.Origin>
 
     package init(
         _ folder: FilePath,
         leavingOut exclusions: FileExclusions = .standard,
+        links: BundleSelection.Links = .refuse,
         files disk: any FileOperations
     ) throws(SigningError) {
-        var found: [Found] = []
-        var leftOut: [String] = []
-        var open: [(folder: FilePath, prefix: String)] = [(folder, "")]
-        while let next = open.popLast() {
-            let names = try onDisk { () throws(FileError) in try disk.list(next.folder) }
-            for name in names {
-                let file = next.folder.at(name)
-                let status = try onDisk { () throws(FileError) in try disk.status(of: file) }
-                // A name that is not UTF-8 was read with replacement characters, so nothing has it.
-                guard let status else { throw .bundle(.notUTF8(in: next.folder)) }
-                let isFolder = status.kind == .directory
-                if exclusions.leaveOut(next.prefix + name, isFolder: isFolder) {
-                    leftOut.append(next.prefix + name + (isFolder ? "/" : ""))
-                    continue
-                }
-                if name == OwnFolder.releaseFile, OwnFolder.isRelease(next.folder, files: disk) {
-                    throw .bundle(.releaseInside(next.folder))
-                }
-                let path: AssetPath
-                do throws(AssetPath.Problem) {
-                    path = try AssetPath(next.prefix + name)
-                } catch { throw .bundle(.badName(file, error)) }
-                guard path.segments.first != "__patchline" else { throw .bundle(.reserved(file)) }
-                switch status.kind {
-                case .file: found.append(Found(path: path, file: file))
-                case .directory: open.append((file, "\(path)/"))
-                case .symbolicLink: throw .bundle(.symbolicLink(file))
-                case .other: throw .bundle(.special(file))
-                }
-                guard found.count <= Limits.assetsInBundle else {
-                    throw .bundle(.tooManyFiles(folder, limit: Limits.assetsInBundle))
-                }
-            }
-        }
-        guard !found.isEmpty else { throw .bundle(.empty(folder)) }
-        files = found.sorted { $0.path < $1.path }
-        self.leftOut = leftOut.sorted()
+        var walk = FolderWalk(folder: folder, exclusions: exclusions, links: links, disk: disk)
+        try walk.run()
+        let sorted = walk.found.sorted { $0.path < $1.path }
+        let problems = walk.problems + NameTwins.problems(among: sorted.map(\.path), in: folder)
+        if let problem = BundleProblem(problems) { throw .bundle(problem) }
+        guard !sorted.isEmpty else { throw .bundle(.empty(folder)) }
+        files = sorted
+        leftOut = walk.leftOut.sorted()
+        leftOutByDefault = walk.leftOutByDefault.sorted()
+        matched = walk.matched
     }
 }
 

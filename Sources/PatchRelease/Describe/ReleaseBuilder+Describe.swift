@@ -17,6 +17,28 @@ struct DescribedContents: Sendable {
     var scripts: [DescribedScript] = []
     /// What the exclusions left out, by patch: paths in the bundle's folder.
     var leftOut: [PatchID: [String]] = [:]
+    /// The patterns of ignore files, and those of them that matched in some bundle.
+    private var ignored: [(origin: FileExclusions.Origin, text: String)] = []
+    private var matched: Set<FileExclusions.Origin> = []
+}
+
+extension DescribedContents {
+    /// Keeps which patterns of ignore files a bundle has and matched; one of the described folder is for all bundles.
+    mutating func note(_ bundle: BundleContents) {
+        let known = Set(ignored.map(\.origin))
+        ignored += bundle.exclusions.written.filter { rule in
+            if case .line = rule.origin { !known.contains(rule.origin) } else { false }
+        }
+        matched.formUnion(bundle.matched)
+    }
+
+    /// A warning for each pattern of an ignore file that matched nothing.
+    var unmatched: [DescriptionError] {
+        ignored.compactMap { origin, text in
+            guard case .line(let line, let file) = origin, !matched.contains(origin) else { return nil }
+            return DescriptionError(file, line: line, rule: "matches no file: \(text)")
+        }
+    }
 }
 
 extension DescriptionReading {
@@ -79,6 +101,7 @@ extension ReleaseBuilder {
             places: description.places,
             files: files
         )
+        contents.warnings += contents.unmatched
         contents.warnings += try scripts.warnings(about: contents.scripts)
         return contents
     }

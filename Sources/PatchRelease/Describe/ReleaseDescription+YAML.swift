@@ -22,6 +22,7 @@ extension DescribedPatch {
     static let ofBundle = common.union([
         "folder", "index", "routes", "cacheable", "commit", "compatibility", "exclude", "gateways",
     ])
+    .union(BundleSelection.keys)
     static let keptVersions = 0...100
 
     /// Nil where anything in it is a mistake.
@@ -128,11 +129,14 @@ extension DescribedBundle {
             guard let route = RoutePattern(text) else { throw Fault(rule: RoutePattern.rule) }
             return route
         }
-        var exclusions = FileExclusions.standard
+        let selection = BundleSelection(fields, mistakes)
+        var exclusions = FileExclusions(of: selection)
+        var place = 0
         _ = Self.each("exclude", of: fields, mistakes) { (text) throws(Fault) in
-            do throws(FileExclusions.PatternFault) { exclusions = try exclusions.adding(text) } catch {
-                throw Fault(rule: error.rule)
-            }
+            defer { place += 1 }
+            do throws(FileExclusions.PatternFault) {
+                exclusions = try exclusions.adding(text, at: .exclude(place))
+            } catch { throw Fault(rule: error.rule) }
         }
         let commit = mistakes.take { () throws(FormatError) in fields.has("commit") ? try fields.words("commit") : nil }
         let compatibility = Self.compatibility(of: fields, mistakes)
@@ -152,7 +156,8 @@ extension DescribedBundle {
             compatibility: compatibility,
             exclude: Self.each("exclude", of: fields, Mistakes()) { (text) throws(Fault) in text } ?? [],
             exclusions: exclusions,
-            gateways: Set(gateways).sorted()
+            gateways: Set(gateways).sorted(),
+            selection: selection
         )
     }
 

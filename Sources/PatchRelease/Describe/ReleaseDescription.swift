@@ -98,4 +98,5 @@ package struct DescribedBundle: Equatable, Sendable {
     package let exclusions: FileExclusions
     /// Whose clients it is served to as well.
     package var gateways: [Gateway] = []
+    package var selection = BundleSelection()
 }

@@ -17,8 +17,9 @@ struct YAMLDocument {
 
     /// - Throws: what keeps the document from being read at all.
     init(_ bytes: [UInt8], named file: String) throws(DescriptionError) {
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw DescriptionError(file, rule: "is not UTF-8")
+        let text: String
+        do throws(FileText.Problem) { text = try FileText.decode(bytes) } catch {
+            throw DescriptionError(file, rule: error.rawValue)
         }
         let tree: YAMLTree
         do throws(YAMLFault) { tree = try YAMLTree(text) } catch { throw YAMLWords.error(error, in: text, of: file) }

@@ -44,8 +44,8 @@ package struct ReleaseCheck: Sendable {
         for (index, patch) in reading.patches {
             do throws(SigningError) {
                 try await look.add(patch, at: index, to: &contents) { progress(patch.patchID, $0) }
-            } catch .described(let place, _) {
-                mistakes.append(place)
+            } catch .described(let place, let problem) {
+                mistakes += problem.mistakes(at: place)
             }
         }
         let scripts = ScriptLook(
@@ -57,7 +57,7 @@ package struct ReleaseCheck: Sendable {
         )
         let findings = try scripts.findings(in: contents.scripts)
         mistakes += findings.mistakes.map(\.0)
-        var warnings = reading.warnings + contents.warnings + findings.warnings
+        var warnings = reading.warnings + contents.warnings + contents.unmatched + findings.warnings
         var notJudged: [DescriptionError] = []
         // Of a list with gaps nothing more can be said.
         if mistakes.isEmpty {

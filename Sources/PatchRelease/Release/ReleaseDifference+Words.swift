@@ -6,9 +6,11 @@ extension ReleaseDifference {
 
     /// One line a change and the files that it touches, for a person who is about to sign it.
     ///
-    /// - Parameter showsAll: every file by name; else the first ``namesShown`` of each bundle and how many more there are.
-    package func words(showsAll: Bool) -> [String] {
-        lines { [$0.words] + Self.shown($0.files, all: showsAll) }
+    /// - Parameters:
+    ///   - showsAll: every file by name; else the first ``namesShown`` of each bundle and how many more there are.
+    ///   - option: the option that names every file.
+    package func words(showsAll: Bool, option: String = "--all") -> [String] {
+        lines { [$0.words] + Self.shown($0.files, all: showsAll, option: option) }
     }
 
     /// One line a change.
@@ -17,10 +19,10 @@ extension ReleaseDifference {
     }
 
     /// Indented, so that a name cannot be taken for a change.
-    package static func shown(_ names: [String], all: Bool) -> [String] {
+    package static func shown(_ names: [String], all: Bool, option: String = "--all") -> [String] {
         let shown = all ? names : Array(names.prefix(namesShown))
         let rest = names.count - shown.count
-        return shown.map { "    \($0)" } + (rest > 0 ? ["    … and \(Words.grouped(rest)) more: --all names them"] : [])
+        return shown.map { "    \($0)" } + (rest > 0 ? ["    … and \(Words.grouped(rest)) more: \(option) names them"] : [])
     }
 
     private func lines(_ each: (Change) -> [String]) -> [String] {

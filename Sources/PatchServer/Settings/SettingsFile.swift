@@ -42,8 +42,9 @@ package struct SettingsFile: Equatable, Sendable {
     }
 
     private static func tree(_ bytes: [UInt8], _ name: String) throws(SettingsError) -> YAMLTree {
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw .notSettings(file: name, line: nil, rule: "is not UTF-8")
+        let text: String
+        do throws(FileText.Problem) { text = try FileText.decode(bytes) } catch {
+            throw .notSettings(file: name, line: nil, rule: error.rawValue)
         }
         do throws(YAMLFault) { return try YAMLTree(text) } catch {
             switch error {

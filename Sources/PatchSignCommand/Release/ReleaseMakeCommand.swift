@@ -24,6 +24,10 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
             with less effort, beyond 400 MB not at all; compressed forms with less effort than there. So they come out a little
             smaller on the server, or the same.
 
+            Dot files, node_modules, logs and leftovers of editors are left out of bundles, and named in a warning; `include:` in
+            release.yaml takes them again. A file with a private key or a token is an error. Symbolic links are errors unless
+            `links: follow` stands in release.yaml. A compressed file (.gz, .br, .zst) that differs from its plain one is left out.
+
             Scripts are parsed, with patchscript, which lies beside patchsign or in PATH: what is no program is refused by its
             line and column. With `hosts: [interface.json]` in release.yaml, names that no host exposes are warnings.
 
@@ -68,6 +72,9 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("The release that is published now.", valueName: "dir"))
     var previous: String?
+
+    @Flag(help: "Name every added, changed and removed file; else the first 20 of each bundle.")
+    var verbose = false
 
     @Flag(help: "Print what was made, or what was found, as JSON.")
     var json = false
@@ -114,6 +121,7 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
             try await work.builder.release(description, in: folder)
         }
         var report = try work.written(made)
+        report.named = verbose ? .all : .first
         report.updates = await work.updates(to: made, report.contents)
         report.write(json: json)
         if let base = work.builder.base, report.contents.listsTheSame(as: base.contents) {

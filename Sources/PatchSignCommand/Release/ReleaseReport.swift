@@ -21,6 +21,14 @@ struct ReleaseReport {
     let folder: FilePath
     /// What an update costs; nil where that was not looked at.
     var updates: [UpdateStep]?
+    /// Which files of a bundle are named below its change.
+    var named = NamedFiles.none
+
+    enum NamedFiles {
+        case none
+        /// The first of each bundle; `--verbose` names every one.
+        case first, all
+    }
 
     func write(json: Bool) {
         let console = Console.standardOutput
@@ -29,7 +37,9 @@ struct ReleaseReport {
             "release \(contents.roleVersion) of \(contents.app) \(contents.channel), until \(contents.expires): "
                 + printable(folder.string)
         )
-        for line in difference.words { console.line("  " + styled(line, on: console)) }
+        let lines =
+            named == .none ? difference.words : difference.words(showsAll: named == .all, option: "--verbose")
+        for line in lines { console.line("  " + styled(line, on: console)) }
         for (id, paths) in leftOut.sorted(by: { $0.key < $1.key }) {
             console.line(Self.words(paths, leftOutOf: id))
         }

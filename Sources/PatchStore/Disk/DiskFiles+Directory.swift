@@ -79,6 +79,9 @@ struct DirectoryName {
 
     var isDots: Bool { text == "." || text == ".." }
 
+    /// Without the NUL; UTF-8 unless another program chose otherwise.
+    var utf8: [UInt8] { bytes.dropLast().map { UInt8(bitPattern: $0) } }
+
     /// For people, and for names that are ours.
-    var text: String { String(decoding: bytes.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self) }
+    var text: String { String(decoding: utf8, as: UTF8.self) }
 }

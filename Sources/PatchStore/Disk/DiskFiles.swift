@@ -32,6 +32,11 @@ package struct DiskFiles: FileOperations {
         return names.map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
+    package func nameBytes(in directory: FilePath) throws(FileError) -> [[UInt8]] {
+        let open = try Self.openDirectory(directory, during: .list)
+        return try Self.names(in: open, directory, during: .list).map(\.utf8)
+    }
+
     package func write(_ bytes: [UInt8], to path: FilePath, permissions: FilePermissions) throws(FileError) {
         let writer = try DiskWriter(creating: path, permissions: permissions, during: .write)
         try writer.append(bytes)

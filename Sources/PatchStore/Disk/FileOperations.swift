@@ -31,6 +31,9 @@ package protocol FileOperations: Sendable {
     /// The names in a directory without `.` and `..`, sorted by their bytes.
     func list(_ directory: FilePath) throws(FileError) -> [String]
 
+    /// The same as bytes, in any order: names that are not UTF-8 differ from those of ``list(_:)``.
+    func nameBytes(in directory: FilePath) throws(FileError) -> [[UInt8]]
+
     /// Makes a new file with these bytes and exactly these permissions, whatever the umask.
     ///
     /// Afterwards: content and permissions are durable, the name is not. An error may leave a part of the file.
@@ -87,6 +90,10 @@ package protocol FileOperations: Sendable {
 
 extension FileOperations {
     package func space(at folder: FilePath) -> DiskSpace? { nil }
+
+    package func nameBytes(in directory: FilePath) throws(FileError) -> [[UInt8]] {
+        try list(directory).map { Array($0.utf8) }
+    }
 }
 
 /// A file that grows at its end.

@@ -1,0 +1,85 @@
+import PatchFormat
+
+/// What is allowed in a bundle, and probably not meant: each becomes one warning.
+enum BundleNote: Equatable, Sendable {
+    /// Left out without a rule of the user.
+    case leftOut([String])
+    /// Compressed files that differ from their plain ones, and are left out for it.
+    case stale([AssetPath], of: [AssetPath])
+    /// Files with the ending of a coding that are not of it; `isLeftOut` if a plain file stands beside each.
+    case notCompressed([AssetPath], isLeftOut: Bool)
+    /// Source maps with the app's source code, and no choice.
+    case sources([AssetPath])
+    case browserKeys([AssetPath])
+    case hostNames([FileLine], more: Int)
+    /// Names that Windows cannot store.
+    case notForWindows([AssetPath])
+
+    struct FileLine: Equatable, Sendable {
+        let path: AssetPath
+        /// From 1.
+        let line: Int
+        let column: Int
+    }
+
+    private static let shown = 10
+
+    /// The member of a described bundle that it is about.
+    var key: String {
+        switch self {
+        case .leftOut, .stale, .notCompressed, .browserKeys, .hostNames, .notForWindows: "folder"
+        case .sources: "source-maps"
+        }
+    }
+
+    /// A sentence behind the member's name.
+    func rule(in folder: AssetPath) -> String {
+        switch self {
+        case .leftOut(let paths):
+            return ": \(Words.count(paths.count, "file or folder", "files and folders")) of \(folder) left out by default: "
+                + "\(Self.list(paths)); `include:` takes one again"
+        case .stale(let paths, let plain):
+            let pairs = zip(paths, plain).map { "\($0) (\($1))" }
+            return ": \(Self.subject(paths.count, "compressed file differs from its plain one and was", "compressed files differ from their plain ones and were")) "
+                + "left out of \(folder): \(Self.list(pairs)); compress after the last change"
+        case .notCompressed(let paths, let isLeftOut):
+            let rest = isLeftOut ? " and left out" : ""
+            return ": \(Self.subject(paths.count, "file is", "files are")) not what the ending says\(rest): \(Self.list(paths.map(\.text)))"
+        case .sources(let paths):
+            return ": \(Self.subject(paths.count, "source map", "source maps")) with the app's source code in \(folder): "
+                + "\(Self.list(paths.map(\.text))); write `source-maps: include` or `leave-out`"
+        case .browserKeys(let paths):
+            return ": an API key of Google is in \(Self.list(paths.map(\.text))); anyone can read it, so restrict it to this app"
+        case .hostNames(let places, let more):
+            let names = places.map { "\($0.path):\($0.line):\($0.column)" }.joined(separator: ", ")
+            let rest = more > 0 ? " and \(Words.grouped(more)) more" : ""
+            return ": the host's name is compared with localhost at \(names)\(rest); a device's pages are at NAME.localhost, so they "
+                + "are treated as on a public site: `patchsync set --host localhost` opens them at localhost"
+        case .notForWindows(let paths):
+            return ": \(Self.subject(paths.count, "name", "names")) that Windows cannot store in \(folder): "
+                + "\(Self.list(paths.map(\.text))); devices take them"
+        }
+    }
+
+    private static func subject(_ count: Int, _ one: String, _ many: String) -> String { Words.count(count, one, many) }
+
+    private static func list(_ names: [String]) -> String {
+        let more = names.count > shown ? " and \(Words.grouped(names.count - shown)) more" : ""
+        return names.prefix(shown).joined(separator: ", ") + more
+    }
+}
+
+/// Names that exist as devices on Windows, or have characters that its file systems refuse.
+enum WindowsNames {
+    private static let reserved: Set<String> = Set(
+        ["con", "prn", "aux", "nul"] + (0...9).flatMap { ["com\($0)", "lpt\($0)"] }
+    )
+
+    static func refuses(_ path: AssetPath) -> Bool {
+        path.segments.contains { name in
+            let stem = name.prefix { $0 != "." }.lowercased()
+            return reserved.contains(stem) || name.hasSuffix(".") || name.hasSuffix(" ")
+                || name.utf8.contains { "<>:\"|?*".utf8.contains($0) }
+        }
+    }
+}

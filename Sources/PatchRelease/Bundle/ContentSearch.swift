@@ -1,0 +1,197 @@
+/// Looks through a file's bytes, piece by piece, for secrets and for code that asks for the name of its host.
+///
+/// Memory does not grow with the file: a find is judged by the bytes around it, ``ahead`` and ``behind``.
+struct ContentSearch {
+    /// What is looked for besides private keys and tokens.
+    struct Interests: OptionSet {
+        let rawValue: Int
+
+        /// Comparisons of the host's name with `localhost`.
+        static let hostNames = Interests(rawValue: 1)
+        /// The app's source code in a source map.
+        static let sources = Interests(rawValue: 2)
+    }
+
+    struct Findings: Equatable, Sendable {
+        /// The first one.
+        var secret: SecretKind?
+        /// Whether it has a key of Google's that is made for web pages, and that its owner should restrict.
+        var hasBrowserKey = false
+        /// Where the host's name is compared, in bytes from the file's start.
+        var hostNames: [Int] = []
+        var hasSources = false
+    }
+
+    private static let ahead = 4_096
+    private static let behind = 4_096
+    private static let mostHostNames = 100
+
+    private enum Wanted: Sendable {
+        case secret(SecretText.Mark)
+        case browserKey, hostName, sources
+
+        var text: StaticString {
+            switch self {
+            case .secret(let mark): mark.text
+            case .browserKey: "AIza"
+            case .hostName: "localhost"
+            case .sources: "sourcesContent"
+            }
+        }
+    }
+
+    private struct Table: Sendable {
+        let search: PairSearch
+        let wanted: [Int: [(text: StaticString, pair: Int, wanted: Wanted)]]
+
+        init(_ all: [(text: StaticString, pair: Int, wanted: Wanted)]) {
+            let pairs = all.map { one in unsafe (one.text.utf8Start[one.pair], one.text.utf8Start[one.pair + 1]) }
+            search = PairSearch(pairs)
+            var wanted: [Int: [(text: StaticString, pair: Int, wanted: Wanted)]] = [:]
+            for (one, pair) in zip(all, pairs) { wanted[PairSearch.number(pair.0, pair.1), default: []].append(one) }
+            self.wanted = wanted
+        }
+    }
+
+    private static let secrets: [(text: StaticString, pair: Int, wanted: Wanted)] =
+        SecretText.marks.map { ($0.text, $0.pair, .secret($0)) } + [("AIza", 1, .browserKey)]
+    private static let hosts: [(text: StaticString, pair: Int, wanted: Wanted)] =
+        [("localhost", 4, .hostName), ("127.0.0.1", 2, .hostName), ("127\\.0\\.0\\.1", 2, .hostName), ("^127(", 0, .hostName)]
+    private static let plainTable = Table(secrets)
+    private static let scriptTable = Table(secrets + hosts)
+    private static let mapTable = Table(secrets + [("sourcesContent", 6, .sources)])
+
+    private let table: Table
+    private(set) var findings = Findings()
+    /// Nil until the first piece.
+    private var isWide: Bool?
+    private var head: [UInt8] = []
+    private var size = 0
+    private var buffer: [UInt8] = []
+    /// Of the buffer's first byte, in the bytes that are looked through.
+    private var offset = 0
+    private var searched = 0
+
+    init(_ interests: Interests) {
+        table =
+            interests.contains(.hostNames) ? Self.scriptTable : interests.contains(.sources) ? Self.mapTable : Self.plainTable
+    }
+
+    /// Takes the next bytes of the file.
+    mutating func take(_ bytes: [UInt8]) {
+        if head.count < KeyContainer.head { head += bytes.prefix(KeyContainer.head - head.count) }
+        let isWide = isWide ?? Self.isWide(bytes)
+        self.isWide = isWide
+        size += bytes.count
+        // In UTF-16 and UTF-32, ASCII is ASCII with zeros between.
+        buffer += isWide ? bytes.filter { $0 != 0 } : bytes
+        search(before: buffer.count - Self.ahead)
+        let done = max(0, searched - Self.behind)
+        guard done > 256 * 1_024 else { return }
+        buffer.removeFirst(done)
+        offset += done
+        searched -= done
+    }
+
+    /// The findings of all bytes that came in.
+    mutating func finish() -> Findings {
+        search(before: buffer.count)
+        if findings.secret == nil, let container = KeyContainer.of(head, size: size) {
+            findings.secret = .privateKey(container)
+        }
+        return findings
+    }
+
+    private mutating func search(before end: Int) {
+        guard end > searched else { return }
+        let text = ByteText(bytes: buffer)
+        var place = searched
+        while let pair = table.search.next(in: buffer, from: place, before: end + 32) {
+            place = pair + 1
+            for (found, within, wanted) in table.wanted[PairSearch.number(buffer[pair], buffer[pair + 1])] ?? [] {
+                let start = pair - within
+                guard start >= searched, start < end, text.holds(found, at: start) else { continue }
+                note(wanted, in: text, at: start)
+            }
+        }
+        searched = end
+    }
+
+    private mutating func note(_ wanted: Wanted, in text: ByteText, at place: Int) {
+        switch wanted {
+        case .secret(let mark): if findings.secret == nil { findings.secret = mark.judge(text, place) }
+        case .browserKey:
+            guard text.count(of: .base64URL, from: place + 4) == 35, text.isRandom(place + 4..<place + 39) else { return }
+            findings.hasBrowserKey = true
+        case .sources: findings.hasSources = true
+        case .hostName:
+            guard findings.hostNames.count < Self.mostHostNames, HostNameText.isCompared(in: text, at: place) else { return }
+            findings.hostNames.append(offset + place)
+        }
+    }
+
+    /// UTF-16 or UTF-32: a byte order mark, or a zero in every other byte of the beginning.
+    private static func isWide(_ bytes: [UInt8]) -> Bool {
+        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0, 0, 0xFE, 0xFF]) {
+            return true
+        }
+        let start = bytes.prefix(512)
+        guard start.count >= 16 else { return false }
+        let zeros = start.indices.filter { start[$0] == 0 }
+        let even = zeros.count { $0.isMultiple(of: 2) }
+        return max(even, zeros.count - even) * 5 >= start.count * 2 && min(even, zeros.count - even) * 20 <= start.count
+    }
+}
+
+/// Code that compares the host's name with `localhost`.
+enum HostNameText {
+    private static let reach = 3_000
+
+    /// - Parameter place: where `localhost`, `127.0.0.1` or a regular expression for it begins.
+    static func isCompared(in text: ByteText, at place: Int) -> Bool {
+        let near = place - reach..<place + reach
+        guard text.holds("hostname", in: near) || text.holds("location.host", in: near) else { return false }
+        if text.holds("^127(", at: place) { return true }
+        let length = text.holds("localhost", at: place) || text.holds("127.0.0.1", at: place) ? 9 : 12
+        let (before, after) = (text[place - 1], text[place + length])
+        guard let quote = before, quote == after, [0x22, 0x27, 0x60].contains(quote) else {
+            return isInExpression(text, place, behind: place + length)
+        }
+        return isOperand(text, from: place - 1, to: place + length + 1)
+    }
+
+    /// Whether a quoted text is one side of a comparison.
+    private static func isOperand(_ text: ByteText, from start: Int, to end: Int) -> Bool {
+        let (left, right) = (text.skipSpacesBack(from: start), text.skipSpaces(from: end))
+        if text[left - 1] == UInt8(ascii: "="), [UInt8(ascii: "="), UInt8(ascii: "!")].contains(text[left - 2]) { return true }
+        if text.holds("==", at: right) || text.holds("!=", at: right) { return true }
+        if text.holds("case", at: left - 4) { return true }
+        for call: StaticString in ["includes(", "startsWith(", "endsWith(", "indexOf(", "equals(", ".has("]
+        where text.holds(call, at: left - call.utf8CodeUnitCount) { return true }
+        // One of a list that is asked whether it has the name.
+        guard let close = (right..<right + 200).first(where: { text[$0] == UInt8(ascii: "]") }) else { return false }
+        let isList = (right..<close).allSatisfy { text[$0] != UInt8(ascii: ";") && text[$0] != UInt8(ascii: "(") }
+        let call = text[close + 1] == UInt8(ascii: ")") ? close + 2 : close + 1
+        return isList && [".includes(", ".indexOf(", ".some(", ".has("].contains { (name: StaticString) in text.holds(name, at: call) }
+    }
+
+    /// Whether it stands in a regular expression, and not in a URL or a sentence.
+    private static func isInExpression(_ text: ByteText, _ place: Int, behind end: Int) -> Bool {
+        func isPart(_ byte: UInt8?) -> Bool {
+            guard let byte else { return false }
+            return byte > 0x20 && ![0x22, 0x27, 0x60, UInt8(ascii: ";"), UInt8(ascii: ",")].contains(byte)
+        }
+        var left = place - 1
+        while left > place - 80, isPart(text[left]), text[left] != UInt8(ascii: "/") { left -= 1 }
+        guard text[left] == UInt8(ascii: "/"), text[left - 1] != UInt8(ascii: "/"), text[left - 1] != UInt8(ascii: ":") else {
+            return false
+        }
+        var right = end
+        while right < end + 160, isPart(text[right]), text[right] != UInt8(ascii: "/") { right += 1 }
+        guard text[right] == UInt8(ascii: "/") else { return false }
+        right += 1 + text.count(of: .alphanumeric, from: right + 1)
+        let isTested = text.holds(".test(", at: right) || text.holds(".exec(", at: right)
+        let opened = text.skipSpacesBack(from: left)
+        return isTested || text.holds("match(", at: opened - 6) || text.holds("search(", at: opened - 7)
+    }
+}
