@@ -10,7 +10,7 @@ SWIFT_PROGRAMS := for product in patchsign patchsrv patchsync patchscript; do $(
 RELEASE := swift build -c release --static-swift-stdlib -Xlinker --no-export-dynamic --scratch-path "$(PATCHLINE_BUILD)"
 SWIFT_RELEASE := for product in patchsign patchsrv patchsync patchscript; do $(RELEASE) --product $$product || exit 1; done
 
-.PHONY: demo test transcripts sweep fuzz answers calls recorded meteor-plugin vassonic real bench bench-sync bench-trust bench-serve bench-gateways bench-pages bench-service bench-page bench-paint bench-flood bench-updates bench-device bench-documents bench-scripts format lint docs docs-check man man-check example release packages packages-check units clean
+.PHONY: demo test transcripts sweep fuzz answers calls recorded meteor-plugin vassonic real sites bench bench-sync bench-trust bench-serve bench-gateways bench-pages bench-service bench-page bench-paint bench-flood bench-updates bench-device bench-documents bench-scripts format lint docs docs-check man man-check example release packages packages-check units clean
 
 demo: ; @.ci/setup && $(SWIFT_PROGRAMS) && $(SWIFT_BUILD) --product ShopService && Patches/demo.sh "$$($(SWIFT_BUILD) --show-bin-path)"
 test: ; @.ci/setup --with-judges && .ci/test
@@ -31,6 +31,9 @@ meteor-plugin: ; @.ci/setup --with-judges && $(SWIFT_BUILD) --product patchsync 
 # VasSonic's own servers beside ours, from a working copy of it: make vassonic CHECKOUT=DIR
 vassonic: ; @.ci/setup --with-judges && $(SWIFT_BUILD) --product patchsrv && node Tests/VasSonic/run.mjs "$(CHECKOUT)" "$$($(SWIFT_BUILD) --show-bin-path)/patchsrv"
 real: ; @.ci/setup --with-judges && $(SWIFT_BUILD) && Benchmarks/real.sh "$$($(SWIFT_BUILD) --show-bin-path)" $(APPS)
+# Seventeen web apps that others wrote, and two of ours, on a device beside nginx; the page "Real web apps" has the results. APPS="flet sphinx" chooses.
+# They are fetched once, into PATCHLINE_SITES_CACHE (~/.cache/patchline-sites).
+sites: ; @.ci/setup --with-judges && $(SWIFT_PROGRAMS) && "$(PATCHLINE_BUILD)/judges/bin/python" -B Tests/Sites/sites.py "$$($(SWIFT_BUILD) --show-bin-path)" $(foreach app,$(APPS),--app $(app)) $(SITES_FLAGS)
 bench: ; @.ci/setup --with-judges && $(SWIFT_RELEASE) && Benchmarks/run.sh "$$($(RELEASE) --show-bin-path)"
 bench-sync: ; @.ci/setup && $(SWIFT_RELEASE) && Benchmarks/sync.sh "$$($(RELEASE) --show-bin-path)"
 bench-trust: ; @.ci/setup --with-judges && $(SWIFT_RELEASE) && Benchmarks/trust.sh "$$($(RELEASE) --show-bin-path)"

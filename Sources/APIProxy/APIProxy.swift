@@ -136,7 +136,7 @@ package struct APIProxy: RequestDelegate {
         -> FileAnswer
     {
         if request.upgrade == "websocket" { return try await openTunnel(to: upstream, request, by: rule) }
-        let slot = try slots.take(upstream, for: slotClient(of: request))
+        let slot = try slots.take(upstream, for: slotClient(of: request), isEndless: request.asksForEvents)
         do throws(UpstreamFault) {
             do throws(UpstreamFault) {
                 return try await pass(request, to: upstream, by: rule, slot)
@@ -175,7 +175,7 @@ package struct APIProxy: RequestDelegate {
         } catch { throw UpstreamFault(error) }
         // 101, which no request here asks for.
         guard response.status.code >= 200 else { throw .malformed }
-        if response.headers.isOfEvents { try slot.becomesEndless() }
+        if response.headers.isOfEvents { try slot.becomesEndless() } else { slot.isNotEndless() }
         if let view { return try await pass(response, through: view, of: upstream, by: rule, slot) }
         return .stream(
             stream(response, of: upstream, by: rule) { write in
@@ -212,6 +212,8 @@ package struct APIProxy: RequestDelegate {
                 stall.end()
                 throw error
             }
+        } else {
+            slot.isNotEndless()
         }
         return .stream(
             stream(response, of: upstream, by: rule) { write in

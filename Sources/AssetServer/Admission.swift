@@ -5,12 +5,16 @@ import PatchFormat
 /// Whether a request comes from the app, decided from its head alone, before anything else.
 ///
 /// In this order: the Host is one of ours; a request that changes something, or upgrades, comes from an origin of ours;
-/// the query has the token, or the cookie has the value that it was exchanged for since the server began to listen.
+/// the query has the token, or the cookie has the value that it was exchanged for.
 package enum Admission: Sendable {
     /// Let in; the token is out of the query.
     ///
     /// - fields: additional fields of the answer: the cookie.
     case admitted(query: String?, fields: HTTPHeaders)
+    /// Without a cookie: only for a file of the bundle under its own name, else this answer.
+    case fileOnly(query: String?, otherwise: FileAnswer)
+    /// A call for the cookie, whose body has the secret.
+    case entering
     case answered(FileAnswer)
 
     package init(_ request: FileRequest, to access: Access, in session: Session) {
@@ -24,15 +28,20 @@ package enum Admission: Sendable {
             self = .answered(Self.preflight(request.headers))
             return
         }
-        guard isAllowed || Self.isOwn(request, origin: origin, host: host) else {
+        let isOwn = Self.isOwn(request, origin: origin, host: host)
+        guard isOwn || isAllowed && !PageAPI.isEntering(request) else {
             self = .answered(.refused(.forbidden, message: "Another site may not do this.", headers: [:]))
             return
         }
-        self.init(request, access.token, session)
+        if access.token != nil, PageAPI.isEntering(request) {
+            self = .entering
+        } else {
+            self.init(request, access, session)
+        }
     }
 
-    private init(_ request: FileRequest, _ token: AccessToken?, _ session: Session) {
-        guard let token else {
+    private init(_ request: FileRequest, _ access: Access, _ session: Session) {
+        guard let token = access.token else {
             self = .admitted(query: request.query, fields: [:])
             return
         }
@@ -41,12 +50,15 @@ package enum Admission: Sendable {
         let isNew = given.contains { token.matches($0) }
         let shown = Self.cookies(cookie, in: request.headers)
         guard isNew || shown.contains(where: { session.pass.matches($0) }) else {
-            self = .answered(Self.closed(isLate: !shown.isEmpty))
+            let closed = Self.closed(isLate: !shown.isEmpty)
+            let isOpen = access.hasOwnHost && request.isForManifest
+            self = isOpen ? .fileOnly(query: request.query, otherwise: closed) : .answered(closed)
             return
         }
         var fields: HTTPHeaders = [:]
-        if isNew {
-            fields.add(name: "Set-Cookie", value: "\(cookie)=\(session.pass.text); \(Self.attributes)")
+        // A browser forgets a cookie some time after it last received it.
+        if isNew || access.hasOwnHost && request.showsDocument {
+            fields.add(name: "Set-Cookie", value: access.cookieField(in: session))
         }
         // A page must not keep the token where a Referer, a history or a screenshot shows it.
         if !given.isEmpty, request.isNavigation {
@@ -56,12 +68,7 @@ package enum Admission: Sendable {
         }
     }
 
-    /// Without a Domain the cookie is the host's alone (RFC 6265 §5.3).
-    ///
-    /// Not `Secure`, and so not `__Host-`: Chromium keeps such a cookie of `http://NAME.localhost`, WebKit does not.
-    private static let attributes = "Path=/; HttpOnly; SameSite=Strict"
-
-    /// - Parameter isLate: whether a cookie of an ended session was shown.
+    /// - Parameter isLate: whether a cookie of an ended session, or of a replaced token, was shown.
     private static func closed(isLate: Bool) -> FileAnswer {
         let what = isLate ? "Only the app gets in here, and it was started anew" : "Only the app gets in here"
         return .refused(
@@ -184,6 +191,14 @@ package enum Admission: Sendable {
 }
 
 extension FileRequest {
+    /// Whether a browser asks for the manifest of a page of ours: Chromium sends no cookie with it.
+    fileprivate var isForManifest: Bool {
+        guard method == .GET || method == .HEAD, headers.first(name: "Sec-Fetch-Dest") == "manifest",
+            headers.first(name: "Sec-Fetch-Site") == "same-origin"
+        else { return false }
+        return [".webmanifest", ".json"].contains { path.text.hasSuffix($0) }
+    }
+
     /// Whether a browser asks for a document to show, at the top or in a frame.
     ///
     /// Browsers that do not say so ask for HTML by name.

@@ -11,10 +11,24 @@ package struct AssetDecision: Sendable {
         case delegate(any RequestDelegate, FileRequest)
         /// Only the host can say.
         case call(PendingCall)
-        /// The first page of this launch: the host hears of it before anything of it is sent.
-        case opening(launch: String, any PageHost)
-        /// A stream of events, from the one after this on.
-        case events(after: String?)
+        /// An HTML file, which receives the release stamp.
+        case page(PatchedPage)
+        /// A call for the cookie.
+        case entering
+        /// A stream of events, from the one after this on; or only those that were missed.
+        case events(after: String?, isPoll: Bool)
+    }
+
+    /// A browser is about to show the answer; an answer without a stamp counts as shown when it is sent.
+    package struct Showing: Sendable {
+        let stamp: ReleaseStamp
+        /// Of the trial that waits for a page to be shown, and the host that begins it.
+        let waiting: Waiting?
+
+        struct Waiting: Sendable {
+            let launch: String
+            let host: any PageHost
+        }
     }
 
     package let action: Action
@@ -24,12 +38,20 @@ package struct AssetDecision: Sendable {
     package var showsRight = false
     /// What has to be known of the request once its answer is used.
     var note: ServedSelections.Note?
+    /// Nil for a request that shows no document of the current selection.
+    var showing: Showing?
     /// For how long the answer holds: see ``PreparedReply/edition``.
     var edition: Int?
 
-    init(_ action: Action, note: ServedSelections.Note? = nil, edition: Int? = nil) {
+    init(
+        _ action: Action,
+        note: ServedSelections.Note? = nil,
+        showing: Showing? = nil,
+        edition: Int? = nil
+    ) {
         self.action = action
         self.note = note
+        self.showing = showing
         self.edition = edition
     }
 }

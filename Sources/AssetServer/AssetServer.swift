@@ -73,9 +73,11 @@ package final class AssetServer: FileSource {
     }
 
     /// Before each first request: sets the port that a Host must name, and the value of a cookie.
-    package func listening(on port: Int, pass: AccessToken = .make()) {
+    ///
+    /// - Parameter pass: replaces the value that ``Access/pass()`` chooses.
+    package func listening(on port: Int, pass: AccessToken? = nil) {
         state.withLockedValue { state in
-            state.session = Session(port: port, pass: pass)
+            state.session = Session(port: port, pass: pass ?? access.pass())
             state.edition += 1
         }
     }
@@ -110,7 +112,7 @@ package final class AssetServer: FileSource {
         events.tell(.switched(version: selection.version))
     }
 
-    /// The host knows that a page of this launch was requested.
+    /// The host knows that a page of this launch is shown.
     package func opened(_ launch: String) {
         state.withLockedValue { state in
             state.served.opened(launch)
@@ -137,6 +139,7 @@ package final class AssetServer: FileSource {
     }
 
     private func carrying(out decision: AssetDecision, for request: FileRequest) -> FileDecision {
+        if decision.showing != nil { return showing(decision) }
         switch decision.action {
         case .answer(let answer):
             // Answered by the task behind the front, as all of the page API is.
@@ -150,8 +153,11 @@ package final class AssetServer: FileSource {
                 )
             )
         case .examine(let file): return later(decision) { _ in await file.examined() }
-        case .call(let call): return later(decision) { await call.answer(self.events, to: $0.body) }
-        case .events(let last): return later(decision) { _ in self.eventStream(after: last) }
+        case .page(let page): return later(decision) { _ in await page.made().answer }
+        case .call(let call): return later(decision) { await call.answer(self.desk, to: $0.body) }
+        case .entering: return .later(.whole) { self.entering($0) }
+        case .events(let last, let isPoll):
+            return later(decision) { _ in isPoll ? self.missedEvents(after: last) : self.eventStream(after: last) }
         case .delegate(let delegate, let shown):
             let delegated = delegate.decide(shown)
             return .later(delegated.intake) { request in
@@ -161,18 +167,62 @@ package final class AssetServer: FileSource {
                 let request = request.with(query: shown.query).with(headers: shown.headers)
                 return await delegated.answer(to: request).adding(missing: decision.fields)
             }
-        case .opening(let launch, let host):
-            return .later(.whole) { request in
-                if decision.showsRight { request.right?.show() }
-                await host.pageRequested(launch)
-                // By the selection that is served now.
-                let decision = self.decision(on: request)
-                guard case .opening = decision.action else {
-                    return await self.carrying(out: decision, for: request).answer(to: request)
-                }
-                return FileAnswer.otherVersionStarts.adding(missing: decision.fields)
-            }
         }
+    }
+
+    /// A document that has no stamp cannot say that it is shown: it counts as shown now, before a byte of it is sent, or a page
+    /// that ends the process at once would be tried for ever.
+    private func showing(_ decision: AssetDecision) -> FileDecision {
+        var plain = decision
+        plain.showing = nil
+        return .later(.whole) { [plain] request in
+            guard let showing = decision.showing else { return .notFound }
+            let answer: FileAnswer
+            var isStamped = false
+            switch decision.action {
+            case .page(let page):
+                let made = await page.made()
+                (answer, isStamped) = (made.answer, made.isStamped)
+            case .examine(let file): answer = await file.examined()
+            case .answer(let known): answer = known
+            case .call, .entering, .events, .delegate: return .notFound
+            }
+            if !isStamped, await !self.shown(showing) {
+                // By the selection that is served now.
+                let again = self.decision(on: request)
+                guard again.showing?.waiting == nil else {
+                    return FileAnswer.otherVersionStarts.adding(missing: decision.fields)
+                }
+                return await self.carrying(out: again, for: request).answer(to: request)
+            }
+            return await self.later(plain) { _ in answer }.answer(to: request)
+        }
+    }
+
+    /// - Returns: whether the document's selection is served still.
+    private func shown(_ showing: AssetDecision.Showing) async -> Bool {
+        state.withLockedValue { $0.served.sendsUnstamped(showing.stamp) }
+        guard let waiting = showing.waiting else { return true }
+        await waiting.host.pageShown(waiting.launch)
+        return state.withLockedValue { $0.served.current.stamp == showing.stamp && !$0.served.current.awaitsPage }
+    }
+
+    /// Gives the cookie for the access token or the return key.
+    private func entering(_ request: FileRequest) -> FileAnswer {
+        do throws(FormatError) {
+            guard try Entrance(request.body).opens(access) else { return Entrance.refused }
+        } catch { return PageAPI.json(.badRequest, "error", error.description) }
+        request.right?.show()
+        return Entrance.granted(access.cookieField(in: state.withLockedValue(\.session)))
+    }
+
+    private var desk: PendingCall.Desk {
+        PendingCall.Desk(
+            events: events,
+            served: { [state] in state.withLockedValue(\.served) },
+            now: now,
+            returnKey: access.returnKey?.text
+        )
     }
 
     private func later(
@@ -197,16 +247,25 @@ package final class AssetServer: FileSource {
         return Lease { [state, now] in state.withLockedValue { $0.served.responseEnded(of: note.bundle, at: now()) } }
     }
 
+    private func stamps() -> [ReleaseStamp] { state.withLockedValue { $0.served.stamps(at: now()) } }
+
     private func eventStream(after last: String?) -> FileAnswer {
-        guard let pieces = events.subscribe(after: last) else {
+        guard let pieces = events.subscribe(after: last, releases: stamps) else {
             return .tooManyPages
         }
         return .stream(
             ServedStream(
-                headers: ["Content-Type": "text/event-stream", "Cache-Control": "no-store"],
+                headers: ["Content-Type": Self.eventsType, "Cache-Control": "no-store"],
                 isEndless: true,
                 pieces: pieces
             )
         )
     }
+
+    private func missedEvents(after last: String?) -> FileAnswer {
+        guard let text = events.missed(after: last, releases: stamps) else { return .tooManyPages }
+        return .bytes(ServedBytes(bytes: text, contentType: Self.eventsType, cacheControl: "no-store"))
+    }
+
+    private static let eventsType = "text/event-stream"
 }

@@ -13,8 +13,13 @@ package enum PageAPI {
     static let switchHeader = "X-Patchline-Switch"
 
     enum Call: Equatable, Sendable {
-        case script, pageScript, page, scripts, status, parameters, report, events, check, switchToPending
-        case confirm(launch: String)
+        case script, pageScript, page, scripts, parameters, report, events, check, switchToPending
+        /// A program or page asks for the cookie, with the access token or the return key.
+        case enter
+        /// A document of the bundle is visible; the body says which.
+        case shown
+        case status(PageSpeaker)
+        case confirm(PageSpeaker)
         /// A script patch, to be run; its SHA-256 where the URL names it.
         case patch(PatchID, sha256: String?)
         /// What script patches of pages are written in.
@@ -53,22 +58,20 @@ package enum PageAPI {
     }
 
     private static func unknownParameter(of call: String, _ query: String?) -> Substring? {
-        let known: Set<Substring> = call == "confirm" ? ["launch"] : []
+        let known: Set<Substring> = call == "confirm" ? ["launch", "page"] : []
         return query?.split(separator: "&").map { $0.prefix { $0 != "=" } }.first { !known.contains($0) }
     }
 
-    /// Whether somebody asks for the script that speaks for a page, as one that came from a cache does, or for a patch to
-    /// be run.
-    static func isScript(_ request: FileRequest) -> Bool {
-        request.method == .GET
-            && ["launch.js", "page.js", "language.js", scriptFolder].contains(request.path.segments.dropFirst().first)
+    /// Whether a request asks for the cookie, which it does not have yet.
+    static func isEntering(_ request: FileRequest) -> Bool {
+        request.method == .POST && request.path.segments == [prefix, "enter"] && !request.path.hasTrailingSlash
     }
 
     private static let methods: [String: HTTPMethod] = [
         "launch.js": .GET, "page.js": .GET, "page": .GET, scriptFolder: .GET, "scripts.json": .GET, "status": .GET,
         "parameters": .GET, "report": .GET,
         "language.js": .GET, "events": .GET, "confirm": .POST, "check": .POST, "switch": .POST, "script-failed": .POST,
-        "page-error": .POST,
+        "page-error": .POST, "shown": .POST, "enter": .POST,
     ]
 
     private static func reading(_ name: String, _ request: FileRequest) -> Reading {
@@ -85,16 +88,20 @@ package enum PageAPI {
         case "language.js": return .call(.language(sha256: value(of: PageTags.parameter, in: request.query)))
         case "script-failed": return .call(.scriptFailed)
         case "page-error": return .call(.pageError)
-        case "status": return .call(.status)
+        case "shown": return .call(.shown)
+        case "enter": return .call(.enter)
+        case "status", "confirm":
+            do throws(FormatError) {
+                let speaker = try PageSpeaker(
+                    page: value(of: "page", in: request.query),
+                    launch: value(of: "launch", in: request.query)
+                )
+                return .call(name == "status" ? .status(speaker) : .confirm(speaker))
+            } catch { return .refused(json(.badRequest, "error", error.description)) }
         case "parameters": return .call(.parameters)
         case "report": return .call(.report)
         case "events": return .call(.events)
         case "check": return .call(.check)
-        case "confirm":
-            guard let launch = launch(in: request.query) else {
-                return .refused(json(.badRequest, "error", "confirm needs ?launch=TOKEN"))
-            }
-            return .call(.confirm(launch: launch))
         default:
             guard request.headers.contains(name: switchHeader) else {
                 return .refused(json(.badRequest, "error", "switch needs the header \(switchHeader)"))
@@ -103,10 +110,11 @@ package enum PageAPI {
         }
     }
 
-    private static func launch(in query: String?) -> String? { value(of: "launch", in: query) }
-
     /// The last event that a page has seen, where it cannot say so in a header.
     static func after(in query: String?) -> String? { value(of: "after", in: query) }
+
+    /// Whether a page asks for the events that it missed, and not for a stream.
+    static func isPoll(_ query: String?) -> Bool { value(of: "wait", in: query) == "0" }
 
     private static func value(of name: String, in query: String?) -> String? {
         query?.split(separator: "&").first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.count + 1)) }
@@ -129,24 +137,18 @@ package enum PageAPI {
         )
     }
 
-    static func script(token: String?) -> FileAnswer {
-        .bytes(
-            ServedBytes(
-                bytes: Array(PageScript.text(token: token).utf8),
-                contentType: ContentType.of(path: "launch.js"),
-                cacheControl: "no-store"
-            )
-        )
-    }
+    static var script: FileAnswer { constant(PageScript.text, named: "launch.js") }
 
     /// What puts changed blocks into pages that were shown as they were kept.
-    static var pageScript: FileAnswer {
-        let bytes = Array(LivePageScript.text.utf8)
+    static var pageScript: FileAnswer { constant(LivePageScript.text, named: "page.js") }
+
+    private static func constant(_ text: String, named name: String) -> FileAnswer {
+        let bytes = Array(text.utf8)
         return .bytes(
             ServedBytes(
                 bytes: bytes,
                 entityTag: SHA256Digest(of: bytes).hex,
-                contentType: ContentType.of(path: "page.js")
+                contentType: ContentType.of(path: name)
             )
         )
     }
@@ -158,6 +160,20 @@ package enum PageAPI {
         case .failed: json(.internalServerError, "error", "the device could not write its state")
         }
     }
+
+    /// - Parameters:
+    ///   - page: of the release that the page is of, if known.
+    ///   - current: of the release that is served now.
+    static func otherRelease(_ page: String, served current: String?) -> FileAnswer {
+        let now = current.map { "\($0) is served now" } ?? "no version is served now"
+        return json(.conflict, "error", "this page is of \(page), and \(now)")
+    }
+
+    static let noStamp = json(
+        .conflict,
+        "error",
+        "this call names no page: send the page's release stamp, as patchline.confirm() of launch.js does"
+    )
 
     static func answer(_ outcome: ScriptFailureOutcome) -> FileAnswer {
         switch outcome {

@@ -82,23 +82,18 @@ package final class PageEvents: Sendable {
 
     /// A stream of pieces that begins with the present state; nil when there are too many, or the server stops.
     ///
-    /// - Parameter lastEventID: as a returning page names it.
-    func subscribe(after lastEventID: String?) -> Pieces? {
+    /// - Parameters:
+    ///   - lastEventID: as a returning page names it.
+    ///   - releases: returns the stamps that are served now; called while nothing else is told.
+    func subscribe(after lastEventID: String?, releases: () -> [ReleaseStamp]) -> Pieces? {
         let (stream, continuation) = AsyncStream.makeStream(
             of: ByteBuffer.self,
             bufferingPolicy: .bufferingOldest(Self.behindLimit + 1)
         )
         let opened = withStreams { state -> (Int, [AsyncStream<Never>.Continuation])? in
             guard state.isOpen, state.streams.count < Self.streamsLimit else { return nil }
-            let missed =
-                number(in: lastEventID).map { last in
-                    state.recent.events.filter { $0.number > last && $0.event.isForReturning }
-                }
-                ?? []
-            var first = Array("retry: 1000\n\n".utf8)
-            first += Self.text("state", state.page.json, id: "\(start)-\(state.last)")
-            for (number, event) in missed { first += text(of: event, number: number) }
-            continuation.yield(ByteBuffer(bytes: first))
+            let first = beginning(state, after: lastEventID, releases())
+            continuation.yield(ByteBuffer(bytes: Array("retry: 1000\n\n".utf8) + first))
             state.nextStream += 1
             state.streams[state.nextStream] = continuation
             defer { state.waiting = [] }
@@ -108,6 +103,22 @@ package final class PageEvents: Sendable {
         for signal in waiting { signal.finish() }
         continuation.onTermination = { [weak self] _ in self?.forget(opened) }
         return Pieces(stream: stream, place: Subscription { [weak self] in self?.forget(opened) })
+    }
+
+    /// What a stream would begin with, for a page that asks again and again; nil when the server stops.
+    func missed(after lastEventID: String?, releases: () -> [ReleaseStamp]) -> [UInt8]? {
+        withStreams { $0.isOpen ? beginning($0, after: lastEventID, releases()) : nil }
+    }
+
+    /// The present state, then the events that a returning page missed.
+    private func beginning(_ state: State, after lastEventID: String?, _ releases: [ReleaseStamp]) -> [UInt8] {
+        let missed =
+            number(in: lastEventID).map { last in
+                state.recent.events.filter { $0.number > last && $0.event.isForReturning }
+            }
+            ?? []
+        let first = Self.text("state", state.page.json(releases), id: "\(start)-\(state.last)")
+        return missed.reduce(into: first) { $0 += text(of: $1.event, number: $1.number) }
     }
 
     /// The pieces of one stream, whose place is free again when it ends or is released.

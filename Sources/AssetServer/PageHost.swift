@@ -2,9 +2,12 @@ package import PatchFormat
 
 /// The app behind a page's calls.
 package protocol PageHost: Sendable {
-    /// A page of this launch is requested for the first time; returns once it may be answered, by the selection then
-    /// served.
-    func pageRequested(_ launch: String) async
+    /// A page of this launch is shown for the first time; returns once its trial has begun, or another selection is served.
+    func pageShown(_ launch: String) async
+    /// A page of another version is on the screen and does not go: a service worker or another cache keeps it.
+    ///
+    /// - Parameter version: of that page, if known.
+    func pageStaysStale(_ version: String?) async
     /// - Parameter token: of the launch that the page speaks for.
     func confirm(_ token: String) async -> ReadyOutcome
     /// A script that the page had from here failed in it.
@@ -23,6 +26,7 @@ package protocol PageHost: Sendable {
 extension PageHost {
     /// For a host whose versions are never on trial.
     package func pageFailed(_ error: PageError, in launch: String) async {}
+    package func pageStaysStale(_ version: String?) async {}
 }
 
 /// The outcome of a page's "I am ready".

@@ -68,3 +68,16 @@ struct PageRequest: Equatable, Sendable {
         return Address(path: path.text, query: Admission.takeToken(from: query).query)
     }
 }
+
+extension FileRequest {
+    /// Whether a browser says that it is about to show the answer in a tab or window of its own.
+    ///
+    /// A worker's own requests, a program's and a prefetch do not.
+    var showsDocument: Bool {
+        guard method == .GET, headers.first(name: "Sec-Fetch-Dest") == "document" else { return false }
+        let purposes = ["Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"].flatMap { headers[$0] }
+        return !purposes.contains { purpose in
+            ["prefetch", "prerender", "preview"].contains { purpose.lowercased().contains($0) }
+        }
+    }
+}

@@ -47,10 +47,12 @@ package struct PageState: Equatable, Sendable {
         return self != before || event.isAlwaysTold
     }
 
-    var json: JSON {
+    /// - Parameter releases: the stamps of the selections that are served now.
+    func json(_ releases: [ReleaseStamp]) -> JSON {
         .fields([
             ("current", current.map { .text($0) } ?? .null), ("pending", pending.map { .text($0) } ?? .null),
-            ("sync", sync.json), ("parameters", parameters.map { .text($0) }),
+            ("releases", .array(releases.map { .text($0.text) })), ("sync", sync.json),
+            ("parameters", parameters.map { .text($0) }),
         ])
     }
 }

@@ -4,56 +4,140 @@ import PatchFormat
 
 /// A page's call that waits for the app behind it.
 package struct PendingCall: Sendable {
+    /// What the server knows when the body of a call is there.
+    struct Desk: Sendable {
+        let events: PageEvents
+        let served: @Sendable () -> ServedSelections
+        /// The steady clock's time.
+        let now: @Sendable () -> Duration
+        /// Lets a page in again after a restart; nil where every program is let in.
+        let returnKey: String?
+    }
+
     let call: PageAPI.Call
-    /// What the page that calls came from.
+    /// Of the page that calls, by its Referer.
     let selection: ServedSelection
     let host: any PageHost
 
     /// - Parameter body: of the request.
-    func answer(_ events: PageEvents, to body: [UInt8]) async -> FileAnswer {
+    func answer(_ desk: Desk, to body: [UInt8]) async -> FileAnswer {
         switch call {
-        case .scriptFailed: await answer(toReport: body)
-        case .pageError: await answer(toError: body)
-        case .confirm(let launch): PageAPI.answer(await host.confirm(launch))
+        case .shown: await answer(toShown: body, desk)
+        case .scriptFailed: await answer(toReport: body, desk)
+        case .pageError: await answer(toError: body, desk)
+        case .confirm(let speaker): await confirm(speaker, body, desk)
         case .switchToPending: PageAPI.answer(await host.switchToPending())
         case .check: PageAPI.json(.accepted, "result", await host.checkForUpdates().rawValue)
         case .parameters: await host.parameters().answer
         case .report: PageAPI.json(.ok, await host.debugReport())
-        case .status:
-            PageAPI.json(
-                .ok,
-                await host.status().json(
-                    running: selection.version,
-                    onTrial: selection.launch != nil,
-                    sync: events.sync
-                )
-            )
-        case .script, .pageScript, .page, .scripts, .patch, .language, .events: .notFound
+        case .status(let speaker): await status(of: speaker, desk)
+        case .script, .pageScript, .page, .scripts, .patch, .language, .events, .enter: .notFound
         }
+    }
+
+    private func answer(toShown body: [UInt8], _ desk: Desk) async -> FileAnswer {
+        let document: ShownDocument
+        do throws(FormatError) { document = try ShownDocument(body) } catch { return Self.refused(error) }
+        let arrived = desk.now()
+        var served = desk.served()
+        if document.page == served.current.stamp, served.current.awaitsPage, let launch = served.current.launch {
+            await host.pageShown(launch)
+            // A launch that cannot be counted ends at once, and another version is served.
+            served = desk.served()
+        }
+        let verdict = served.verdict(on: document, at: arrived)
+        if verdict == .stale, document.reloads >= Self.reloadsInVain {
+            await host.pageStaysStale(served.version(of: document.page) ?? document.version)
+        }
+        return PageAPI.json(
+            .ok,
+            .fields([
+                ("result", .text(verdict.rawValue)), ("release", served.current.stamp.map { .text($0.text) } ?? .null),
+                ("key", desk.returnKey.map { .text($0) }),
+            ])
+        )
+    }
+
+    /// A stale page reloads once, and once more without its workers; then it gives up.
+    private static let reloadsInVain = 2
+
+    private func confirm(_ speaker: PageSpeaker, _ body: [UInt8], _ desk: Desk) async -> FileAnswer {
+        var speaker = speaker
+        if speaker == .unnamed {
+            do throws(FormatError) { speaker = try PageSpeaker(body: body) } catch { return Self.refused(error) }
+        }
+        let served = desk.served()
+        switch speaker {
+        case .launch(let token): return PageAPI.answer(await host.confirm(token))
+        case .unnamed where !served.hasUnstampedPage: return PageAPI.noStamp
+        case .page(let stamp) where stamp != served.current.stamp:
+            let page = served.version(of: stamp) ?? "another release (\(stamp))"
+            return PageAPI.otherRelease(page, served: served.current.version)
+        case .page, .unnamed:
+            guard let launch = served.current.launch else { return PageAPI.answer(.alreadyConfirmed) }
+            return PageAPI.answer(await host.confirm(launch))
+        }
+    }
+
+    private func status(of speaker: PageSpeaker, _ desk: Desk) async -> FileAnswer {
+        var (running, isOnTrial) = (selection.version, selection.launch != nil)
+        if case .page(let stamp) = speaker {
+            let served = desk.served()
+            let selection = served.selection(of: stamp, at: desk.now())
+            running = selection?.version ?? served.version(of: stamp)
+            isOnTrial = selection.map { $0.launch != nil } ?? false
+        }
+        let status = await host.status()
+        return PageAPI.json(.ok, status.json(running: running, onTrial: isOnTrial, sync: desk.events.sync))
     }
 
     /// The answer never says whether the error was news: a page has nothing to decide by it.
-    private func answer(toError body: [UInt8]) async -> FileAnswer {
+    private func answer(toError body: [UInt8], _ desk: Desk) async -> FileAnswer {
         do throws(FormatError) {
             let json = try JSON.document(body, named: "report", limit: PageError.limit)
             let fields = try Fields(json, of: "report")
-            let launch = try fields.string("launch")
-            // The page belongs to the launch that it was served by.
-            guard launch == selection.launch else { return PageAPI.answer(.otherLaunch) }
+            let launch: String?
+            switch try PageSpeaker(fields) {
+            case .unnamed: throw fields.broken("page", ReleaseStamp.rule)
+            case .page(let stamp):
+                let current = desk.served().current
+                guard stamp == current.stamp else { return PageAPI.answer(.otherLaunch) }
+                launch = current.launch
+            case .launch(let token):
+                // The page belongs to the launch that it was served by.
+                guard token == selection.launch else { return PageAPI.answer(.otherLaunch) }
+                launch = token
+            }
             let reported = try PageError(reported: fields)
-            await host.pageFailed(reported, in: launch)
+            if let launch { await host.pageFailed(reported, in: launch) }
             return PageAPI.json(.ok, "result", "told")
-        } catch { return PageAPI.json(.badRequest, "error", error.description) }
+        } catch { return Self.refused(error) }
     }
 
-    private func answer(toReport body: [UInt8]) async -> FileAnswer {
+    private func answer(toReport body: [UInt8], _ desk: Desk) async -> FileAnswer {
         let failure: ScriptFailure
-        do throws(FormatError) { failure = try ScriptFailure(body) } catch {
-            return PageAPI.json(.badRequest, "error", error.description)
-        }
+        let selection: ServedSelection
+        do throws(FormatError) {
+            let json = try JSON.document(body, named: "report", limit: ScriptFailure.limit)
+            let fields = try Fields(json, of: "report")
+            let reported = try ScriptFailure(reported: fields)
+            switch try PageSpeaker(fields) {
+            case .page(let stamp):
+                guard let named = desk.served().selection(of: stamp, at: desk.now()) else {
+                    return PageAPI.answer(.unknown)
+                }
+                (selection, failure) = (named, reported.inLaunch(named.launch))
+            case .launch(let token): (selection, failure) = (self.selection, reported.inLaunch(token))
+            case .unnamed: (selection, failure) = (self.selection, reported)
+            }
+        } catch { return Self.refused(error) }
         guard let script = selection.scripts[failure.patchID], script.version == failure.version,
             script.place.isInPages
         else { return PageAPI.answer(.unknown) }
         return PageAPI.answer(await host.scriptFailed(failure, script.sha256))
+    }
+
+    private static func refused(_ error: FormatError) -> FileAnswer {
+        PageAPI.json(.badRequest, "error", error.description)
     }
 }

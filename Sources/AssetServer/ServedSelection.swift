@@ -1,4 +1,4 @@
-/// What is served now: one bundle, and the launch that a page may speak for.
+/// What is served now: one bundle, its script patches, and the launch that its pages speak for.
 package struct ServedSelection: Sendable {
     /// Nil before the first install.
     package let table: AssetTable?
@@ -6,10 +6,12 @@ package struct ServedSelection: Sendable {
     package let launch: String?
     /// The version of the bundle, as people call it.
     package let version: String?
-    /// Whether the host is to hear of the first request for a page of it before that is answered.
+    /// Whether the host still has to be told that a page of it is shown.
     package var awaitsPage: Bool
     /// The script patches that belong to it.
     package let scripts: ServedScripts
+    /// Identifies its pages; nil before the first install.
+    package let stamp: ReleaseStamp?
 
     package init(
         table: AssetTable?,
@@ -23,6 +25,7 @@ package struct ServedSelection: Sendable {
         self.launch = launch
         self.version = version
         self.awaitsPage = awaitsPage
+        stamp = table.map { ReleaseStamp(bundle: $0.bundle, scripts: scripts.scripts) }
     }
 
     package static let nothing = ServedSelection(table: nil, launch: nil)

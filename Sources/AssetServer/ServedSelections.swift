@@ -35,6 +35,8 @@ struct ServedSelections: Sendable {
     private struct Previous {
         let selection: ServedSelection
         let bundle: SHA256Digest
+        /// When another selection took its place.
+        let until: Duration
         var responses = 0
         var idleSince: Duration
     }
@@ -44,6 +46,11 @@ struct ServedSelections: Sendable {
     private var pages = RecentPages()
     /// Whether a page was loaded from the current selection yet.
     private var hasNewPage = false
+    /// The selection of which a document without a stamp was last sent to a browser that shows it.
+    private var unstamped: ReleaseStamp?
+    /// The versions behind the stamps served last.
+    private var versions: [(stamp: ReleaseStamp, version: String)] = []
+    private static let mostVersions = 32
 
     /// Whether requests need more than the current selection; false most of the time.
     var hasPrevious: Bool { previous != nil }
@@ -62,11 +69,43 @@ struct ServedSelections: Sendable {
             // Nothing may run any more: it was withdrawn, or is damaged beyond use.
             previous = nil
         } else if let old, old != new {
-            previous = Previous(selection: current, bundle: old, idleSince: now)
+            previous = Previous(selection: current, bundle: old, until: now, idleSince: now)
             hasNewPage = false
         }
         current = selection
+        guard let stamp = selection.stamp, let version = selection.version else { return }
+        versions.removeAll { $0.stamp == stamp }
+        versions = versions.suffix(Self.mostVersions - 1) + [(stamp, version)]
     }
+
+    // MARK: Stamps
+
+    /// The stamps of the selections that answer now, the current one first.
+    func stamps(at now: Duration) -> [ReleaseStamp] {
+        [current.stamp, livePrevious(at: now)?.selection.stamp].compactMap(\.self)
+    }
+
+    /// The previous selection while it is retained, and when another one took its place.
+    func replaced(at now: Duration) -> (selection: ServedSelection, until: Duration)? {
+        livePrevious(at: now).map { ($0.selection, $0.until) }
+    }
+
+    /// The selection with this stamp, if pages of it are still served.
+    func selection(of stamp: ReleaseStamp, at now: Duration) -> ServedSelection? {
+        if current.stamp == stamp { return current }
+        return livePrevious(at: now).map(\.selection).flatMap { $0.stamp == stamp ? $0 : nil }
+    }
+
+    /// The version with this stamp, if it was served recently.
+    func version(of stamp: ReleaseStamp) -> String? { versions.last { $0.stamp == stamp }?.version }
+
+    /// A document of this selection without a stamp is sent to a browser that shows it.
+    mutating func sendsUnstamped(_ stamp: ReleaseStamp) { unstamped = stamp }
+
+    /// Whether a page without a stamp may be one of the current selection.
+    var hasUnstampedPage: Bool { unstamped != nil && unstamped == current.stamp }
+
+    // MARK: Pages
 
     /// Pages of this launch no longer have to wait.
     mutating func opened(_ launch: String) {

@@ -38,10 +38,33 @@ struct ServingFacts: Sendable {
         case .answered(let answer): return AssetDecision(.answer(answer))
         case .admitted(let query, let fields):
             var decision = decideAdmitted(request.with(query: query), at: now)
-            decision.fields = fields
+            decision.fields.add(missing: fields)
             decision.showsRight = access.token != nil
             return decision
+        case .entering: return AssetDecision(.entering)
+        case .fileOnly(let query, let otherwise):
+            return fileOnly(request.with(query: query), at: now) ?? AssetDecision(.answer(otherwise))
         }
+    }
+
+    /// A file of the bundle under its own name; nil for everything else.
+    private func fileOnly(_ request: FileRequest, at now: Duration) -> AssetDecision? {
+        let choice = served.choose(PageRequest(request), at: now)
+        guard let table = choice.selection.table, let row = table.file(at: request.path) else { return nil }
+        let released = table.fields(of: row, except: access.ownNames)
+        let asset = AssetAnswer(
+            row,
+            of: table,
+            to: request,
+            types: types,
+            fields: released,
+            mayBeKept: false,
+            isPrevious: choice.isPrevious,
+            release: choice.selection.stamp
+        )
+        var decision = AssetDecision(asset.recorded.map { .answer($0) } ?? .examine(asset), note: choice.note)
+        decision.fields = released.others
+        return decision
     }
 
     // MARK: What is let in
@@ -54,8 +77,7 @@ struct ServingFacts: Sendable {
             return AssetDecision(.delegate(uploads, shown), note: choice.note)
         }
         if request.path.segments.first == PageAPI.prefix {
-            let action = opening(choice, isPage: PageAPI.isScript(request)) ?? call(request, choice.selection)
-            return AssetDecision(action, note: choice.note)
+            return AssetDecision(call(request, choice.selection), note: choice.note)
         }
         if let delegate, delegate.takes(request), !hasFile(for: request, in: choice.selection.table) {
             let shown = Admission.withoutToken(request, port: session.port)
@@ -72,38 +94,59 @@ struct ServingFacts: Sendable {
         guard let table = choice.selection.table else {
             return AssetDecision(.answer(nothingYet(page)), note: choice.note)
         }
+        let showing = showing(request, choice)
         switch found(for: request, in: table) {
         case .file(let file): return AssetDecision(.answer(.file(file)), note: choice.note)
-        case .nothing: return AssetDecision(.answer(.notFound), note: choice.note)
-        case .row(let row, let isNamed):
-            let isPage = request.method == .GET && (page.isPage || row.isPage)
-            if let opening = opening(choice, isPage: isPage) { return AssetDecision(opening, note: choice.note) }
-            let type = types.type(of: row.path)
-            let mayGetScripts = PagePlan.isHTML(type) && choice.selection.scripts.areInPages
+        case .redirect(let path): return AssetDecision(.answer(redirect(to: path, request)), note: choice.note)
+        case .nothing: return AssetDecision(.answer(.notFound), note: choice.note, showing: showing)
+        case .row(let row, let place):
+            let isNamed = place == .own
+            let released = table.fields(of: row, except: access.ownNames)
+            let type = types.type(of: row, isDecoded: true, released)
+            let isHTML = PagePlan.isHTML(type)
             let asset = AssetAnswer(
                 row,
                 of: table,
                 to: request,
                 types: types,
-                // The same URL is a page with scripts for who shows it.
-                mayBeKept: isNamed && !choice.isForeign && !mayGetScripts,
-                isPrevious: choice.isPrevious
+                fields: released,
+                // The bytes of a page change with its stamp and its scripts.
+                mayBeKept: isNamed && !choice.isForeign && !isHTML,
+                isPrevious: choice.isPrevious,
+                release: choice.selection.stamp,
+                status: place == .missing ? .notFound : .ok
             )
-            if mayGetScripts, page.showsPage(request),
+            var decision: AssetDecision
+            if isHTML, row.coding == nil {
                 let patched = PatchedPage(
                     row,
                     of: table,
                     choice.selection,
                     to: request,
+                    from: page,
                     contentType: type,
                     plain: asset
                 )
-            {
-                return AssetDecision(.examine(patched), note: choice.note)
+                decision = AssetDecision(.page(patched), note: choice.note, showing: showing)
+            } else if let answer = asset.recorded {
+                let edition = showing == nil ? edition(choice, isNamed: isNamed) : nil
+                decision = AssetDecision(.answer(answer), note: choice.note, showing: showing, edition: edition)
+            } else {
+                decision = AssetDecision(.examine(asset), note: choice.note, showing: showing)
             }
-            guard let answer = asset.recorded else { return AssetDecision(.examine(asset), note: choice.note) }
-            return AssetDecision(.answer(answer), note: choice.note, edition: edition(choice, isNamed: isNamed))
+            decision.fields = released.others
+            return decision
         }
+    }
+
+    /// Not for ever: another version may have a page where this one has a folder.
+    private func redirect(to path: String, _ request: FileRequest) -> FileAnswer {
+        let location = request.query.map { "\(path)?\($0)" } ?? path
+        return .refused(
+            .movedPermanently,
+            message: "Go on to \(location)",
+            headers: ["Location": location, "Cache-Control": "no-cache"]
+        )
     }
 
     /// An answer from one of the app's folders, or one that an open page of the previous release had a part in, is
@@ -113,20 +156,21 @@ struct ServingFacts: Sendable {
         return isOfBundle && choice.note == nil ? edition : nil
     }
 
-    /// Nil when no launch waits for a page of this kind.
-    private func opening(_ choice: ServedSelections.Route, isPage: Bool) -> AssetDecision.Action? {
+    /// Nil for a request that shows no document of the current selection.
+    private func showing(_ request: FileRequest, _ choice: ServedSelections.Route) -> AssetDecision.Showing? {
         let selection = choice.selection
-        guard isPage, !choice.isPrevious, selection.awaitsPage, let launch = selection.launch, let host else {
-            return nil
+        guard !choice.isPrevious, request.showsDocument, let stamp = selection.stamp else { return nil }
+        guard selection.awaitsPage, let launch = selection.launch, let host else {
+            return AssetDecision.Showing(stamp: stamp, waiting: nil)
         }
-        return .opening(launch: launch, host)
+        return AssetDecision.Showing(stamp: stamp, waiting: AssetDecision.Showing.Waiting(launch: launch, host: host))
     }
 
     /// The calls below `/__patchline/`.
     private func call(_ request: FileRequest, _ selection: ServedSelection) -> AssetDecision.Action {
         switch PageAPI.Reading(request) {
         case .refused(let answer): return .answer(answer)
-        case .call(.script): return .answer(PageAPI.script(token: selection.launch))
+        case .call(.script): return .answer(PageAPI.script)
         case .call(.pageScript): return .answer(PageAPI.pageScript)
         case .call(.page):
             guard let pages = delegate as? any PageDelegate else { return .answer(.notFound) }
@@ -146,7 +190,11 @@ struct ServingFacts: Sendable {
             )
             return answer.recorded.map { .answer($0) } ?? .examine(answer)
         case .call(.events):
-            return .events(after: request.headers.first(name: "Last-Event-ID") ?? PageAPI.after(in: request.query))
+            return .events(
+                after: request.headers.first(name: "Last-Event-ID") ?? PageAPI.after(in: request.query),
+                isPoll: PageAPI.isPoll(request.query)
+            )
+        case .call(.enter): return .answer(Entrance.granted(nil))
         case .call(let call):
             guard let host else {
                 return .answer(.stillStarting)
@@ -164,20 +212,33 @@ struct ServingFacts: Sendable {
 
     private func hasFile(for request: FileRequest, in table: AssetTable?) -> Bool {
         if request.path.segments.first == "local-filesystem" { return true }
-        return table?.asset(at: request.path.text) != nil || file(at: request.path) != nil
+        return table?.file(at: request.path) != nil || file(at: request.path) != nil
     }
 
     private enum Found {
-        /// Whether the manifest names the URL; the index stands for many others.
-        case row(BundleIndex.Row, isNamed: Bool)
+        case row(BundleIndex.Row, Place)
         case file(ServedFile)
+        case redirect(path: String)
         case nothing
     }
 
+    private enum Place {
+        /// Under the URL that the manifest gives it.
+        case own
+        /// Under another URL: the index stands for many.
+        case other
+        /// In place of a page that does not exist.
+        case missing
+    }
+
     private func found(for request: FileRequest, in table: AssetTable) -> Found {
-        if let row = table.asset(at: request.path.text) { return .row(row, isNamed: true) }
+        if let row = table.file(at: request.path) { return .row(row, .own) }
         if let file = file(at: request.path) { return .file(file) }
-        return table.route(request.path.segments).map { .row($0, isNamed: false) } ?? .nothing
+        switch table.route(request) {
+        case .page(let row): return .row(row, .other)
+        case .redirect(let path): return .redirect(path: path)
+        case .notFound(let page): return page.map { .row($0, .missing) } ?? .nothing
+        }
     }
 
     /// A file of the app's own folder, or of the folder of `/local-filesystem/`.

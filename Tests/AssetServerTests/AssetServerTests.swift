@@ -94,7 +94,7 @@ struct SampleHost: PageHost {
         }
     }
 
-    func pageRequested(_ launch: String) {}
+    func pageShown(_ launch: String) {}
 
     func scriptFailed(_ failure: ScriptFailure, _ sha256: SHA256Digest) -> ScriptFailureOutcome {
         failure.launch == running ? .rolledBack : .unknown
@@ -137,12 +137,12 @@ struct AssetServerTests {
     @Test(arguments: [
         ("/", "index.html"), ("/index.html", "index.html"), ("/app/main.js", "app/main.js"),
         ("/app/main.js?v=1", "app/main.js"),
-        ("/maps/main%20file.map", "app/main.js.map"), ("/app/main.js.map", "index.html"),
-        ("/caf%C3%A9/a%20b.txt", "caf\u{e9}/a b.txt"), ("/cafe%CC%81/a%20b.txt", "index.html"),
-        ("/any/where", "index.html"), ("/favicon.ico", "404"), ("/app/favicon.ico", "index.html"),
-        ("/application/hidden.js", "index.html"), ("/app/visible.js", "application/hidden.js"),
+        ("/maps/main%20file.map", "app/main.js.map"), ("/app/main.js.map", "404"),
+        ("/caf%C3%A9/a%20b.txt", "caf\u{e9}/a b.txt"), ("/cafe%CC%81/a%20b.txt", "404"),
+        ("/any/where", "index.html"), ("/favicon.ico", "404"), ("/app/favicon.ico", "404"),
+        ("/application/hidden.js", "404"), ("/app/visible.js", "application/hidden.js"),
         ("/app/../style.css", "style.css"), ("/app/%2e%2e/style.css", "style.css"), ("/../../etc/passwd", "index.html"),
-        ("//style.css", "style.css"), ("/STYLE.css", "index.html"), ("/local-filesystem/etc/passwd", "index.html"),
+        ("//style.css", "style.css"), ("/STYLE.css", "404"), ("/local-filesystem/etc/passwd", "index.html"),
     ])
     func `answers with the manifest's file, else with the index`(target: String, file: String) async throws {
         #expect(try await server(try SampleBundle.table()).get(target).summary == file)
@@ -178,11 +178,11 @@ struct AssetServerTests {
         let (www, local) = (root.appending("www"), root.appending("local"))
         let server = server(try SampleBundle.table(), www: www, localFiles: local)
         for (target, found) in [
-            ("/style.css", "style.css"), ("/extra.txt", "\(www)/extra.txt"), ("/application/secret.txt", "index.html"),
-            ("/.hidden", "index.html"), ("/../outside.txt", "index.html"),
+            ("/style.css", "style.css"), ("/extra.txt", "\(www)/extra.txt"), ("/application/secret.txt", "404"),
+            ("/.hidden", "index.html"), ("/../outside.txt", "404"),
             ("/local-filesystem/photo%20one.jpg", "\(local)/photo one.jpg"),
             ("/local-filesystem/nothing", "index.html"),
-            ("/local-filesystem/../outside.txt", "index.html"), ("/local-filesystem/", "index.html"),
+            ("/local-filesystem/../outside.txt", "404"), ("/local-filesystem/", "index.html"),
         ] {
             #expect(try await server.get(target).summary == found, "\(target)")
         }
@@ -200,7 +200,7 @@ struct AssetServerTests {
     }
 
     @Test(arguments: [
-        ("/app/main.js", "no-cache"), ("/app/main.js?v=2", "max-age=31536000, public"), ("/app/main.js?", "no-cache"),
+        ("/app/main.js", "no-cache"), ("/app/main.js?v=2", "no-cache"), ("/app/main.js?", "no-cache"),
         ("/style.css?v=2", "no-cache"), ("/app/\(SampleBundle.hash).js", "max-age=31536000, public"),
         ("/app/plain.css", "no-cache"), ("/", "no-cache"), ("/?v=2", "no-cache"), ("/cart?v=2", "no-cache"),
     ])
@@ -276,11 +276,11 @@ struct AssetServerTests {
         return server
     }
 
-    @Test(arguments: [("abc", "launch: \"abc\","), (nil, "launch: null,")] as [(String?, String)])
-    func `gives a page the token of the launch that serves it`(token: String?, line: String) async throws {
-        let script = try #require(try await page(token).get("/__patchline/launch.js").bytes)
-        #expect(String(decoding: script.bytes, as: UTF8.self).contains(line))
-        #expect(script.contentType == "text/javascript" && script.cacheControl == "no-store")
+    @Test func `gives every page the same script, which a browser asks for again each time`() async throws {
+        let script = try #require(try await page("abc").get("/__patchline/launch.js").bytes)
+        #expect(String(decoding: script.bytes, as: UTF8.self) == PageScript.text)
+        #expect(script.contentType == "text/javascript" && script.cacheControl == "no-cache")
+        #expect(script.entityTag == SHA256Digest(of: script.bytes).hex)
     }
 
     @Test(
@@ -291,11 +291,11 @@ struct AssetServerTests {
             ("/__patchline/confirm?launch=late", 409, "{\"error\":\"this page belongs to another launch\"}"),
             ("/__patchline/confirm?launch=", 409, "{\"error\":\"this page belongs to another launch\"}"),
             ("/__patchline/confirm?launch=broken", 500, "{\"error\":\"the device could not write its state\"}"),
-            ("/__patchline/confirm", 400, "{\"error\":\"confirm needs ?launch=TOKEN\"}"),
+            ("/__patchline/confirm?page=x", 400, "{\"error\":\"request: page must be 32 lowercase hex digits\"}"),
             ("/__patchline/check?now=1", 400, "{\"error\":\"check takes no parameter 'now'\"}"),
         ] as [(String, UInt, String)]
     )
-    func `takes the readiness of the launch that it names, and of no other`(
+    func `takes the readiness of the launch that it names, as pages of the engine before do, and of no other`(
         target: String,
         status: UInt,
         body: String

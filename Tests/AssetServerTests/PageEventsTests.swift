@@ -19,14 +19,14 @@ struct PageEventsTests {
     @Test func `begins with what holds, then tells what happens, each with a number`() async throws {
         events.tell(.switched(version: "1"))
         events.tell(.ready(version: "2"))
-        var page = try #require(events.subscribe(after: nil)).makeAsyncIterator()
+        var page = try #require(events.subscribe(after: nil, releases: { [] })).makeAsyncIterator()
         #expect(
             await next(&page) == """
                 retry: 1000
 
                 id: s-2
                 event: state
-                data: {"current":"1","pending":"2","sync":{"phase":"idle"}}
+                data: {"current":"1","pending":"2","releases":[],"sync":{"phase":"idle"}}
 
 
                 """
@@ -39,9 +39,13 @@ struct PageEventsTests {
 
     @Test func `begins with the tag of the parameters too, where there are any`() async throws {
         events.tell(.parameters(tag: "a"))
-        var page = try #require(events.subscribe(after: nil)).makeAsyncIterator()
+        var page = try #require(events.subscribe(after: nil, releases: { [] })).makeAsyncIterator()
         let first = try #require(await next(&page))
-        #expect(first.contains(#"data: {"current":null,"parameters":"a","pending":null,"sync":{"phase":"idle"}}"#))
+        #expect(
+            first.contains(
+                #"data: {"current":null,"parameters":"a","pending":null,"releases":[],"sync":{"phase":"idle"}}"#
+            )
+        )
         events.tell(.parameters(tag: nil))
         #expect(await next(&page) == "id: s-2\nevent: parameters\ndata: {\"tag\":null}\n\n")
     }
@@ -52,7 +56,7 @@ struct PageEventsTests {
         missed: [String]
     ) async throws {
         for event in [PageEvent.checking, .progress(10), .failed("no network")] { events.tell(event) }
-        var page = try #require(events.subscribe(after: id)).makeAsyncIterator()
+        var page = try #require(events.subscribe(after: id, releases: { [] })).makeAsyncIterator()
         let first = try #require(await next(&page))
         let names = first.split(separator: "\n").filter { $0.hasPrefix("event: ") }.map { String($0.dropFirst(7)) }
         #expect(names == ["state"] + missed)
@@ -61,12 +65,12 @@ struct PageEventsTests {
     /// Another may be signed in by then.
     @Test func `tells nobody who comes back of a page that somebody saw`() async throws {
         events.tell(.checking)
-        var present = try #require(events.subscribe(after: nil)).makeAsyncIterator()
+        var present = try #require(events.subscribe(after: nil, releases: { [] })).makeAsyncIterator()
         _ = await next(&present)
         events.tell(.page(target: "/live", visit: "v", code: 200))
         #expect(await next(&present)?.contains("event: page\n") == true)
         events.tell(.failed("no network"))
-        var back = try #require(events.subscribe(after: "s-1")).makeAsyncIterator()
+        var back = try #require(events.subscribe(after: "s-1", releases: { [] })).makeAsyncIterator()
         let first = try #require(await next(&back))
         #expect(first.contains("event: failed\n") && !first.contains("/live"))
     }
@@ -86,8 +90,8 @@ struct PageEventsTests {
     }
 
     @Test func `ends for a page that does not read, and for no other`() async throws {
-        let slow = try #require(events.subscribe(after: nil))
-        var quick = try #require(events.subscribe(after: nil)).makeAsyncIterator()
+        let slow = try #require(events.subscribe(after: nil, releases: { [] }))
+        var quick = try #require(events.subscribe(after: nil, releases: { [] })).makeAsyncIterator()
         _ = await next(&quick)
         for _ in 0..<PageEvents.behindLimit + 1 {
             events.tell(.reload)
@@ -102,10 +106,10 @@ struct PageEventsTests {
     @Test func `is one of a bounded number, and makes room when its page goes`() async throws {
         var open: [Task<Void, Never>] = []
         for _ in 0..<PageEvents.streamsLimit {
-            let stream = try #require(events.subscribe(after: nil))
+            let stream = try #require(events.subscribe(after: nil, releases: { [] }))
             open.append(Task { for await _ in stream {} })
         }
-        #expect(events.subscribe(after: nil) == nil)
+        #expect(events.subscribe(after: nil, releases: { [] }) == nil)
         open[0].cancel()
         await open[0].value
         #expect(events.streams == PageEvents.streamsLimit - 1)
@@ -128,13 +132,13 @@ struct PageEventsTests {
     }
 
     @Test func `ends when the server stops, and begins again when it is started`() async throws {
-        var page = try #require(events.subscribe(after: nil)).makeAsyncIterator()
+        var page = try #require(events.subscribe(after: nil, releases: { [] })).makeAsyncIterator()
         _ = await next(&page)
         events.close()
         #expect(await next(&page) == nil)
-        #expect(events.subscribe(after: nil) == nil)
+        #expect(events.subscribe(after: nil, releases: { [] }) == nil)
         events.open()
-        #expect(events.subscribe(after: nil) != nil)
+        #expect(events.subscribe(after: nil, releases: { [] }) != nil)
     }
 
     @Test func `keeps a bounded number of events of each kind, and drops none for another kind`() {
@@ -163,7 +167,7 @@ struct PageEventsTests {
 
     /// Whoever cancels a reader holds its task's lock, for which waits whoever tells it something: neither may need the other's.
     @Test func `end while somebody is telling something`() async throws {
-        let pieces = try #require(events.subscribe(after: nil))
+        let pieces = try #require(events.subscribe(after: nil, releases: { [] }))
         let reading = Task.detached { for await _ in pieces {} }
         let ended = DispatchSemaphore(value: 0)
         let outcome = events.withStreams { _ in

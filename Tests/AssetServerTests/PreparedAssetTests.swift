@@ -53,8 +53,7 @@ struct PreparedAssetTests {
     }
 
     @Test(arguments: [
-        "/", "/index.html", "/app/main.js", "/app/main.js?v=1", "/any/where", "/favicon.ico",
-        "/app/visible.js",
+        "/app/main.js", "/app/main.js?v=1", "/favicon.ico", "/app/visible.js",
         "/caf%C3%A9/a%20b.txt", "/local-filesystem/x",
     ])
     func `is what it answers when it is asked`(target: String) async throws {
@@ -74,19 +73,24 @@ struct PreparedAssetTests {
         #expect(await server.answer(try request("/style.css")).summary == "503")
     }
 
-    @Test func `is asked for again where it is a page, for the page that was loaded last has to be known`() throws {
+    @Test func `is no page, which is read to receive its stamp`() throws {
         let server = try server()
-        func edition(_ target: String, _ fields: [(String, String)] = []) throws -> Int? {
-            try #require(server.prepared(try request(target, fields))).edition
+        for target in ["/", "/index.html", "/any/where"] {
+            #expect(server.prepared(try request(target)) == nil, "\(target)")
         }
-        #expect(try edition("/index.html") != nil)
-        #expect(try edition("/app/main.js", [("Sec-Fetch-Dest", "script")]) != nil)
-        for fields in [
-            [("Sec-Fetch-Dest", "document"), ("Sec-Fetch-Mode", "navigate")],
-            [("Sec-Fetch-Dest", "iframe"), ("Sec-Fetch-Mode", "navigate")], [("Accept", "text/html")],
-        ] {
-            #expect(try edition("/index.html", fields) == nil, "\(fields)")
+    }
+
+    @Test func `is asked for again where it is shown, for the page that was loaded last has to be known`() throws {
+        let server = try server()
+        func edition(_ fields: [(String, String)]) throws -> Int? {
+            try #require(server.prepared(try request("/app/main.js", fields))).edition
         }
+        #expect(try edition([("Sec-Fetch-Dest", "script")]) != nil)
+        for fields in [[("Sec-Fetch-Dest", "iframe"), ("Sec-Fetch-Mode", "navigate")], [("Accept", "text/html")]] {
+            #expect(try edition(fields) == nil, "\(fields)")
+        }
+        let shown = [("Sec-Fetch-Dest", "document"), ("Sec-Fetch-Mode", "navigate")]
+        #expect(server.prepared(try request("/app/main.js", shown)) == nil)
     }
 
     @Test(arguments: ["/__patchline", "/__patchline/launch.js", "/__patchline/other"])
@@ -211,7 +215,7 @@ struct PreparedAssetTests {
     @Test func `holds only once where the app's own folder is asked first`() throws {
         let server = try server(www: "/nowhere")
         #expect(server.prepared(try request("/app/main.js"))?.edition == server.edition)
-        let route = try #require(server.prepared(try request("/any/where")))
-        #expect(route.answer.summary == "index.html" && route.edition == nil)
+        let other = try #require(server.prepared(try request("/favicon.ico")))
+        #expect(other.answer.summary == "404" && other.edition == nil)
     }
 }

@@ -36,6 +36,35 @@ extension AssetServer {
     }
 }
 
+extension AssetServer {
+    /// Sends a call below `/__patchline/`, as a page of this origin does.
+    ///
+    /// - Returns: the status and the body, `200 {"result":"current"}`.
+    package func call(_ name: String, _ body: String = "") async throws -> String {
+        let asked = try request("/__patchline/\(name)", [("Sec-Fetch-Site", "same-origin")], method: .POST)
+        let answer = await answer(asked.with(body: Array(body.utf8)))
+        guard let bytes = answer.bytes else { return answer.summary }
+        return "\(bytes.status.code) \(String(decoding: bytes.bytes, as: UTF8.self))".replacing("\n", with: "")
+    }
+
+    /// Navigates there as a browser does; a document with a release stamp reports that it is shown.
+    @discardableResult
+    package func show(_ target: String) async throws -> FileAnswer {
+        let page = try await get(target, ("Sec-Fetch-Dest", "document"), ("Sec-Fetch-Mode", "navigate"))
+        if let stamp = page.bytes?.headers.first(name: ReleaseStamp.field) {
+            _ = try await call("shown", #"{"page":"\#(stamp)","age":10}"#)
+        }
+        return page
+    }
+}
+
+extension String {
+    /// A page without the release stamp that the device put into it.
+    package var withoutStamp: String {
+        replacing(#/<script data-patchline=.*?</script>/#.dotMatchesNewlines(), with: "")
+    }
+}
+
 /// A request of the server's own host.
 package func request(_ target: String, _ fields: [(String, String)] = [], method: HTTPMethod = .GET) throws
     -> FileRequest

@@ -2,6 +2,7 @@ import AssetServer
 import DeviceTesting
 import HTTPFiles
 import NIOConcurrencyHelpers
+import NIOHTTP1
 import PatchChoice
 import PatchFetch
 import PatchFormat
@@ -14,7 +15,7 @@ import PageTesting
 import Testing
 
 /// F1: what counts against a trial, and from when on.
-@Suite("The first page of a version on trial", .timeLimit(.minutes(5)))
+@Suite("The first page shown of a version on trial", .timeLimit(.minutes(5)))
 struct FirstPageTests {
     /// The second version waits, and the first one is confirmed.
     private static func launched() async throws -> Launched {
@@ -48,23 +49,14 @@ struct FirstPageTests {
         }
     }
 
-    @Test(arguments: ["/", "/index.html", "/some/route", "/__patchline/launch.js"])
-    func `counts its launch, durably, before a byte of it is sent`(target: String) async throws {
+    /// A 404 in place of a page, and a file that is no HTML, have no stamp: they count as shown when they are sent.
+    @Test(arguments: ["/", "/index.html", "/some/route", "/favicon.ico", "/same.js"])
+    func `counts its launch, durably, when it is shown`(target: String) async throws {
         let world = try await Self.launched()
         let app = world.app(start: .firstPage)
         try await app.launch()
-        _ = try await world.server.get("/same.js")
-        _ = try await world.server.get("/__patchline/status")
-        #expect(try Self.launches(world) == 0, "that is no page")
-        let decision = world.server.decision(on: try request(target, [("Sec-Fetch-Dest", "document")]))
-        guard case .opening = decision.action else {
-            Issue.record("\(decision)")
-            return
-        }
-        #expect(world.server.prepared(try request(target, [("Sec-Fetch-Dest", "document")])) == nil)
         for _ in 1...2 {
-            let answer = try await world.server.get(target, ("Sec-Fetch-Dest", "document"))
-            #expect(answer.summary != "503")
+            #expect(try await world.server.show(target).summary != "503")
             let stored = try world.device.reopened(on: world.disk.crashed(.lose)).device.state().machine.state
             guard case .trying(_, _, let launch) = stored else {
                 Issue.record("no trial")
@@ -74,13 +66,38 @@ struct FirstPageTests {
         }
     }
 
+    @Test(arguments: [
+        [("User-Agent", "curl/8.5.0"), ("Accept", "*/*")], [("Accept", "text/html")], [("Sec-Fetch-Dest", "empty")],
+        [("Sec-Fetch-Dest", "empty"), ("Sec-Fetch-Mode", "navigate")], [("Service-Worker", "script")],
+        [("Sec-Fetch-Dest", "serviceworker")], [("Sec-Fetch-Dest", "iframe")],
+        [("Sec-Fetch-Dest", "document"), ("Sec-Purpose", "prefetch")],
+        [("Sec-Fetch-Dest", "document"), ("Sec-Purpose", "prefetch;prerender")],
+        [("Sec-Fetch-Dest", "document"), ("Purpose", "prefetch")],
+        [("Sec-Fetch-Dest", "document"), ("X-Moz", "prefetch")],
+    ])
+    func `is none that a program, a monitor, a prefetch or a worker asks for`(fields: [(String, String)]) async throws {
+        let world = try await Self.launched()
+        let app = world.app(start: .firstPage)
+        try await app.launch()
+        for target in ["/", "/index.html", "/same.js", "/favicon.ico", "/__patchline/launch.js", "/__patchline/status"]
+        {
+            for method in [HTTPMethod.GET, .HEAD] {
+                _ = await world.server.answer(try request(target, fields, method: method))
+            }
+        }
+        #expect(try Self.launches(world) == 0)
+        // Nor does a document that its browser has not shown yet.
+        _ = try await world.server.get("/", ("Sec-Fetch-Dest", "document"))
+        #expect(try Self.launches(world) == 0)
+    }
+
     @Test func `that kills the process at once is asked for in two launches, and no more`() async throws {
         let world = try await Self.launched()
         for expected in ["web 2", "web 2", "web 1"] {
             // A process that is killed runs nothing more.
             let app = world.app(start: .firstPage)
             try await app.launch()
-            _ = try await world.server.get("/", ("Sec-Fetch-Dest", "document"))
+            _ = try await world.server.show("/")
             let running = try world.device.device.state().machine.state.running
             #expect(running?.patches.map(\.label.description) == [expected])
         }
@@ -101,8 +118,8 @@ struct FirstPageTests {
         let app = world.app(start: .firstPage)
         try await app.launch()
         world.disk.limitFreeSpace(to: 0)
-        let page = try await world.server.get("/", ("Sec-Fetch-Dest", "document"))
-        #expect(page.file?.entityTag == SHA256Digest(of: Array("<p>1</p>".utf8)).hex)
+        try await world.server.show("/")
+        #expect(try await world.server.get("/").file?.entityTag == SHA256Digest(of: Array("<p>1</p>".utf8)).hex)
         world.disk.limitFreeSpace(to: nil)
         #expect(try Self.launches(world) == 0)
     }
@@ -129,7 +146,7 @@ struct FirstPageTests {
         let app = world.app(start: .firstPage, gate: gate)
         try await app.launch()
         #expect(!gate.isClosed, "nobody has asked for a page")
-        _ = try await world.server.get("/", ("Sec-Fetch-Dest", "document"))
+        _ = try await world.server.show("/")
         #expect(try Self.launches(world) == 1)
         #expect(gate.isClosed && !isUnderWay.withLockedValue(\.self))
         let running = Task { await app.run() }
@@ -150,7 +167,7 @@ struct FirstPageTests {
         let gate = SyncGate()
         let app = world.app(timeout: .zero, start: .firstPage, gate: gate)
         try await app.launch()
-        _ = try await world.server.get("/", ("Sec-Fetch-Dest", "document"))
+        _ = try await world.server.show("/")
         try await world.expect(["serving web 1 on trial", "unproven web 1"], from: app)
         #expect(!gate.isClosed, "syncs go on")
         #expect(try await world.server.get("/").file != nil)

@@ -128,7 +128,7 @@ struct IdleTests {
         try await running { app in
             await another()
             #expect(waits.pauses == [])
-            _ = try await world.server.get("/", ("Sec-Fetch-Dest", "document"))
+            try await world.server.show("/")
             await waits.untilLooked()
             await another()
             #expect(waits.pauses.last == .milliseconds(500))

@@ -120,8 +120,8 @@ struct LocalServerTests {
             var app = stranger
             app.cookie = first.field("Set-Cookie").map { String($0.prefix { $0 != ";" }) }
             let page = try await app.ask("/", navigation)
-            #expect(page.status == 200 && page.body == "<p>1</p>")
-            #expect(page.field("Referrer-Policy") == "same-origin")
+            #expect(page.status == 200 && page.body.withoutStamp == "<p>1</p>")
+            #expect(page.field("Referrer-Policy") == "strict-origin-when-cross-origin")
             #expect(try await app.ask("/", [("Origin", "http://evil.example")], method: "POST").status == 403)
             await server.stop()
         }
@@ -244,7 +244,8 @@ struct LocalServerTests {
             world.publish("1")
             try await world.device.sync()
             let server = world.server()
-            let before = try await server.start().browser.ask("/__patchline/launch.js").body
+            let document = [("Sec-Fetch-Dest", "document"), ("Sec-Fetch-Mode", "navigate")]
+            let before = try await server.start().browser.ask("/", document)
             await server.stop()
             guard case .trying(_, _, let stopped) = try world.device.device.state().machine.state else {
                 Issue.record("no trial is running")
@@ -252,12 +253,11 @@ struct LocalServerTests {
             }
             #expect(stopped.launches == 0, "a clean stop does not count")
             let browser = try await server.start().browser
-            #expect(try await browser.ask("/__patchline/launch.js").body == before)
-            #expect(before.contains(stopped.token.text))
-            #expect(
-                try await browser.ask("/__patchline/confirm?launch=\(stopped.token)", method: "POST").body
-                    == "{\"result\":\"confirmed\"}"
-            )
+            let stamp = try #require(before.field(ReleaseStamp.field))
+            #expect(try await browser.ask("/", document).body == before.body)
+            let confirmed = try await browser.ask("/__patchline/confirm?page=\(stamp)", method: "POST")
+            #expect(confirmed.body == "{\"result\":\"confirmed\"}")
+            #expect(try world.device.device.state().machine.confirmedLaunch == stopped.token)
             await server.stop()
         }
     }
@@ -305,7 +305,7 @@ struct LocalServerTests {
                 #expect(isThere)
             }
             let page = try await browser.ask("/", document)
-            #expect(page.status == 200 && page.body == "<p>1</p>")
+            #expect(page.status == 200 && page.body.withoutStamp == "<p>1</p>")
             await server.stop()
         }
     }
@@ -418,7 +418,7 @@ struct LocalServerTests {
             #expect(try files.read(content.appending("film.mp4"), limit: 1_000_000) == Array(film.utf8))
             #expect(try files.list(content) == [".patchline-uploads", "film.mp4"])
             // The fields that say what a browser keeps to itself are those of every answer.
-            #expect(answer.field("Referrer-Policy") == "same-origin")
+            #expect(answer.field("Referrer-Policy") == "strict-origin-when-cross-origin")
             await server.stop()
         }
     }
@@ -458,16 +458,16 @@ struct LocalServerTests {
             func page(_ path: String) -> [(String, String)] {
                 [("Referer", "http://\(browser.host):\(browser.port)\(path)"), ("Sec-Fetch-Dest", "script")]
             }
-            #expect(try await browser.ask("/cart", document).body == "<p>1</p>")
+            #expect(try await browser.ask("/cart", document).body.withoutStamp == "<p>1</p>")
             world.publish("2")
             try await world.device.sync()
             let switched = try await browser.ask("/__patchline/switch", [("X-Patchline-Switch", "1")], method: "POST")
             #expect(switched.status == 200)
             #expect(try await browser.ask("/main.js", page("/cart")).body == "1")
-            #expect(try await browser.ask("/shop", document).body == "<p>2</p>")
+            #expect(try await browser.ask("/shop", document).body.withoutStamp == "<p>2</p>")
             #expect(try await browser.ask("/main.js", page("/shop")).body == "2")
             #expect(try await browser.ask("/main.js", page("/cart")).body == "1")
-            #expect(try await browser.ask("/cart", document).body == "<p>2</p>")
+            #expect(try await browser.ask("/cart", document).body.withoutStamp == "<p>2</p>")
             #expect(try await browser.ask("/main.js", page("/cart")).body == "2")
             await server.stop()
         }

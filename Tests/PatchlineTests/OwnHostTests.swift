@@ -73,21 +73,70 @@ struct OwnHostTests {
         }
     }
 
-    @Test func `gives a cookie that ends with the launch and is not the token`() async throws {
-        try await withDevice { device, _ in
+    @Test func `gives a cookie that is not the token, outlives a restart, and ends with the token`() async throws {
+        try await withDevice { device, root in
             let server = try device.server()
             let address = try await server.start()
             let token = try #require(address.token?.text)
-            let stolen = try await Browser.opening(address.url)
-            #expect(try await stolen.ask("/").status == 200)
-            #expect(stolen.cookie?.contains(token) == false)
+            let open = try await Browser.opening(address.url)
+            let shown = try await open.ask("/", Self.navigation)
+            #expect(shown.status == 200 && shown.field("Set-Cookie")?.hasSuffix("; Max-Age=34560000") == true)
+            #expect(shown.field("Set-Cookie")?.hasPrefix(open.cookie ?? "-") == true, "each page renews it")
+            #expect(open.cookie?.contains(token) == false)
             await server.stop()
             let again = try device.server(port: address.port)
             #expect(try await again.start() == address, "port, token and name stay")
-            let late = try await stolen.ask("/")
-            #expect(late.status == 403 && late.body.contains("it was started anew"), "\(late)")
-            #expect(try await Browser.opening(address.url).ask("/").status == 200)
+            #expect(try await open.ask("/").status == 200)
             await again.stop()
+            try DiskFiles().remove(root.appending("access-token"))
+            let other = try device.server(port: address.port)
+            #expect(try await other.start().token?.text != token)
+            #expect(try await open.ask("/").status == 403)
+            await other.stop()
+        }
+    }
+
+    /// In a browser that lost its cookies, or under 127.0.0.1, where a cookie ends with the session.
+    @Test(arguments: [true, false])
+    func `lets a page in again with the key that it keeps, until the token is replaced`(hasOwnHost: Bool) async throws {
+        try await withDevice { device, root in
+            if !hasOwnHost { try await device.store.changingConfiguration { $0.host = nil } }
+            let server = try device.server()
+            let address = try await server.start()
+            let open = try await Browser.opening(address.url)
+            let shown = try await open.ask(
+                "/__patchline/shown",
+                method: "POST",
+                body: #"{"page":"00000000000000000000000000000000","age":0}"#
+            )
+            let key = try #require(shown.body.firstMatch(of: #/"key":"([0-9a-f]{32})"/#).map { String($0.1) })
+            #expect(key != address.token?.text && open.cookie?.contains(key) == false)
+            await server.stop()
+            let again = try device.server(port: address.port)
+            _ = try await again.start()
+            #expect(try await open.ask("/").status == (hasOwnHost ? 200 : 403))
+            var page = Browser(port: address.port, host: address.host)
+            let origin = [("Origin", address.origin), ("Sec-Fetch-Site", "same-origin")]
+            func enter(_ body: String, _ fields: [(String, String)]) async throws -> Browser.Answer {
+                try await page.ask("/__patchline/enter", fields, method: "POST", body: body)
+            }
+            #expect(try await enter(#"{"key":"\#(key.reversed())"}"#, origin).status == 403)
+            #expect(try await enter(#"{"token":"\#(key)"}"#, origin).status == 403)
+            #expect(try await enter(#"{"key":"\#(key)"}"#, [("Origin", "http://evil.example")]).status == 403)
+            #expect(try await enter(#"{"key":"\#(key)"}"#, [("Sec-Fetch-Site", "same-site")]).status == 403)
+            let entered = try await enter(#"{"key":"\#(key)"}"#, origin)
+            #expect(entered.status == 204)
+            page.cookie = entered.field("Set-Cookie").map { String($0.prefix { $0 != ";" }) }
+            #expect(try await page.ask("/").status == 200)
+            let first = try await enter(#"{"token":"\#(address.token?.text ?? "")"}"#, origin)
+            #expect(first.status == 204 && first.field("Set-Cookie") == entered.field("Set-Cookie"))
+            await again.stop()
+            try DiskFiles().remove(root.appending("access-token"))
+            let other = try device.server(port: address.port)
+            _ = try await other.start()
+            #expect(try await enter(#"{"key":"\#(key)"}"#, origin).status == 403)
+            #expect(try await page.ask("/").status == 403)
+            await other.stop()
         }
     }
 

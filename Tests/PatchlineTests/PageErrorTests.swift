@@ -25,7 +25,7 @@ struct PageErrorTests {
         try await world.publish("2")
         let app = world.app(timeout: timeout, start: .firstPage)
         try await app.launch()
-        _ = try await world.server.get("/")
+        try await world.server.show("/")
         return (world, app, try launch(of: world))
     }
 
@@ -95,7 +95,7 @@ struct PageErrorTests {
         _ = try await tell(report(launch), world)
         let again = world.app(start: .firstPage)
         try await again.launch()
-        _ = try await world.server.get("/")
+        try await world.server.show("/")
         #expect(try kept(world) == Self.error)
         let last = world.app(start: .firstPage)
         try await last.launch()

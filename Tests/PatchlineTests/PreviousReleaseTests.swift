@@ -95,6 +95,7 @@ private struct Kept {
     /// What lies on disk of an answer; its status otherwise.
     func text(_ target: String, _ fields: (String, String)...) async throws -> String {
         let answer = await server.answer(try request(target, fields))
+        if let bytes = answer.bytes { return String(decoding: bytes.bytes, as: UTF8.self).withoutStamp }
         guard let file = answer.file else { return answer.summary }
         return String(decoding: try DiskFiles().read(file.path, limit: 1_000), as: UTF8.self)
     }

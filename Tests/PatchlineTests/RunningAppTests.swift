@@ -117,6 +117,7 @@ extension RunningApp.Event {
         case .rolledBack(let good, let bad, _): "back to \(labels(good)) from \(labels(bad))"
         case .scriptFailed(let failure): "\(failure)"
         case .scriptsLeftOut(let page, let reason): reason.words(page)
+        case .stalePage(let version): RunningApp.Event.stalePage(version)
         case .unproven(let selection): "unproven \(labels(selection))"
         case .bundleMissing(let id, let there): "no bundle \(id), but \(there.map(\.text).joined(separator: ", "))"
         case .stateFault(let fault): "state \(fault.standby)"

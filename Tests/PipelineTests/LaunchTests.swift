@@ -8,6 +8,7 @@ struct LaunchTests {
         try await withUpdate { device, _ in
             try await device.serving(timeout: 3_000) { page in
                 #expect(try await page.token() != nil)
+                try await page.expect(release: 2)
                 let line = try await page.program.line(with: "rolled back to")
                 #expect(line.contains("rolled back to fix 1, tip 1, web 1.0.0 from fix 2, tip 1, web 2.0.0"))
                 try await page.expect(release: 1)
@@ -25,17 +26,17 @@ struct LaunchTests {
         }
     }
 
-    @Test func `is kept once its page confirms it, with the token that the page was given`() async throws {
+    @Test func `is kept once its page confirms it, with the stamp that the page was given`() async throws {
         try await withUpdate { device, _ in
             try await device.serving(timeout: 20_000) { page in
                 try await page.expect(release: 2)
-                let token = try #require(try await page.token())
+                let stamp = try #require(try await page.stamp())
                 #expect(try await page.confirm(String(repeating: "0", count: 32)).status == 409)
-                let answer = try await page.confirm(token)
+                let answer = try await page.confirm(stamp)
                 #expect(answer.status == 200 && answer.body.contains(#"{"result":"confirmed"}"#), "\(answer)")
                 _ = try await page.program.line(with: "confirmed: fix 2, tip 1, web 2.0.0")
-                #expect(try await page.confirm(token).body.contains("alreadyConfirmed"))
-                _ = try await eventually("a page without a token") { try await page.token() == nil ? true : nil }
+                #expect(try await page.confirm(stamp).body.contains("alreadyConfirmed"))
+                #expect(try await page.token() == nil)
             }
             #expect(try await device("status").output.contains(": settled"))
             try await device.expectWhole(2)
@@ -46,13 +47,14 @@ struct LaunchTests {
         try await withUpdate { device, _ in
             let old = Box<String>()
             try await device.serving { page in
+                try await page.show()
                 await old.put(try #require(try await page.token()))
                 try await page.program.kill()
             }
             let late = try #require(await old.value)
             try await device.serving { page in
                 try await page.expect(release: 2)
-                let answer = try await page.confirm(late)
+                let answer = try await page.get("/__patchline/confirm?launch=\(late)", "-X", "POST")
                 #expect(
                     answer.status == 409 && answer.body.contains("this page belongs to another launch"),
                     "\(answer)"
@@ -85,6 +87,7 @@ struct LaunchTests {
                     _ = try await page.program.line(with: "serving fix 2, tip 1, web 2.0.0 (on trial")
                     let token = try #require(try await page.token())
                     #expect(launch.output.contains(token))
+                    try await page.show()
                     _ = try await page.program.line(with: "rolled back to")
                     try await page.expect(release: 1)
                 }

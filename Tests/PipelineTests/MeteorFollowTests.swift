@@ -24,11 +24,16 @@ struct MeteorFollowTests {
             try await run(.system("curl"), ["-sSL", "-c", jar.string, url]).done().output
         }
 
-        /// `startupDidComplete`: with the launch that the page's own script has.
+        /// Opens the page, and reports that it is shown.
+        func show() async throws {
+            let stamp = try await open().stamp ?? "none"
+            _ = try await ask("__patchline/shown", "-d", #"{"page":"\#(stamp)","age":0}"#)
+        }
+
+        /// `startupDidComplete`: with the stamp of the page.
         func complete() async throws -> String {
-            let script = try await ask("__patchline/launch.js")
-            let token = script.firstMatch(of: #/[0-9a-f]{32}/#).map { String($0.0) } ?? "none"
-            return try await ask("__patchline/confirm?launch=\(token)", "-X", "POST")
+            let stamp = try await ask("").stamp ?? "none"
+            return try await ask("__patchline/confirm?page=\(stamp)", "-X", "POST")
         }
 
         func switchOver() async throws -> String {
@@ -148,8 +153,8 @@ struct MeteorFollowTests {
                         _ = try await page.ask("__patchline/check", "-X", "POST")
                         _ = try await program.line(with: #""event":"ready""#, from: before)
                         _ = try await page.switchOver()
-                        // Its time begins with its first page.
-                        _ = try await page.open()
+                        // Its time begins with the first page that is shown.
+                        try await page.show()
                         let line = try await program.line(with: #""event":"rolledBack""#, from: before)
                         #expect(line.contains(#""reason":"startupTimer""#), "\(line)")
                     }

@@ -65,8 +65,10 @@ struct Page: Sendable {
         let answers = try await get(pages.map(\.key) + hidden)
         try #require(answers.count == pages.count + hidden.count, sourceLocation: location)
         for ((path, text), answer) in zip(pages, answers) {
-            #expect(answer.status == 200 && answer.body == text, "\(path): \(answer)", sourceLocation: location)
+            let isWhole = answer.status == 200 && answer.body.withoutStamp == text
+            #expect(isWhole, "\(path): \(answer)", sourceLocation: location)
         }
+        try await show()
         for (path, answer) in zip(hidden, answers.dropFirst(pages.count)) {
             #expect([400, 404].contains(answer.status), "\(path): \(answer)", sourceLocation: location)
         }
@@ -74,22 +76,45 @@ struct Page: Sendable {
 
     /// The release that `/` shows; nil while nothing is installed.
     func release() async throws -> Int? {
-        let answer = try await get("/")
+        let answer = try await show()
         return answer.status == 200 ? answer.body.firstMatch(of: #/release (\d)/#).flatMap { Int($0.1) } : nil
     }
 
-    /// The token in the script that the page loads.
-    func token() async throws -> String? {
-        try await get("/__patchline/launch.js").body.firstMatch(of: #/launch: "([0-9a-f]{32})"/#).map { String($0.1) }
+    /// Loads `/` and reports that it is shown, as its stamp's script does in a browser.
+    @discardableResult
+    func show() async throws -> Answer {
+        let page = try await get("/")
+        if let stamp = page.body.stamp {
+            _ = try await get("/__patchline/shown", "-d", #"{"page":"\#(stamp)","age":0}"#)
+        }
+        return page
     }
 
+    /// The token of the launch on trial; nil while none runs.
+    func token() async throws -> String? {
+        let status = try await device("status", "--json").output
+        return status.firstMatch(of: #/"launch":"([0-9a-f]{32})"/#).map { String($0.1) }
+    }
+
+    /// The release stamp of `/`.
+    func stamp() async throws -> String? { try await get("/").body.stamp }
+
     func confirm() async throws {
-        let token = try #require(try await token())
-        let answer = try await confirm(token)
+        let stamp = try #require(try await stamp())
+        let answer = try await confirm(stamp)
         guard answer.status == 200 else { throw ToolTrouble.failed("confirm: \(answer)") }
     }
 
-    func confirm(_ token: String) async throws -> Answer {
-        try await get("/__patchline/confirm?launch=\(token)", "-X", "POST")
+    /// - Parameter stamp: of the page that says so.
+    func confirm(_ stamp: String) async throws -> Answer {
+        try await get("/__patchline/confirm?page=\(stamp)", "-X", "POST")
     }
+}
+
+extension String {
+    /// The release stamp that the device put into a page.
+    var stamp: String? { firstMatch(of: #/<script data-patchline="([0-9a-f]{32})"/#).map { String($0.1) } }
+
+    /// A page without its release stamp.
+    var withoutStamp: String { replacing(#/<script data-patchline=.*?</script>/#.dotMatchesNewlines(), with: "") }
 }

@@ -21,14 +21,13 @@ import Testing
 @Suite("What patchsync tells while it works")
 struct LaunchTranscripts {
     private static func failure(_ fault: String) throws -> ScriptFailure {
-        try ScriptFailure(
-            JSON.fields([
-                ("patchId", .text("fix-cart-total")), ("version", .text("3")), ("fault", .text(fault)),
-                ("message", .text("Uncaught TypeError: lines is undefined")),
-                ("line", .integer(fault == "threw" ? 12 : 0)),
-                ("column", .integer(9)),
-            ]).fileBytes
-        )
+        let report = JSON.fields([
+            ("patchId", .text("fix-cart-total")), ("version", .text("3")), ("fault", .text(fault)),
+            ("message", .text("Uncaught TypeError: lines is undefined")),
+            ("line", .integer(fault == "threw" ? 12 : 0)),
+            ("column", .integer(9)),
+        ])
+        return try ScriptFailure(reported: Fields(report, of: "report"))
     }
 
     @Test func `stands in its transcript, of serving and of syncing`() throws {
@@ -52,6 +51,7 @@ struct LaunchTranscripts {
             ), .app(.unproven(bundle)),
             .app(.bundleMissing(Sample.patch, there: [Sample.script])),
             .app(.scriptFailed(try Self.failure("threw"))), .app(.scriptsLeftOut(page: "/cart", .damagedScript)),
+            .app(.stalePage(version: "1.4.1")), .app(.stalePage(version: nil)),
             .app(.parametersChanged(OnlineParameters(app: Sample.app, channel: Sample.channel))),
             .app(.trouble(.file(.noSpace(.write, Sample.path)))), .portTaken(8_081, next: 8_082),
             .synced(.failure(.fetch(.stalled("metadata/timestamp.json")))), .parametersTrouble(.fetch(.newerList)),

@@ -24,7 +24,8 @@ struct PageTranscripts {
             "assets and calls",
             [
                 .gone("main.js"), .damaged("main.js"), .otherVersionStarts, .tooManyPages, .stillStarting,
-                PageAPI.answer(.unknown),
+                PageAPI.answer(.unknown), PageAPI.noStamp, PageAPI.otherRelease("1.4.1", served: "1.4.2"),
+                PageAPI.otherRelease("1.4.1", served: nil), Entrance.refused,
             ].map(said)
         )
         try pages.check()
@@ -51,7 +52,7 @@ struct PageTranscripts {
         )
         switch Admission(request, to: access, in: Session(port: 12_552, pass: Self.pass)) {
         case .answered(let answer): return answer
-        case .admitted: return .notFound
+        case .admitted, .fileOnly, .entering: return .notFound
         }
     }
 

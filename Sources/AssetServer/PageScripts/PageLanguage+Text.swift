@@ -18,7 +18,7 @@ extension PageLanguage {
     private static let binding = #"""
         const page = window, origin = location.origin, ask = page.fetch.bind(page), later = page.setTimeout.bind(page);
         const write = JSON.stringify, warn = console.warn.bind(console), text = String, tagOf = document;
-        const launch = document.currentScript?.dataset.launch;
+        const stamp = page[Symbol.for("patchline.page")]?.patchline;
         /// By the URL without its query: the scripts that the device put into this page, or that it was asked to load.
         const put = new Map();
         const folder = origin + "/__patchline/scripts/";
@@ -40,7 +40,7 @@ extension PageLanguage {
           if (fault === "threw") thrown.add(script.patchId);
           if (left-- <= 0) return;
           const body = write({
-            ...(launch === undefined ? {} : { launch }), ...script, fault,
+            ...(stamp === undefined ? {} : { page: stamp }), ...script, fault,
             message: text(message ?? "").slice(0, 500), line: line > 0 ? line | 0 : 0, column: column > 0 ? column | 0 : 0,
           });
           ask(origin + "/__patchline/script-failed", { method: "POST", keepalive: true, body })

@@ -59,6 +59,23 @@ package enum PagePlan: Equatable, Sendable {
         HTTPHeaders.mediaType(contentType) == "text/html"
     }
 
+    /// Whether an HTML file is a document of its own and no fragment: after white space and comments it begins with a doctype or
+    /// with `<html`.
+    static func isCompleteDocument(_ page: [UInt8]) -> Bool {
+        let start = page.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        var scanner = HTMLScanner(page[start...].prefix(reach))
+        while true {
+            let before = scanner.position
+            switch scanner.next() {
+            case .tag(let tag): return tag.name == "html" && !tag.isEnd
+            case .text, .end: return false
+            case .nothing:
+                let token = page[before..<scanner.position].drop { HTMLScanner.isSpace($0) }
+                if token.prefix(9).map({ $0 | 0x20 }).elementsEqual("<!doctype".utf8.map { $0 | 0x20 }) { return true }
+            }
+        }
+    }
+
     private struct Fault: Error {
         let reason: Reason
     }

@@ -4,74 +4,100 @@ import NIOPosix
 import PatchFormat
 import PatchTrust
 
-/// A page of the bundle as it answers one request, with scripts in front of its own.
+/// An HTML file of the bundle as it answers one request: with the release stamp, and with the scripts of its page.
 ///
-/// It is a representation of its own, with a tag of its own: that of the page, of what was put in and where. It comes from the
+/// It is a representation of its own, with a tag of its own: that of the file, of what was put in and where. It comes from the
 /// plain file, also where a compressed form lies beside that, and is held in memory while it is sent.
-struct PatchedPage: ExaminedFile {
-    let row: BundleIndex.Row
-    let table: AssetTable
-    let scripts: [ServedScripts.Script]
-    let files: any ScriptFiles
-    let launch: String?
-    let contentType: String
-    /// The page as it is without scripts.
-    let plain: AssetAnswer
-    /// As the request names it, for whoever is told that it stays as it is.
-    let path: String
+package struct PatchedPage: Sendable {
+    /// What the request receives.
+    enum Made: Sendable {
+        case stamped(FileAnswer)
+        /// As it lies in the bundle.
+        case plain(FileAnswer)
 
-    /// Nil where no script is for the page under this path.
-    init?(
+        var isStamped: Bool { if case .stamped = self { true } else { false } }
+
+        var answer: FileAnswer {
+            switch self {
+            case .stamped(let answer), .plain(let answer): answer
+            }
+        }
+    }
+
+    private let row: BundleIndex.Row
+    private let table: AssetTable
+    private let selection: ServedSelection
+    /// Those of the page under this path, whatever the request asks for it.
+    private let scripts: [ServedScripts.Script]
+    private let contentType: String
+    /// The file as it lies in the bundle.
+    private let plain: AssetAnswer
+    /// As the request names it, for reports of pages without their scripts.
+    private let path: String
+    /// Whether the answer may be shown as a page, which receives scripts.
+    private let showsPage: Bool
+    /// Whether a browser navigates to it, which stamps a fragment too.
+    private let isNavigation: Bool
+
+    init(
         _ row: BundleIndex.Row,
         of table: AssetTable,
         _ selection: ServedSelection,
         to request: FileRequest,
+        from page: PageRequest,
         contentType: String,
         plain: AssetAnswer
     ) {
+        (self.row, self.table, self.selection) = (row, table, selection)
         scripts = selection.scripts.put(inPageAt: request.path.segments)
-        guard !scripts.isEmpty else { return nil }
-        self.row = row
-        self.table = table
-        files = selection.scripts.files
-        launch = selection.launch
-        self.contentType = contentType
-        self.plain = plain
+        (self.contentType, self.plain) = (contentType, plain)
         path = request.path.text
+        showsPage = page.showsPage(request)
+        isNavigation = page.isPage
     }
 
-    var recorded: FileAnswer? { nil }
-
-    func examined() async -> FileAnswer {
+    func made() async -> Made {
         // A disk may stall; the threads that run Swift's tasks must not.
-        let page = try? await NIOThreadPool.singleton.runIfActive { [self] in self.made() }
-        if let page = page ?? nil { return .bytes(page) }
-        return await plain.answered()
+        let page = try? await NIOThreadPool.singleton.runIfActive { [self] in self.stamped() }
+        if let page = page ?? nil { return .stamped(.bytes(page)) }
+        return .plain(await plain.answered())
     }
 
     /// Nil where the page comes as it is.
-    private func made() -> ServedBytes? {
-        guard scripts.allSatisfy({ files.recorded($0) != nil || files.examined($0) != nil }) else {
-            files.leftOut(of: path, .damagedScript)
-            return nil
-        }
+    private func stamped() -> ServedBytes? {
+        var put = showsPage ? scripts : []
+        let files = selection.scripts.files
         guard row.size <= PagePlan.pageLimit else {
-            files.leftOut(of: path, .tooLarge)
+            if !put.isEmpty { files.leftOut(of: path, .tooLarge) }
             return nil
         }
-        // What is missing or altered is answered, and told, as every file is.
+        // A missing or altered file is answered and reported as every file is.
         guard let page = table.files.contents(row) else { return nil }
+        let isComplete = PagePlan.isCompleteDocument(page)
+        guard isComplete || isNavigation || !put.isEmpty else { return nil }
+        if !put.allSatisfy({ files.recorded($0) != nil || files.examined($0) != nil }) {
+            files.leftOut(of: path, .damagedScript)
+            put = []
+        }
         switch PagePlan(page, contentType: contentType) {
         case .untouched(let reason):
-            files.leftOut(of: path, reason)
+            if !put.isEmpty { files.leftOut(of: path, reason) }
             return nil
         case .put(let place, let contentType):
-            let tags = Array(PageTags(scripts, launch: launch).text.utf8)
+            let tags = PageTags(stamp: selection.stamp, version: selection.version, scripts: put)
+            let text = Array(tags.text.utf8)
+            var headers: HTTPHeaders = [:]
+            if let stamp = selection.stamp { headers.add(name: ReleaseStamp.field, value: stamp.text) }
+            // The same URL has another form for a request that shows no page.
+            if !scripts.isEmpty || !isComplete { headers.add(name: "Vary", value: "Sec-Fetch-Dest") }
             return ServedBytes(
-                bytes: page[..<place] + tags + page[place...],
-                entityTag: Self.tag(of: row, tags, at: place),
+                status: plain.status,
+                bytes: page[..<place] + text + page[place...],
+                entityTag: plain.status == .ok ? Self.tag(of: row, text, at: place) : nil,
                 contentType: contentType,
-                headers: ["Vary": "Sec-Fetch-Dest"]
+                // What a release may say of a page: no-store, for one.
+                cacheControl: plain.cacheControl,
+                headers: headers
             )
         }
     }

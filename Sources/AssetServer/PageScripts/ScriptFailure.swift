@@ -3,7 +3,7 @@ package import PatchFormat
 /// What is said of a script patch that failed, by the program that ran it, or by a page: `POST /__patchline/script-failed`.
 ///
 /// ```
-/// { "launch": "…", "patchId": "fix-cart-total", "version": "3", "fault": "threw", "message": "…", "line": 2, "column": 9 }
+/// { "page": "…", "patchId": "fix-cart-total", "version": "3", "fault": "threw", "message": "…", "line": 2, "column": 9 }
 /// ```
 package struct ScriptFailure: Equatable, Sendable {
     package enum Fault: String, Sendable {
@@ -14,7 +14,7 @@ package struct ScriptFailure: Equatable, Sendable {
     }
 
     /// The trial that the page speaks for; nil for a page of what is confirmed.
-    package let launch: String?
+    package private(set) var launch: String?
     /// Whether the app's own program says so, which ran it.
     package var isInProgram = false
     package let patchID: PatchID
@@ -57,11 +57,17 @@ package struct ScriptFailure: Equatable, Sendable {
         )
     }
 
-    package init(_ body: [UInt8]) throws(FormatError) {
-        let document = "report"
-        let fields = try Fields(try JSON.document(body, named: document, limit: Self.limit), of: document)
-        try fields.allow(["launch", "patchId", "version", "fault", "message", "line", "column"])
-        launch = try fields.optionalString("launch")
+    /// The same failure, of a page of this launch.
+    func inLaunch(_ launch: String?) -> ScriptFailure {
+        var failure = self
+        failure.launch = launch
+        return failure
+    }
+
+    /// - Parameter fields: ``launch`` is not read: it follows from the page that reports the failure.
+    package init(reported fields: Fields) throws(FormatError) {
+        try fields.allow(["page", "launch", "patchId", "version", "fault", "message", "line", "column"])
+        launch = nil
         patchID = try fields.name("patchId")
         version = try fields.name("version")
         guard let fault = Fault(rawValue: try fields.string("fault")) else {

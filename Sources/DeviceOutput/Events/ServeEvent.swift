@@ -18,8 +18,8 @@ package struct ServeEvent: Sendable {
     /// Whether somebody may have to look.
     package var isTrouble: Bool {
         [
-            "trouble", "rolledBack", "unproven", "scriptFailed", "scriptsLeftOut", "damaged", "bundleMissing",
-            "stateFault",
+            "trouble", "rolledBack", "unproven", "scriptFailed", "scriptsLeftOut", "stalePage", "damaged",
+            "bundleMissing", "stateFault",
         ].contains(name)
     }
 
@@ -68,6 +68,7 @@ package struct ServeEvent: Sendable {
         case .scriptFailed(let failure): ServeEvent("scriptFailed", failure.members)
         case .scriptsLeftOut(let page, let reason):
             ServeEvent("scriptsLeftOut", [("page", .text(page)), ("reason", .text(reason.rawValue))])
+        case .stalePage(let version): ServeEvent("stalePage", [("version", version.map { .text($0) })])
         case .bundleMissing(let id, let there):
             ServeEvent(
                 "bundleMissing",

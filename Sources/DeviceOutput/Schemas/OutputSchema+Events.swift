@@ -123,6 +123,15 @@ extension OutputSchema {
             },
             {
               "type": "object",
+              "description": "A page of another version stays on the screen: a service worker or another cache keeps it.",
+              "required": ["event"],
+              "properties": {
+                "event": {"const": "stalePage"},
+                "version": {"type": "string", "description": "Of that page, if known."}
+              }
+            },
+            {
+              "type": "object",
               "description": "With --scripts: how the active script patches do on a sample host.",
               "required": ["event", "patches"],
               "properties": {

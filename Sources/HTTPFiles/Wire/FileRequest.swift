@@ -96,7 +96,7 @@ package struct FileRequest: Sendable {
         return request
     }
 
-    func with(body: [UInt8]) -> FileRequest {
+    package func with(body: [UInt8]) -> FileRequest {
         var request = self
         request.body = body
         return request

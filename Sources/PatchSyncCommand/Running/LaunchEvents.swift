@@ -132,6 +132,7 @@ struct LaunchEvents: Sendable {
                 + "and a newer release takes its place"
         case .scriptFailed(let failure): return Self.trouble(failure.description)
         case .scriptsLeftOut(let page, let reason): return Self.trouble(reason.words(page))
+        case .stalePage(let version): return Self.trouble(RunningApp.Event.stalePage(version))
         case .bundleMissing(let id, let there):
             let names = there.map(\.text).joined(separator: ", ")
             return "trouble: no bundle \(id) is in what runs; there is \(names) (--bundle)"

@@ -93,6 +93,7 @@ extension PatchlineApp.Event {
             self = .trouble("no bundle \(id) is in what runs; there is \(there.map(\.text).joined(separator: ", "))")
         case .app(.scriptFailed(let failure)): self = .trouble(failure.description)
         case .app(.scriptsLeftOut(let page, let reason)): self = .trouble(reason.words(page))
+        case .app(.stalePage(let version)): self = .trouble(RunningApp.Event.stalePage(version))
         case .app(.stateFault(let fault)): self = .trouble(fault.description)
         case .app(.trouble(let error)): self = .trouble(error.description)
         case .synced(.success(let report)):

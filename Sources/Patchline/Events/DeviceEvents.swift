@@ -81,7 +81,7 @@ package struct DeviceEvents: Sendable {
         case .withdrawn: .updateDone
         case .rolledBack, .unproven: .updateFail
         case .scriptFailed: .jsException
-        case .damaged, .scriptsLeftOut, .bundleMissing, .stateFault, .trouble: .exception
+        case .damaged, .scriptsLeftOut, .stalePage, .bundleMissing, .stateFault, .trouble: .exception
         }
     }
 

@@ -282,7 +282,7 @@ package actor MeteorServer {
 /// What a page of Meteor's calls comes to: `WebAppLocalServer` over the page API.
 extension MeteorServer: PageHost {
     /// Its time begins with its first page: who looks at nothing waits for nothing.
-    package func pageRequested(_ asked: String) {
+    package func pageShown(_ asked: String) {
         assets.opened(asked)
         guard let launch, launch.text == asked, trial == nil else { return }
         trial = Task { [settings] in

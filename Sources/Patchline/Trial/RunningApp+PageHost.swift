@@ -48,6 +48,14 @@ extension RunningApp: PageHost {
         _ = try? await device.pageFailed(error, in: token)
     }
 
+    /// Once for each version: every tab of it says so.
+    package func pageStaysStale(_ version: String?) async {
+        guard staleVersions.count < Self.mostStaleVersions, staleVersions.insert(version ?? "").inserted else { return }
+        report(.stalePage(version: version))
+    }
+
+    private static let mostStaleVersions = 100
+
     /// Once for each failure that is not the last one of its script again.
     private func tell(_ failure: ScriptFailure) {
         guard !failedScripts.contains(failure) else { return }

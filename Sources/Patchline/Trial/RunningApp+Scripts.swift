@@ -15,7 +15,7 @@ extension RunningApp {
 
     /// Scripts are about to run: a trial begins, as with the first request for a page of it.
     package func beginScripts() async throws(SyncError) -> ScriptLaunch {
-        if let token = trial?.token { await pageRequested(token.text) }
+        if let token = trial?.token { await pageShown(token.text) }
         guard let serving else { return ScriptLaunch(scripts: [], token: nil, hasBundle: false) }
         let installed = try device.scripts().filter { !$0.isPending }
         let scripts = serving.scripts.filter(\.place.isInHost).compactMap { patch in

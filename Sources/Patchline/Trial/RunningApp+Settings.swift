@@ -21,6 +21,8 @@ extension RunningApp {
         case scriptFailed(ScriptFailure)
         /// A page that scripts are for came without them.
         case scriptsLeftOut(page: String, PagePlan.Reason)
+        /// A page of another version stays on the screen, whatever it reloads; its version, if known.
+        case stalePage(version: String?)
         /// Not confirmed in time; it stays, because there is nothing to go back to.
         case unproven(Selection)
         /// The running selection has other bundles than the one to serve.
@@ -51,5 +53,12 @@ extension RunningApp {
         package var unwatchedInterval = Duration.seconds(1)
 
         package init() {}
+    }
+}
+
+extension RunningApp.Event {
+    /// A stale page, in words.
+    package static func stalePage(_ version: String?) -> String {
+        "a page of \(version ?? "another version") stays on the screen: a service worker or another cache keeps it"
     }
 }

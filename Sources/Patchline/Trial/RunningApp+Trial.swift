@@ -9,7 +9,7 @@ import PatchSync
 extension RunningApp {
     /// Returns once the launch counts, durably, or something else is served in its place: no byte of its page leaves before,
     /// or a page that ends the process at once would be tried for ever.
-    package func pageRequested(_ text: String) async {
+    package func pageShown(_ text: String) async {
         guard let token = LaunchToken(text), isUnopened(token) else { return }
         if !isInBackground {
             trial?.isOpening = true
@@ -37,7 +37,7 @@ extension RunningApp {
     func openIfPageless() async {
         guard let trial, let serving else { return }
         guard settings.startupTimer == .launch || serving.bundle(settings.bundle) == nil else { return }
-        await pageRequested(trial.token.text)
+        await pageShown(trial.token.text)
     }
 
     func endTrialIfDue() async throws(SyncError) {

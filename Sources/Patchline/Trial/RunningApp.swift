@@ -39,6 +39,8 @@ package actor RunningApp: Service {
     }
     /// Scripts that failed in pages, each with its last failure.
     var failedScripts: [ScriptFailure] = []
+    /// Versions whose stale pages were reported.
+    var staleVersions: Set<String> = []
     private(set) var isInBackground = false
     /// Has ``run()`` look again; nil while nobody runs it.
     var looks: AsyncStream<Void>.Continuation?

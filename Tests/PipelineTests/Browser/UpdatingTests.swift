@@ -62,6 +62,27 @@ extension BrowserTests {
             }
         }
 
+        @Test func `that starts with the server replaces a page that stayed open meanwhile`() async throws {
+            try await World.with { world in
+                let site = try await WebSite.make(in: world, [WebApp(1), WebApp(2)])
+                try await serving(site.data) { server in
+                    let device = try await site.settledDevice(server: server)
+                    try await device.takeFreePort()
+                    try await world.withBrowser { browser in
+                        try await device.serving(port: []) { page in
+                            try await browser.tab().open(try await page.program.address(), release: 1)
+                        }
+                        try await site.publish(2)
+                        try await device.sync().done()
+                        try await device.serving(port: []) { _ in
+                            try await browser.tab().waitFor(release: 2)
+                            #expect(try await browser.tab().run("patchline.confirm()") == "confirmed")
+                        }
+                    }
+                }
+            }
+        }
+
         @Test func `that never says that it works goes away under a page that a file led to, which is told so`()
             async throws
         {
@@ -149,13 +170,14 @@ extension BrowserTests {
                         }
                         try await device.serving([], port: []) { page in
                             #expect(page.url == origin)
-                            // What the page that stayed open has is of the launch before; the URL lets it in again.
-                            try await browser.tab().wait(for: "fetch('/app/late.json').then(a => a.status === 403)")
-                            #expect(try await browser.tab().open(origin + "/") == 403)
-                            let told = try await browser.tab().run("document.body.innerText")
-                            #expect(told.contains("it was started anew: open the URL"), "\(told)")
+                            // The page that stayed open goes on, and hears of events again.
+                            try await browser.tab().wait(
+                                for: "fetch('/app/late.json').then(({ status }) => status === 200)"
+                            )
+                            try await browser.tab().run("heard.length = 0; patchline.checkForUpdates()")
+                            try await browser.tab().wait(for: "heard.some(([name]) => name === 'checked')")
                             _ = try await browser.faults()
-                            try await browser.tab().open(try await page.program.address(), release: 2)
+                            try await browser.tab().open(origin + "/", release: 2)
                             #expect(
                                 try await browser.tab().run("localStorage.cart + '; ' + document.cookie")
                                     == "3 pears; lang=fr"

@@ -1,0 +1,32 @@
+package import PatchFormat
+import PatchTrust
+
+/// Identifies what a page was served from: the bundle and the script patches of one selection.
+///
+/// The same selection has the same stamp in every launch and on every device. It is no secret.
+package struct ReleaseStamp: Hashable, Sendable {
+    /// The field of every answer with a file of a bundle, by which a cache's copy is told apart later.
+    package static let field = "Patchline-Release"
+    static let rule = "must be 32 lowercase hex digits"
+
+    /// 32 lowercase hex digits.
+    package let text: String
+
+    /// The first 16 bytes of the SHA-256 over the manifest's digest and the script patches, in their order.
+    package init(bundle: SHA256Digest, scripts: [ServedScripts.Script] = []) {
+        let lines = ["patchline-stamp-v1", bundle.hex] + scripts.map { "\($0.patchID) \($0.sha256.hex)" }
+        let text = lines.map { "\($0)\n" }.joined()
+        self.text = Hex.text(Array(SHA256Digest(of: Array(text.utf8)).bytes.prefix(16)))
+    }
+
+    /// As a page reports it; nil if `text` breaks ``rule``.
+    package init?(_ text: some StringProtocol) {
+        let isHex = text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+        guard text.utf8.count == 32, isHex else { return nil }
+        self.text = String(text)
+    }
+}
+
+extension ReleaseStamp: CustomStringConvertible {
+    package var description: String { text }
+}
