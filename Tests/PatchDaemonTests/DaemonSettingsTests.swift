@@ -207,7 +207,10 @@ struct DaemonSettingsTests {
                 "stores: {a: {store: /a, open: true, uploads: /b}}",
                 "d.yaml:1: open and uploads of a exclude each other: uploads are for clients with the access token"
             ),
-            ("stores:\n  a:\n    store: /a\n    header:\n    - 'A: b'\n    - c", "d.yaml:6: header 'c' must be 'Name: value'"),
+            (
+                "stores:\n  a:\n    store: /a\n    header:\n    - 'A: b'\n    - c",
+                "d.yaml:6: header 'c' must be 'Name: value'"
+            ),
             ("stores: {a: {store: /a, keep: 11}}", "d.yaml:1: keep must be from 0 to 10"),
             ("stores: {a: {store: /a, platform: ios}}", "d.yaml:1: platform and compatibility go together"),
             ("stores: {a: {store: /a, host: example.org}}", "d.yaml:1: host must be own, localhost or 127.0.0.1"),

@@ -130,7 +130,8 @@ struct ScheduleTests {
                 == NextLook(seconds: 60, reason: .backOff)
         )
         #expect(
-            schedule.next(after: .done, isInstalled: true, random: middle) == NextLook(seconds: 3_600, reason: .interval)
+            schedule.next(after: .done, isInstalled: true, random: middle)
+                == NextLook(seconds: 3_600, reason: .interval)
         )
     }
 }

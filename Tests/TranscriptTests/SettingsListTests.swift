@@ -1,6 +1,7 @@
 import ArgumentParser
 import PatchDaemon
 import PatchSync
+import SystemPackage
 import Testing
 
 @testable import PatchSyncCommand
@@ -53,7 +54,9 @@ struct SettingsListTests {
     }
 
     @Test func `keep the option before --host`() throws {
-        for (words, host) in [(["--no-own-host"], "127.0.0.1"), (["--own-host"], "own"), (["--host", "localhost"], "localhost")] {
+        for (words, host) in [
+            (["--no-own-host"], "127.0.0.1"), (["--own-host"], "own"), (["--host", "localhost"], "localhost"),
+        ] {
             var given = GivenOptions()
             try FactOptions.parse(words).add(to: &given)
             #expect(try given.settings().facts.host?.rawValue == host)
@@ -62,7 +65,8 @@ struct SettingsListTests {
     }
 
     @Test(arguments: [
-        (["--startup-timeout", "1500"], Duration.milliseconds(1_500)), (["--startup-timeout", "1500ms"], .milliseconds(1_500)),
+        (["--startup-timeout", "1500"], Duration.milliseconds(1_500)),
+        (["--startup-timeout", "1500ms"], .milliseconds(1_500)),
         (["--startup-timeout", "2s"], .seconds(2)), ([], .seconds(20)),
     ])
     func `take a length of time with its unit, and as before without one`(words: [String], timeout: Duration) throws {
@@ -70,17 +74,31 @@ struct SettingsListTests {
     }
 
     @Test(arguments: [
-        (["--port", "65536"], "--port must be from 0 to 65535"),
-        (["--startup-timeout", "2h"], "--startup-timeout must be a length of time from 1ms to 1h, such as 20s"),
-        (["--header", "A: b", "--header", "c"], "--header 'c' must be 'Name: value'"),
-        (["--sync-every", "0"], "--sync-every must be a length of time such as 15m or 1h, or off"),
-        (["--no-sync", "--sync-every", "60"], "--no-sync and --sync-every exclude each other"),
+        (["--port", "65536"], StoreSetting.port, nil as String?), (["--startup-timeout", "2h"], .startupTimeout, nil),
+        (["--header", "A: b", "--header", "c"], .header, "c"), (["--sync-every", "0"], .syncEvery, nil),
     ])
-    func `refuse a value by the option's name and its rule`(words: [String], message: String) {
+    func `refuse a value by the option's name and its rule`(words: [String], setting: StoreSetting, item: String?) {
+        let fault = SettingFault(setting.rule, item: item).words("--\(setting.name)")
         #expect {
             _ = try ServingOptions.parse(words)
         } throws: { error in
-            ServingOptions.message(for: error) == message
+            ServingOptions.message(for: error) == fault
         }
     }
+
+    @Test func `stand in a transcript, with rules and hints`() throws {
+        var transcript = Transcript("patchsync-settings", about: "The settings of a store, each with its rule.")
+        transcript.list("of a process", StoreSetting.allCases.map(Self.line))
+        transcript.list("kept in the store", DeviceSetting.allCases.map(Self.line))
+        transcript.list(
+            "no members of the settings file",
+            StoreSettings.elsewhere.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+        )
+        transcript.list("the help of those that no command shows", Self.fileOnly.map(\.about.text))
+        try transcript.check()
+    }
+
+    private static let fileOnly = [StoreSetting.store, .server, .root, .channel, .serve]
+
+    private static func line(_ setting: some Setting) -> String { "\(setting.name) \(setting.rule)" }
 }

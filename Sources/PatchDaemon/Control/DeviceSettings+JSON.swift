@@ -96,7 +96,9 @@ extension DeviceSettings {
                 inner[path[0], default: []].append((path[1], setting.schema))
             }
         }
-        members = members.map { name, schema in (name, inner[name].map { object($0, canBeNull: name == "platform") } ?? schema) }
+        members = members.map { name, schema in
+            (name, inner[name].map { object($0, canBeNull: name == "platform") } ?? schema)
+        }
         return .object(
             members + [
                 ("ownHost", .type("boolean")), ("embedded", told("string")), ("debug", told("boolean")),

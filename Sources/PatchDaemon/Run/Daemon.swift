@@ -41,7 +41,9 @@ package actor Daemon {
         await tellHosts()
     }
 
-    /// Other settings hold from now on. Only stores with a setting that needs it are stopped and started.
+    /// Other settings hold from now on.
+    ///
+    /// Only stores with a changed setting that needs a restart are stopped and started.
     ///
     /// - Returns: what was done.
     package func apply(_ new: DaemonSettings) async -> SettingsChange {

@@ -27,7 +27,8 @@ extension StoreRunner {
     /// The store follows the settings: server, channel, and what it keeps.
     func follow() async throws(SyncError) {
         let store = try around.open(settings.store)
-        if let origin = settings.origin { try await follow(origin, store) }
+        // A store of another app takes nothing from the file.
+        if let origin = settings.origin, try await !follow(origin, store) { return }
         await set(settings.device, in: store)
     }
 
@@ -53,24 +54,31 @@ extension StoreRunner {
     /// The file's server and channel hold for a store that exists: its trust does not depend on them.
     ///
     /// Its root stays.
-    private func follow(_ origin: StoreSettings.Origin, _ store: DeviceStore) async throws(SyncError) {
+    ///
+    /// - Returns: false for a store of another app or root of trust.
+    private func follow(_ origin: StoreSettings.Origin, _ store: DeviceStore) async throws(SyncError) -> Bool {
         let present = try store.configuration()
         // An existing store needs the file no more.
         if let root = try? DiskFiles().read(origin.root, limit: Limits.root) {
             let others = try store.differences(of: root, app: present.app)
-            guard others.isEmpty else { return tell(.differs(others)) }
+            guard others.isEmpty else {
+                tell(.differs(others))
+                return false
+            }
         }
         let changes = SourceChanges(from: present, to: origin)
-        guard !changes.isEmpty else { return }
+        guard !changes.isEmpty else { return true }
         do throws(SyncError) {
             let device = try Device(store, now: around.now)
             _ = try await device.following(channel: changes.channel, server: changes.server)
         } catch {
             // The store goes on with the settings that it has.
-            return tell(.trouble(.device(error)))
+            tell(.trouble(.device(error)))
+            return true
         }
         hasOtherSource = true
         tell(.follows(changes.words))
+        return true
     }
 
     static func isRemoved(_ store: DeviceStore) -> Bool {

@@ -12,7 +12,8 @@ extension StoreRunner {
         let result: Result<SyncReport, SyncError>
         do throws(SyncError) {
             result = .success(
-                try await device().sync(wish, settings.limits(around.deadlines)) { [settings, report = around.report] event in
+                try await device().sync(wish, settings.limits(around.deadlines)) {
+                    [settings, report = around.report] event in
                     report(settings, .app(.syncing(event)))
                 }
             )

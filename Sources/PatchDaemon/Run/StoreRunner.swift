@@ -239,7 +239,8 @@ package actor StoreRunner: StoreHost {
         guard let proxying else { return try await serve(device, nil) }
         let (report, present) = (around.report, present)
         do {
-            try await device.proxying(proxying, report: { report(present.withLockedValue(\.self), .proxy($0)) }) { proxy in
+            try await device.proxying(proxying, report: { report(present.withLockedValue(\.self), .proxy($0)) }) {
+                proxy in
                 try await self.serve(device, proxy)
             }
         } catch let fault as RunnerFault {
@@ -252,7 +253,11 @@ package actor StoreRunner: StoreHost {
         try claim(device.configuration)
         let (stream, steps) = AsyncStream.makeStream(of: Step.self)
         self.steps = steps
-        let server = LocalServer(device: device, settings: settings.servingOnSchedule(around.deadlines), delegate: proxy) {
+        let server = LocalServer(
+            device: device,
+            settings: settings.servingOnSchedule(around.deadlines),
+            delegate: proxy
+        ) {
             [present, report = around.report, store = device.store] event in
             if event.isTrouble, Self.isRemoved(store) {
                 steps.yield(.removed)

@@ -101,7 +101,8 @@ package enum DeviceSetting: String, Setting {
 
     package var about: SettingHelp {
         switch self {
-        case .appVersion: SettingHelp("The version of the app's native part, for rules such as '>=2.1 <3'.", "app-version")
+        case .appVersion:
+            SettingHelp("The version of the app's native part, for rules such as '>=2.1 <3'.", "app-version")
         case .user: SettingHelp("Who uses this device, for rules that name users; never sent (see --answers).", "id")
         case .data: SettingHelp("Something that conditions ask for, such as region=eu; may be repeated.", "key=value")
         case .platform: SettingHelp("What the app's native part is, such as ios.", "name")
@@ -137,16 +138,23 @@ package enum DeviceSetting: String, Setting {
             )
         case .ca: SettingHelp("Trust these authorities for TLS, and not the system's (PEM; copied).", "file")
         case .debug:
-            SettingHelp("Let whoever works on the app run scripts of his own: `patchsync eval` and `console`. Default: no.")
+            SettingHelp(
+                "Let whoever works on the app run scripts of his own: `patchsync eval` and `console`. Default: no."
+            )
         case .metered:
-            SettingHelp("Bytes cost something here: fetch what is mandatory, and else what fits into the allowance. Default: no.")
+            SettingHelp(
+                "Bytes cost something here: fetch what is mandatory, and else what fits into the allowance. Default: no."
+            )
         case .allowance:
             SettingHelp(
                 "While metered, fetch so much of what is not mandatory in one sync, such as 20kB (default: 0B).",
                 "bytes"
             )
         case .limitRate:
-            SettingHelp("The most that comes a second in each sync, such as 500kB; 0B for as fast as it comes.", "bytes")
+            SettingHelp(
+                "The most that comes a second in each sync, such as 500kB; 0B for as fast as it comes.",
+                "bytes"
+            )
         case .consent:
             SettingHelp(
                 "Which new versions come without asking: automatic (all), security (those that close a security hole), ask "

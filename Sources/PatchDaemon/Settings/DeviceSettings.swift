@@ -54,10 +54,12 @@ package struct DeviceSettings: Sendable {
         case .entrySignatures: facts.entrySignatures = try change(value, setting) { EntrySignatures(rawValue: $0) }
         case .mirror: mirrors = try value.given.items(setting) { ServerURL($0) }
         case .pin: pins = try value.given.items(setting) { PublicKeyPin($0) }
-        case .host: facts.host = try value.text.map { text throws(SettingFault) in
-            guard let host = PagesHost(rawValue: text) else { throw SettingFault(setting.rule) }
-            return host
-        } ?? .own
+        case .host:
+            facts.host =
+                try value.text.map { text throws(SettingFault) in
+                    guard let host = PagesHost(rawValue: text) else { throw SettingFault(setting.rule) }
+                    return host
+                } ?? .own
         case .ca: authorities = .some(value.text)
         case .debug: facts.debug = isOn.map { .set($0) } ?? .forget
         case .metered: isMetered = isOn ?? false

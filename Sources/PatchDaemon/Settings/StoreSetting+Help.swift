@@ -26,7 +26,10 @@ extension StoreSetting {
         case .port: SettingHelp("Another port than the app's own; 0 takes any free one.", "port")
         case .bundle: SettingHelp("Which bundle to serve, where there are several.", "patch")
         case .appBuild:
-            SettingHelp("The build of the app that runs now. Another one than before starts over from what it ships.", "build")
+            SettingHelp(
+                "The build of the app that runs now. Another one than before starts over from what it ships.",
+                "build"
+            )
         case .startupTimeout:
             SettingHelp(
                 "How long a new version has to confirm, such as 20s, which is the default; a bare number counts milliseconds.",
@@ -50,7 +53,10 @@ extension StoreSetting {
             )
         case .open: SettingHelp("Let every program on this machine in, without the access token.")
         case .origin:
-            SettingHelp("Another origin whose pages may ask and read (CORS); may stand several times.", "http://host:port")
+            SettingHelp(
+                "Another origin whose pages may ask and read (CORS); may stand several times.",
+                "http://host:port"
+            )
         case .header:
             SettingHelp(
                 "A field of every answer, over the default; 'Name:' drops it. May stand several times.",

@@ -24,7 +24,9 @@ struct ProxyOptions: ParsableArguments {
 
     /// Of ``timeout``, in seconds.
     private var seconds: Int? {
-        guard let timeout, case .time(let time)? = try? StoreSetting.proxyTimeout.value(.text(timeout)) else { return nil }
+        guard let timeout, case .time(let time)? = try? StoreSetting.proxyTimeout.value(.text(timeout)) else {
+            return nil
+        }
         return Int(time.components.seconds)
     }
 

@@ -91,7 +91,9 @@ struct ServeCommand: LastingCommand {
         var device = try await options.opened(appBuild: serving.appBuild)
         device.atCommitPoint = CommitPoint.pullingThePlug
         try checkNames(device)
-        guard let proxy = try serving.proxies.settings() else { return try await serve(device, delegate: nil, until: signals) }
+        guard let proxy = try serving.proxies.settings() else {
+            return try await serve(device, delegate: nil, until: signals)
+        }
         let report: @Sendable (String) -> Void = { Console.standardError.line(printable($0)) }
         do {
             try await device.proxying(proxy, report: report) { proxy in
@@ -117,7 +119,9 @@ struct ServeCommand: LastingCommand {
                 )
             }
         }
-        guard let id = serving.bundle.flatMap({ PatchID($0) }), let state = try? device.state().machine.state else { return }
+        guard let id = serving.bundle.flatMap({ PatchID($0) }), let state = try? device.state().machine.state else {
+            return
+        }
         let there = Set(state.kept.flatMap(\.bundleIDs)).sorted().map(\.text)
         guard there.isEmpty || there.contains(id.text) else {
             throw Failure(

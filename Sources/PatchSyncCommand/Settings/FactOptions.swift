@@ -41,7 +41,9 @@ struct FactOptions: ParsableArguments {
     func validate() throws {
         if user != nil, userFile != nil { throw ValidationError("give one of --user and --user-file") }
         if userFile == "-", dataFile == "-" { throw ValidationError("only one option can read standard input") }
-        if host != nil, ownHost != nil { throw ValidationError("--own-host and --no-own-host are --host own and 127.0.0.1") }
+        if host != nil, ownHost != nil {
+            throw ValidationError("give one of --host, --own-host and --no-own-host")
+        }
         var given = GivenOptions()
         try add(to: &given)
         _ = try given.settings()

@@ -89,14 +89,6 @@ extension Device {
 
     /// One look for other online parameters, at the servers that the configuration names now.
     package func lookForParameters(_ deadlines: Deadlines) async throws(SyncError) -> ParametersUpdate {
-        try await store.syncing { () throws(SyncError) in
-            let configuration = try store.configuration()
-            let deadlines = deadlines.using(configuration.network)
-            return try await HTTPFetcher.with(serversOf: configuration, deadlines) { sources throws(SyncError) in
-                var engine = SyncEngine(store: store, configuration: configuration, sources: sources, now: now)
-                engine.deadlines = deadlines
-                return try await engine.lookForParameters()
-            }
-        }
+        try await withEngine(deadlines) { engine throws(SyncError) in try await engine.lookForParameters() }
     }
 }
