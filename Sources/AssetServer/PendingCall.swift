@@ -32,7 +32,7 @@ package struct PendingCall: Sendable {
         }
     }
 
-    /// The answer never says whether the error was news: a page has nothing to decide by it.
+    /// The answer is the same for a known error: a page has nothing to decide by it.
     private func answer(toError body: [UInt8]) async -> FileAnswer {
         do throws(FormatError) {
             let json = try JSON.document(body, named: "report", limit: PageError.limit)
