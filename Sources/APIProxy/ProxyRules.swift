@@ -87,7 +87,7 @@ extension ProxyRules {
         return .here(local + parts.rest)
     }
 
-    /// Whether a browser takes what follows the first slash for a host.
+    /// Whether a browser reads a host after the first slash.
     ///
     /// It ignores tabs and line ends, and `\` is a slash to it (URL Standard, "relative slash state").
     static func readsAsHost(_ path: String) -> Bool {
