@@ -264,8 +264,9 @@ let package = Package(
         .target(
             name: "PatchDaemon",
             dependencies: [
-                "APIProxy", "CLinux", "DeviceOutput", "HTTPFiles", "PatchChoice", "PatchFetch", "PatchFormat",
-                "PatchStore", "PatchSync", "PatchTrust", "Patchline", "Terminal", "YAMLReading", nioConcurrency,
+                "APIProxy", "AssetServer", "CLinux", "DeviceOutput", "HTTPFiles", "PatchChoice", "PatchFetch",
+                "PatchFormat", "PatchStore", "PatchSync", "PatchTrust", "Patchline", "Terminal", "YAMLReading",
+                nioConcurrency,
                 nioCore,
                 nioHTTP1, systemPackage,
             ]

@@ -37,6 +37,10 @@ final class UpstreamSlots: Sendable {
                 throw .tooManyStreams
             }
         }
+
+        func isNotEndless() {
+            slots.state.withLockedValue { $0.pools[upstream.origin]?.isNotEndless(slot) }
+        }
     }
 
     private struct State {
@@ -60,8 +64,9 @@ final class UpstreamSlots: Sendable {
         (self.limit, self.now, self.report) = (limit, now, report)
     }
 
-    /// - Throws: `busy`.
-    func take(_ upstream: Upstream, for client: Client) throws(UpstreamFault) -> Slot {
+    /// - Parameter isEndless: whether the request accepts an endless answer.
+    /// - Throws: `busy`, or `tooManyStreams` if endless answers have no room.
+    func take(_ upstream: Upstream, for client: Client, isEndless: Bool) throws(UpstreamFault) -> Slot {
         let time = now()
         let slot = state.withLockedValue { state in
             state.pools[upstream.origin, default: SharedSlots(RoomRule(limit: limit))].take(for: client, at: time)
@@ -70,7 +75,10 @@ final class UpstreamSlots: Sendable {
             tellRefusal(by: upstream)
             throw .busy
         }
-        return Slot(self, upstream, slot)
+        let taken = Slot(self, upstream, slot)
+        // The upstream is not asked for a stream that would be dropped at its head.
+        if isEndless { try taken.becomesEndless() }
+        return taken
     }
 
     private func tellRefusal(by upstream: Upstream) {

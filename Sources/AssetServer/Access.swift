@@ -29,12 +29,16 @@ package struct Access: Sendable {
     package private(set) var securityHeaders: HTTPHeaders = [
         "X-Frame-Options": "SAMEORIGIN",
         "Content-Security-Policy": "frame-ancestors 'self'",
-        // Which release a request belongs to is read off its Referer.
-        "Referrer-Policy": "same-origin",
+        // The browsers' default: embeds of video players need an origin, and which release a request belongs to is read off
+        // the Referer of requests to this origin.
+        "Referrer-Policy": "strict-origin-when-cross-origin",
         "Cross-Origin-Resource-Policy": "same-origin",
         // A page's log-in window keeps its way back.
         "Cross-Origin-Opener-Policy": "same-origin-allow-popups",
     ]
+
+    /// Lower-case names that the device's owner decided about, which no release changes.
+    package private(set) var ownNames: Set<String> = []
 
     /// Names that every program on this machine shares.
     package static let loopbackHosts: Set<String> = ["127.0.0.1", "localhost", "[::1]"]
@@ -50,6 +54,7 @@ package struct Access: Sendable {
 
     /// - Parameter value: nil drops the field. A Content-Security-Policy also allows the inline script of the release stamp.
     package mutating func setHeader(_ name: String, to value: String?) {
+        ownNames.insert(name.lowercased())
         securityHeaders.remove(name: name)
         guard let value else { return }
         let isPolicy = name.lowercased() == "content-security-policy"

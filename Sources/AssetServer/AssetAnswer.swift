@@ -17,11 +17,13 @@ struct AssetAnswer: ExaminedFile {
     private let row: BundleIndex.Row
     private let table: AssetTable
     private let contentType: String
-    private let cacheControl: String
+    let cacheControl: String
     private let headers: HTTPHeaders
     /// Whether it is of the selection before, which no sync brings back.
     private let isPrevious: Bool
-    /// The form of the file that the request wants most.
+    /// 404 for the page of unknown paths.
+    let status: HTTPResponseStatus
+    /// The form of the file that the request wants most: beside the plain one, or the only one.
     private let coded: (coding: ContentCoding, row: BundleIndex.Row)?
 
     /// - Parameter mayBeKept: whether the URL may stand for these bytes in caches for a year, if it names them (M19).
@@ -30,18 +32,22 @@ struct AssetAnswer: ExaminedFile {
         of table: AssetTable,
         to request: FileRequest,
         types: ContentTypeRules,
+        fields: ReleaseFields,
         mayBeKept: Bool,
         isPrevious: Bool,
-        release: ReleaseStamp?
+        release: ReleaseStamp?,
+        status: HTTPResponseStatus = .ok
     ) {
         self.row = row
         self.table = table
         self.isPrevious = isPrevious
-        contentType = types.type(of: row.path)
-        cacheControl = mayBeKept && row.isImmutable(under: request) ? "max-age=31536000, public" : "no-cache"
+        self.status = status
         let forms = table.precompressed(row)
         let accepted = forms.isEmpty ? [] : ContentCoding.accepted(in: request.headers)
         coded = accepted.lazy.compactMap { coding in forms[coding].map { (coding, $0) } }.first
+        contentType = types.type(of: row, isDecoded: coded != nil || row.coding == nil, fields)
+        let isKept = mayBeKept && !row.isPage && ContentName.carriesContent(request.path.text)
+        cacheControl = Self.cacheControl(fields.cacheControl, isKept: isKept, row)
         var headers: HTTPHeaders = [:]
         if let map = table.sourceMap(of: row) {
             headers.add(name: "SourceMap", value: map)
@@ -50,6 +56,13 @@ struct AssetAnswer: ExaminedFile {
         if let release { headers.add(name: ReleaseStamp.field, value: release.text) }
         if !forms.isEmpty { headers.add(name: "Vary", value: "Accept-Encoding") }
         self.headers = headers
+    }
+
+    /// A release may shorten what a browser keeps; it lengthens it only where the name carries the content, for else a page
+    /// would run with files of another version.
+    private static func cacheControl(_ wanted: String?, isKept: Bool, _ row: BundleIndex.Row) -> String {
+        if let wanted, let rule = CacheRule(wanted), isKept || !rule.keeps { return wanted }
+        return wanted == nil && isKept && row.cacheable ? "max-age=31536000, public" : "no-cache"
     }
 
     /// As it lies, or after it was read.
@@ -75,12 +88,17 @@ struct AssetAnswer: ExaminedFile {
 
     private func answer(_ sent: BundleIndex.Row, _ file: AssetFile) -> FileAnswer {
         var headers = headers
-        if let coded, sent != row { headers.add(name: "Content-Encoding", value: coded.coding.rawValue) }
-        return .file(
+        var tag = table.entityTag(of: sent)
+        if let coded, coded.row == sent {
+            headers.add(name: "Content-Encoding", value: coded.coding.rawValue)
+            // The same bytes without the coding are another representation.
+            if sent == row { tag += "-\(coded.coding.rawValue)" }
+        }
+        let answer = FileAnswer.file(
             ServedFile(
                 path: file.path,
                 root: file.root,
-                entityTag: table.entityTag(of: sent),
+                entityTag: tag,
                 contentType: contentType,
                 cacheControl: cacheControl,
                 headers: headers,
@@ -88,12 +106,14 @@ struct AssetAnswer: ExaminedFile {
                 identity: file.identity
             )
         )
+        return status == .ok ? answer : answer.asPage(of: status)
     }
 }
 
 extension AssetTable {
-    /// The forms of a file that lie ready in the bundle beside it: `main.js.br`, `main.js.gz`.
+    /// The compressed forms of a file: `main.js.br` and `main.js.gz` beside it, or itself.
     fileprivate func precompressed(_ row: BundleIndex.Row) -> [ContentCoding: BundleIndex.Row] {
+        if let coding = row.coding.flatMap({ ContentCoding(rawValue: $0.rawValue) }) { return [coding: row] }
         var forms: [ContentCoding: BundleIndex.Row] = [:]
         for coding in ContentCoding.allCases { forms[coding] = asset(at: "/\(row.path)\(coding.suffix)") }
         return forms
@@ -103,16 +123,15 @@ extension AssetTable {
 extension BundleIndex.Row {
     /// Whether it is a page whoever asks for it, and however.
     var isPage: Bool { [".html", ".htm", ".xhtml"].contains { path.lowercased().hasSuffix($0) } }
+}
 
-    /// A year's caching is for URLs that name their content: by a query, or by 40 hex digits in the path (M19).
-    fileprivate func isImmutable(under request: FileRequest) -> Bool {
-        guard cacheable else { return false }
-        if request.query?.isEmpty == false { return true }
-        var run = 0
-        for byte in request.path.text.utf8 {
-            run = (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte) ? run + 1 : 0
-            if run == 40 { return true }
-        }
-        return false
+extension ContentTypeRules {
+    /// The type that the device's owner set, else that of the release, else that of the name.
+    ///
+    /// - Parameter isDecoded: whether the client gets the content of a compressed file, and not the file itself.
+    func type(of row: BundleIndex.Row, isDecoded: Bool, _ fields: ReleaseFields) -> String {
+        guard isDecoded || row.coding == nil else { return type(of: row.path) }
+        let name = row.coding == nil ? row.path : AssetCoding.innerName(of: row.path)
+        return ownType(of: name) == nil ? fields.contentType ?? type(of: name) : type(of: name)
     }
 }

@@ -8,6 +8,8 @@ package struct AssetTable: Sendable {
     private let index: BundleIndex
     private let routes: [RoutePattern]?
     private let tags: [String: String]
+    let routing: BundleRouting?
+    private let headers: [HeaderRule]
 
     /// - Parameter tags: entity tags by path, of files whose tag is not their SHA-256.
     package init(_ index: BundleIndex, files: any AssetFiles, tags: [String: String] = [:]) {
@@ -15,6 +17,8 @@ package struct AssetTable: Sendable {
         self.files = files
         self.tags = tags
         routes = index.routes
+        routing = index.routing
+        headers = index.headers
     }
 
     /// The manifest's SHA-256: which release this is.
@@ -27,14 +31,21 @@ package struct AssetTable: Sendable {
         index.row(at: path)
     }
 
-    /// The index for `/` and for a client-side route.
+    /// The file answered for `/` and for client-side routes.
+    var indexPage: BundleIndex.Row? { index.index }
+
+    /// Whether the bundle lists its client-side routes; without a list an app's index answers every unknown page.
+    var hasRoutes: Bool { routes != nil }
+
+    func route(matching segments: [String]) -> RoutePattern? {
+        routes?.first { $0.matches(segments) }
+    }
+
+    /// The response headers that the bundle sets for a file.
     ///
-    /// A bundle that lists no routes has its index everywhere but under `/favicon.ico`, which browsers ask for by
-    /// themselves.
-    package func route(_ segments: [String]) -> BundleIndex.Row? {
-        guard segments != ["favicon.ico"] else { return nil }
-        guard segments.isEmpty || (routes.map { $0.contains { $0.matches(segments) } } ?? true) else { return nil }
-        return index.index
+    /// - Parameter own: lower-case names that the device's owner decides about.
+    func fields(of row: BundleIndex.Row, except own: Set<String>) -> ReleaseFields {
+        ReleaseFields(headers, for: row.path, except: own)
     }
 
     /// The URL path of an asset's source map, percent-encoded as the manifest has it.

@@ -38,7 +38,7 @@ struct ServingFacts: Sendable {
         case .answered(let answer): return AssetDecision(.answer(answer))
         case .admitted(let query, let fields):
             var decision = decideAdmitted(request.with(query: query), at: now)
-            decision.fields = fields
+            decision.fields.add(missing: fields)
             decision.showsRight = access.token != nil
             return decision
         case .entering: return AssetDecision(.entering)
@@ -50,17 +50,21 @@ struct ServingFacts: Sendable {
     /// A file of the bundle under its own name; nil for everything else.
     private func fileOnly(_ request: FileRequest, at now: Duration) -> AssetDecision? {
         let choice = served.choose(PageRequest(request), at: now)
-        guard let table = choice.selection.table, let row = table.asset(at: request.path.text) else { return nil }
+        guard let table = choice.selection.table, let row = table.file(at: request.path) else { return nil }
+        let released = table.fields(of: row, except: access.ownNames)
         let asset = AssetAnswer(
             row,
             of: table,
             to: request,
             types: types,
+            fields: released,
             mayBeKept: false,
             isPrevious: choice.isPrevious,
             release: choice.selection.stamp
         )
-        return AssetDecision(asset.recorded.map { .answer($0) } ?? .examine(asset), note: choice.note)
+        var decision = AssetDecision(asset.recorded.map { .answer($0) } ?? .examine(asset), note: choice.note)
+        decision.fields = released.others
+        return decision
     }
 
     // MARK: What is let in
@@ -93,21 +97,27 @@ struct ServingFacts: Sendable {
         let showing = showing(request, choice)
         switch found(for: request, in: table) {
         case .file(let file): return AssetDecision(.answer(.file(file)), note: choice.note)
+        case .redirect(let path): return AssetDecision(.answer(redirect(to: path, request)), note: choice.note)
         case .nothing: return AssetDecision(.answer(.notFound), note: choice.note, showing: showing)
-        case .row(let row, let isNamed):
-            let type = types.type(of: row.path)
+        case .row(let row, let place):
+            let isNamed = place == .own
+            let released = table.fields(of: row, except: access.ownNames)
+            let type = types.type(of: row, isDecoded: true, released)
             let isHTML = PagePlan.isHTML(type)
             let asset = AssetAnswer(
                 row,
                 of: table,
                 to: request,
                 types: types,
+                fields: released,
                 // The bytes of a page change with its stamp and its scripts.
                 mayBeKept: isNamed && !choice.isForeign && !isHTML,
                 isPrevious: choice.isPrevious,
-                release: choice.selection.stamp
+                release: choice.selection.stamp,
+                status: place == .missing ? .notFound : .ok
             )
-            if isHTML {
+            var decision: AssetDecision
+            if isHTML, row.coding == nil {
                 let patched = PatchedPage(
                     row,
                     of: table,
@@ -117,14 +127,26 @@ struct ServingFacts: Sendable {
                     contentType: type,
                     plain: asset
                 )
-                return AssetDecision(.page(patched), note: choice.note, showing: showing)
+                decision = AssetDecision(.page(patched), note: choice.note, showing: showing)
+            } else if let answer = asset.recorded {
+                let edition = showing == nil ? edition(choice, isNamed: isNamed) : nil
+                decision = AssetDecision(.answer(answer), note: choice.note, showing: showing, edition: edition)
+            } else {
+                decision = AssetDecision(.examine(asset), note: choice.note, showing: showing)
             }
-            guard let answer = asset.recorded else {
-                return AssetDecision(.examine(asset), note: choice.note, showing: showing)
-            }
-            let edition = showing == nil ? edition(choice, isNamed: isNamed) : nil
-            return AssetDecision(.answer(answer), note: choice.note, showing: showing, edition: edition)
+            decision.fields = released.others
+            return decision
         }
+    }
+
+    /// Not for ever: another version may have a page where this one has a folder.
+    private func redirect(to path: String, _ request: FileRequest) -> FileAnswer {
+        let location = request.query.map { "\(path)?\($0)" } ?? path
+        return .refused(
+            .movedPermanently,
+            message: "Go on to \(location)",
+            headers: ["Location": location, "Cache-Control": "no-cache"]
+        )
     }
 
     /// An answer from one of the app's folders, or one that an open page of the previous release had a part in, is
@@ -190,20 +212,33 @@ struct ServingFacts: Sendable {
 
     private func hasFile(for request: FileRequest, in table: AssetTable?) -> Bool {
         if request.path.segments.first == "local-filesystem" { return true }
-        return table?.asset(at: request.path.text) != nil || file(at: request.path) != nil
+        return table?.file(at: request.path) != nil || file(at: request.path) != nil
     }
 
     private enum Found {
-        /// Whether the manifest names the URL; the index stands for many others.
-        case row(BundleIndex.Row, isNamed: Bool)
+        case row(BundleIndex.Row, Place)
         case file(ServedFile)
+        case redirect(path: String)
         case nothing
     }
 
+    private enum Place {
+        /// Under the URL that the manifest gives it.
+        case own
+        /// Under another URL: the index stands for many.
+        case other
+        /// In place of a page that does not exist.
+        case missing
+    }
+
     private func found(for request: FileRequest, in table: AssetTable) -> Found {
-        if let row = table.asset(at: request.path.text) { return .row(row, isNamed: true) }
+        if let row = table.file(at: request.path) { return .row(row, .own) }
         if let file = file(at: request.path) { return .file(file) }
-        return table.route(request.path.segments).map { .row($0, isNamed: false) } ?? .nothing
+        switch table.route(request) {
+        case .page(let row): return .row(row, .other)
+        case .redirect(let path): return .redirect(path: path)
+        case .notFound(let page): return page.map { .row($0, .missing) } ?? .nothing
+        }
     }
 
     /// A file of the app's own folder, or of the folder of `/local-filesystem/`.

@@ -8,6 +8,8 @@ package struct Document: Equatable, Sendable {
     package let coding: CompressionFormat?
     /// It came before, in another answer.
     package var isPrefilled = false
+    /// Why the bytes may be wrong; nil if nothing speaks against them.
+    package internal(set) var doubt: FetchError?
 }
 
 /// A document, and what its server calls it.
@@ -39,6 +41,7 @@ extension Fetcher {
     private func decoded(_ request: FetchRequest) async throws(FetchError) -> NamedDocument {
         var bytes: [UInt8] = []
         var head = FetchedHead()
+        var doubt: FetchError?
         do throws(FetchError) {
             try await fetch(request) { part throws(FetchError) in
                 switch part {
@@ -48,12 +51,14 @@ extension Fetcher {
             }
         } catch .short(let path) {
             // Some proxies compress, and announce the plain file's length.
-            guard let coding = head.coding else { throw .short(path) }
-            throw .badForm(path, .incomplete(coding.codec))
+            if let coding = head.coding { throw .badForm(path, .incomplete(coding.codec)) }
+            guard request.takesShort, !bytes.isEmpty else { throw .short(path) }
+            doubt = .short(path)
         }
+        if doubt == nil, let unread = head.unread { doubt = .encoded(request.path, as: unread) }
         guard let coding = head.coding else {
             return NamedDocument(
-                document: Document(bytes: bytes, coding: nil, isPrefilled: head.isPrefilled),
+                document: Document(bytes: bytes, coding: nil, isPrefilled: head.isPrefilled, doubt: doubt),
                 validator: head.validator,
                 isUnchanged: head.isUnchanged
             )

@@ -8,7 +8,7 @@ package enum FetchError: Error, Equatable, Sendable {
     case status(String, code: Int)
     /// 429 or 503, with the time that the server asks for before the next try.
     case busy(String, code: Int, retryAfter: RetryAfter)
-    /// A redirect, which is never followed: the device knows its servers.
+    /// A redirect to another server, or one too many: the device knows its servers.
     case redirected(String, to: String)
     /// More bytes than the caller allows; the rest was not read.
     case tooLarge(String, limit: Int)
@@ -25,14 +25,10 @@ package enum FetchError: Error, Equatable, Sendable {
     case tls(TLSFault)
     /// An answer that no server may give.
     case answer(String, AnswerFault)
-    /// Another part than the requested one; `field` is the Content-Range.
-    case wrongRange(String, field: String)
-    /// A content coding that was not asked for.
+    /// A content coding that was not asked for and that the device does not decode.
     case encoded(String, as: String)
     /// A compressed form of which the file does not come: it is asked for as it is.
     case badForm(String, CompressionError)
-    /// The server's tag names a digest, and it is not the wanted one (M7).
-    case contradictingTag(String, tag: String)
     /// A web page instead of the file: a captive portal's, or an error page with status 200.
     case webPage(String)
     /// A captive portal or a proxy answered in the server's place.
@@ -62,10 +58,8 @@ extension FetchError: CustomStringConvertible {
         case .noAddress(let host): "the name service tells no address of \(host)"
         case .tls(let fault): fault.description
         case .answer(let path, let fault): "\(path): the server's answer \(fault)"
-        case .wrongRange(let path, let field): "\(path): the server sent another part than asked for (\(field))"
-        case .encoded(let path, let coding): "\(path): packed as \(coding), which was not asked for"
+        case .encoded(let path, let coding): "\(path): packed as \(coding), which was not asked for and is not decoded"
         case .badForm(let path, let error): "\(path): \(error)"
-        case .contradictingTag(let path, let tag): "Hash mismatch for asset: /\(path) (the server's tag is \(tag))"
         case .webPage(let path): "\(path): a web page came in its place"
         case .intercepted(let path, let sign): "\(path): \(sign)"
         case .notTaken(let path, let reason): "\(path): \(reason)"
@@ -81,7 +75,7 @@ extension FetchError: CustomStringConvertible {
         case .short, .timedOut, .stalled, .connection, .noAddress, .busy, .webPage, .intercepted, .syncDeadline:
             true
         case .status(_, let code): code >= 500 || code == 408 || code == 429
-        case .notFound, .redirected, .tooLarge, .tls, .answer, .wrongRange, .encoded, .badForm, .contradictingTag,
+        case .notFound, .redirected, .tooLarge, .tls, .answer, .encoded, .badForm,
             .notTaken, .newerList, .cancelled:
             false
         }
@@ -100,7 +94,7 @@ extension FetchError: CustomStringConvertible {
         switch self {
         // Some compress whatever they send, also what grows by it: no byte of it is wrong.
         case .badForm(_, .notSmaller): false
-        case .tooLarge, .answer, .wrongRange, .encoded, .badForm, .contradictingTag: true
+        case .tooLarge, .answer, .encoded, .badForm: true
         case .notFound, .status, .busy, .redirected, .short, .timedOut, .stalled, .connection, .noAddress, .tls,
             .webPage, .intercepted, .notTaken,
             .syncDeadline, .newerList, .cancelled:

@@ -57,6 +57,8 @@ package struct FetchRequest: Equatable, Sendable {
     package var isHead = false
     /// The digests of the whole file, if known.
     package var expected: ExpectedFile?
+    /// Whether a body that is shorter than announced counts: its receiver verifies what came.
+    package var takesShort = false
     /// A document to post: then `path` is below the server itself, ``URLLayout/answer(_:_:)`` for one.
     package var question: [UInt8]?
     /// The media type of ``question``.
@@ -117,6 +119,8 @@ package struct FetchedHead: Equatable, Sendable {
     package let isPrefilled: Bool
     /// How many bytes follow, as they travel; nil where the server does not say.
     package internal(set) var length: Int?
+    /// The announced content coding that is not decoded, for messages; nil if there is none.
+    package internal(set) var unread: String?
 
     package init(
         offset: Int = 0,

@@ -1,18 +1,22 @@
 import NIOHTTP1
 import PatchCompression
 import PatchFormat
-import PatchTrust
 
 /// The meaning of an answer's head for its request.
 ///
-/// Pure; RFC 9110 §13.1.5, §14 and §15.
+/// Pure; RFC 9110 §13.1.5, §14 and §15. A field that contradicts the request costs at most another request: signed digests decide about
+/// the bytes.
 enum HTTPAnswer: Equatable {
     /// The body is wanted; `length` as announced.
-    case body(FetchedHead, length: Int?)
+    ///
+    /// `undoing`: codings that were announced without having been asked for, in the order in which they were applied.
+    case body(FetchedHead, length: Int?, undoing: [CompressionFormat] = [])
     /// The server still has the known bytes.
     case notModified
-    /// 416: there is no such part, so all of it must be asked for.
+    /// No such part, or another part than the requested one: the whole file must be asked for.
     case noSuchRange
+    /// The file is elsewhere, as the server spells it.
+    case movedTo(String)
 
     /// - Parameter tag: of the If-None-Match that was sent, if any.
     init(
@@ -28,36 +32,21 @@ enum HTTPAnswer: Equatable {
             throw .intercepted(path, sign)
         }
         switch status {
-        case 200:
-            let coding = try Self.coding(headers, request)
-            // The tag of a compressed form names its own bytes, whatever it is made of.
-            if coding == nil { try Self.check(headers, request) }
-            let length = headers.length
-            if let length, length > request.limit, coding != nil || !(request.expected != nil && headers.isWebPage) {
-                throw request.tooLarge(as: coding)
-            }
-            let head = headers.fetchedHead(offset: 0, of: request, coding)
-            // Known before the body: no received bytes are given up for it.
-            if head.isWebPage, coding == nil, let length, let expected = request.expected, length != expected.size {
-                throw .webPage(path)
-            }
-            self = .body(head, length: length)
+        // 203: a proxy says that it may have changed something.
+        case 200, 203: self = try Self.whole(headers, request)
         case 206:
-            guard let resume = request.resume else { throw .status(path, code: status) }
-            // Who sends the rest of what a strong validator names need not repeat its coding (RFC 9110 §15.3.7).
-            let coding = try Self.coding(headers, request) ?? resume.coding
-            if coding == nil { try Self.check(headers, request) }
-            let field = headers.first(name: "content-range") ?? ""
-            guard let range = ContentRange(field), range.first == resume.offset,
-                range.last == min(resume.end ?? range.total, range.total) - 1,
-                coding == resume.coding,
-                coding == nil ? request.mayHave(range.total) : range.total <= request.limit
-            else { throw .wrongRange(path, field: field) }
-            let head = headers.fetchedHead(offset: resume.offset, of: request, coding)
-            self = .body(head, length: range.last - range.first + 1)
+            if let resume = request.resume {
+                self = Self.part(headers, request, resume)
+            } else {
+                // Some servers answer every request so.
+                guard headers.isOfWholeFile else { throw .status(path, code: status) }
+                self = try Self.whole(headers, request)
+            }
         case 304 where tag != nil: self = .notModified
         case 416 where request.resume != nil: self = .noSuchRange
-        case 301...303, 307, 308: throw .redirected(path, to: location ?? "nowhere")
+        case 301...303, 307, 308:
+            guard request.question == nil, let location else { throw .redirected(path, to: location ?? "nowhere") }
+            self = .movedTo(location)
         // An object storage answers 403 for a missing file.
         case 403, 404: throw .notFound(path)
         case 429, 503:
@@ -69,29 +58,54 @@ enum HTTPAnswer: Equatable {
         }
     }
 
-    /// The compressed form that the bytes are of; nil for the file as it is.
-    private static func coding(
-        _ headers: HTTPHeaders,
-        _ request: FetchRequest
-    ) throws(FetchError) -> CompressionFormat? {
-        let fields = headers["content-encoding"].filter { $0.lowercased() != "identity" }
-        guard let field = fields.first else { return nil }
-        guard fields.count == 1, let coding = request.codings.first(where: { $0.rawValue == field.lowercased() })
-        else { throw .encoded(request.path, as: fields.joined(separator: ", ")) }
-        return coding
+    private static func whole(_ headers: HTTPHeaders, _ request: FetchRequest) throws(FetchError) -> HTTPAnswer {
+        let announced = AnnouncedCodings(headers)
+        let length = headers.length
+        if let form = announced.forms.first, announced.forms.count == 1, request.codings.contains(form) {
+            if let length, length > request.limit { throw request.tooLarge(as: form) }
+            return .body(headers.fetchedHead(offset: 0, of: request, form), length: length)
+        }
+        let forms = announced.forms
+        guard forms.isEmpty else {
+            if let length, length > CodingRemoval.limit(of: request) { throw request.tooLarge(as: nil) }
+            // A tag names the coded bytes, so that no later request continues what is decoded here.
+            return .body(FetchedHead(isWebPage: headers.isWebPage), length: length, undoing: forms)
+        }
+        // Of a file whose size is signed its bytes are counted, not those that are announced.
+        if let length, length > request.limit, request.expected == nil { throw request.tooLarge(as: nil) }
+        var head = headers.fetchedHead(offset: 0, of: request, nil)
+        head.unread = announced.unread
+        // Known before the body: no received bytes are given up for it.
+        if let length, let expected = request.expected, length != expected.size {
+            if head.isWebPage { throw .webPage(request.path) }
+            if let unread = announced.unread { throw .encoded(request.path, as: unread) }
+        }
+        return .body(head, length: length)
     }
 
-    private static func check(_ headers: HTTPHeaders, _ request: FetchRequest) throws(FetchError) {
-        guard let expected = request.expected, let tag = headers.first(name: "etag") else { return }
-        let opaque = (tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]).filter { $0 != "\"" }.lowercased()
-        guard let digest = Hex.bytes(opaque) else { return }
-        let isContradiction =
-            switch digest.count {
-            case 20: expected.sha1.map { opaque != $0.hex } ?? false
-            case 32: opaque != expected.sha256.hex
-            default: false
-            }
-        if isContradiction { throw .contradictingTag(request.path, tag: tag) }
+    private static func part(
+        _ headers: HTTPHeaders,
+        _ request: FetchRequest,
+        _ resume: FetchRequest.Resume
+    ) -> HTTPAnswer {
+        let forms = AnnouncedCodings(headers).forms
+        guard let range = headers.first(name: "content-range").flatMap({ ContentRange($0) }),
+            range.first == resume.offset,
+            range.last == min(resume.end ?? range.total, range.total) - 1,
+            resume.coding == nil ? request.mayHave(range.total) : range.total <= request.limit,
+            // A server that sends the rest of what a strong validator names need not repeat its coding (RFC 9110 §15.3.7).
+            forms.isEmpty || resume.mayBe(forms, of: request)
+        else { return .noSuchRange }
+        let head = headers.fetchedHead(offset: resume.offset, of: request, resume.coding)
+        return .body(head, length: range.last - range.first + 1)
+    }
+}
+
+extension FetchRequest.Resume {
+    /// Whether what is here may be the first part of a representation with these codings.
+    fileprivate func mayBe(_ forms: [CompressionFormat], of request: FetchRequest) -> Bool {
+        guard let coding else { return request.expected != nil || validator != nil }
+        return forms == [coding]
     }
 }
 
@@ -139,6 +153,12 @@ extension HTTPHeaders {
             request.expected.map({ tag != "\"\($0.sha256)\"" }) ?? true
         else { return nil }
         return tag
+    }
+
+    /// Of a 206: whether it is the whole file.
+    fileprivate var isOfWholeFile: Bool {
+        guard let range = first(name: "content-range").flatMap({ ContentRange($0) }) else { return false }
+        return range.first == 0 && range.last == range.total - 1
     }
 
     fileprivate var isWebPage: Bool {

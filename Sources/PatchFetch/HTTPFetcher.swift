@@ -24,6 +24,8 @@ package struct HTTPFetcher: Fetcher {
         package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
         /// Called with the date of each answer, as the server writes it (RFC 9110 §6.6.1).
         package var hearsDate: (@Sendable (String) -> Void)?
+        /// The most redirects that are followed for one file; only those to another path of the same server are.
+        package var redirects = 0
 
         package init() {}
     }
@@ -117,15 +119,20 @@ package struct HTTPFetcher: Fetcher {
         }
     }
 
+    /// - Parameters:
+    ///   - url: the target of a redirect; nil for the file's own URL.
+    ///   - redirects: how many were followed before.
     /// - Returns: false when the server says that the file still has `tag`.
     private func get(
         _ request: FetchRequest,
+        at url: String? = nil,
+        after redirects: Int = 0,
         unless tag: String?,
         take: (_ part: FetchedPart) async throws(FetchError) -> Void
     ) async throws -> Bool {
         var end = settings.clock() + request.deadline
         let response = try await client.execute(
-            HTTPClientRequest(request, at: places.url(request), unless: tag),
+            HTTPClientRequest(request, at: url ?? places.url(request), unless: tag),
             deadline: .now() + TimeAmount(request.deadline)
         )
         if let hears = settings.hearsDate, let date = response.headers.first(name: "date") { hears(date) }
@@ -134,30 +141,38 @@ package struct HTTPFetcher: Fetcher {
         let server = places.server(of: request)
         switch try HTTPAnswer(status, response.headers, to: request, unless: tag, from: server) {
         case .notModified: return false
+        case .movedTo(let location):
+            let target = RedirectTarget(location, from: url ?? places.url(request))
+            guard redirects < settings.redirects, let target = target?.url else {
+                throw FetchError.redirected(request.path, to: location)
+            }
+            return try await get(request, at: target, after: redirects + 1, unless: tag, take: take)
         case .noSuchRange:
             var whole = request
             whole.resume = nil
-            return try await get(whole, unless: tag, take: take)
-        case .body(var head, let length):
-            head.length = length
+            return try await get(whole, at: url, after: redirects, unless: tag, take: take)
+        case .body(var head, let length, let undoing):
+            // The length of a coded form is not the file's, and its announcement may be false.
+            head.length = undoing.isEmpty ? length : nil
             try await take(.head(head))
             if request.isHead { return true }
-            var received = head.offset
-            for try await buffer in response.body {
-                received += buffer.readableBytes
-                guard received <= request.limit else { throw request.tooLarge(as: head.coding) }
-                let isPage =
-                    head.isWebPage && !request.takesWebPage && request.expected == nil && head.coding == nil
-                if isPage, buffer.readableBytesView.first == UInt8(ascii: "<") {
-                    throw FetchError.webPage(request.path)
+            var body = ReceivedBody(request, head, undoing: undoing, length: length)
+            do {
+                for try await buffer in response.body {
+                    try body.feed(Array(buffer.readableBytesView))
+                    while let piece = try body.next() { try await take(.bytes(piece)) }
+                    if let pace { end += try await pace.pay(for: buffer.readableBytes) }
+                    // The client's own deadline covers the head alone.
+                    guard settings.clock() < end else { throw FetchError.timedOut(request.path) }
                 }
-                try await take(.bytes(Array(buffer.readableBytesView)))
-                if let pace { end += try await pace.pay(for: buffer.readableBytes) }
-                // The client's own deadline covers the head alone.
-                guard settings.clock() < end else { throw FetchError.timedOut(request.path) }
+                try Task.checkCancellation()
+            } catch let error where !(error is FetchError) && !Task.isCancelled && body.isWhole {
+                // More was announced than the file has, and than came.
+                return true
             }
-            try Task.checkCancellation()
-            if let length, received != head.offset + length { throw FetchError.short(request.path) }
+            body.end()
+            while let piece = try body.next() { try await take(.bytes(piece)) }
+            try body.check()
             return true
         }
     }

@@ -35,6 +35,8 @@ package struct Passphrase: Sendable, Equatable {
             throw .unreadable(file: path, error)
         }
         if line.last == UInt8(ascii: "\r") { line.removeLast() }
+        // Editors of Windows write a byte order mark, which nobody typed.
+        if line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
         return try Passphrase(line, from: .file(path))
     }
 

@@ -116,7 +116,8 @@ package enum SecretInput {
 /// - Parameter limit: in bytes; a longer file fails with `EFBIG`.
 package func secretLines(of path: String, limit: Int) throws(SystemError) -> [String] {
     let bytes = try SecretInput.bytes(of: path, .whole(limit: limit))
-    return bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
+    let lines = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
+    return lines.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
         String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
     }
 }

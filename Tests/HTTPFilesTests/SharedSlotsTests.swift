@@ -55,6 +55,16 @@ struct SharedSlotsTests {
         #expect(pool.slots.lasting == 0 && pool.slots.endless == 0 && pool.slots.count == 0)
     }
 
+    @Test func `that were taken for a stream are ordinary ones when the answer is none`() throws {
+        let slot = try #require(pool.take("a", at: now))
+        #expect(pool.becomesEndless(slot))
+        #expect((0..<40).count { _ in pool.open("a", at: now) } == 23)
+        for _ in 0..<2 { pool.isNotEndless(slot) }
+        #expect(pool.slots.endless == 23 && pool.open("a", at: now) && !pool.open("a", at: now))
+        pool.giveBack(slot)
+        #expect(pool.slots.endless == 24 && pool.slots.count == 24)
+    }
+
     @Test func `find lasting requests behind many that have ended`() throws {
         let first = try #require(pool.take("a", at: now))
         for _ in 0..<1_000 { pool.giveBack(try #require(pool.take("a", at: now))) }
@@ -83,6 +93,8 @@ private final class Pool {
     func giveBack(_ slot: SharedSlots<String>.Slot) { slots.giveBack(slot) }
 
     func becomesEndless(_ slot: SharedSlots<String>.Slot) -> Bool { slots.becomesEndless(slot) }
+
+    func isNotEndless(_ slot: SharedSlots<String>.Slot) { slots.isNotEndless(slot) }
 
     /// A refused one gives its slot back.
     func open(_ client: String, at now: ContinuousClock.Instant) -> Bool {

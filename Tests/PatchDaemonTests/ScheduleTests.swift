@@ -114,4 +114,24 @@ struct ScheduleTests {
         #expect(asked.next(after: .done, isInstalled: true, random: middle) == nil)
         #expect(asked.next(after: .failed(.init(isNetwork: true)), isInstalled: true, random: middle) == nil)
     }
+
+    @Test func `of a store that is never asked for is empty`() {
+        var never = Schedule(every: .seconds(60), isOn: false)
+        #expect(never.first(age: nil, isInstalled: false, random: middle) == nil)
+        #expect(never.next(after: .failed(.init(isNetwork: true)), isInstalled: false, random: middle) == nil)
+    }
+
+    @Test func `that changes keeps the failures in a row`() {
+        var schedule = quarter
+        _ = schedule.next(after: .failed(.init(isNetwork: true)), isInstalled: true, random: middle)
+        schedule.change(to: .seconds(3_600))
+        #expect(
+            schedule.next(after: .failed(.init(isNetwork: true)), isInstalled: true, random: middle)
+                == NextLook(seconds: 60, reason: .backOff)
+        )
+        #expect(
+            schedule.next(after: .done, isInstalled: true, random: middle)
+                == NextLook(seconds: 3_600, reason: .interval)
+        )
+    }
 }

@@ -148,6 +148,28 @@ struct StoreRunnerTests {
         }
     }
 
+    /// Issue 35, point 8.
+    @Test func `takes another interval while its pages stay, and asks as often as that from then on`() async throws {
+        try await Kept.with { kept in
+            var pauses = kept.pauses.makeAsyncIterator()
+            _ = await pauses.next()
+            let url = try #require(await kept.runner.pages()?.url)
+            let browser = try await Browser.opening(url)
+            var settings = kept.runner.settings
+            (settings.syncEvery, settings.startupTimeout) = (.seconds(60), .seconds(5))
+            settings.device = [.keep: .number(3), .answers: .flag(false)]
+            await kept.runner.adjust(to: settings)
+            let (interval, _) = try #require(await pauses.next())
+            #expect(interval == .seconds(60))
+            #expect(try await browser.ask("/").status == 200, "the cookie of before")
+            #expect(await kept.runner.pages()?.url == url && kept.told("listening").count == 1)
+            #expect(kept.told("follows") == [#"shop follows(["keep"])"#], "what the store has already is not told")
+            #expect(try kept.runner.device().configuration.keep == 3)
+            await kept.runner.adjust(to: settings)
+            #expect(kept.told("follows").count == 1, "once")
+        }
+    }
+
     /// E7, J4.
     @Test(arguments: [false, true])
     func `starts what waits in the background, where a page was open, but not what waits for a launch`(

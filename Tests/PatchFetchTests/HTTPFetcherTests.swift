@@ -1,5 +1,6 @@
 import HTTPPeers
 import NIOConcurrencyHelpers
+import PatchCompression
 import PatchFormat
 import PatchTrust
 import Testing
@@ -126,6 +127,120 @@ struct HTTPFetcherTests {
         #expect(parts == [.head(FetchedHead(length: 10)), .bytes(Array(body.utf8))])
     }
 
+    @Test func `asks for all of it where another part comes`() async throws {
+        let parts = [
+            ["Content-Range: bytes 5-9/10"], ["Content-Range: bytes 4-9/15"],
+            ["Content-Type: multipart/byteranges; boundary=x"],
+        ]
+        for fields in parts {
+            let (parts, error, heads) = try await fetch(resuming()) { head in
+                head.lowercased().contains("range:")
+                    ? .bytes(.answer("206 Partial Content", fields, "56789"))
+                    : .bytes(.answer("200 OK", [], "0123456789"))
+            }
+            #expect(error == nil && heads.count == 2)
+            #expect(parts == [.head(FetchedHead(length: 10)), .bytes(Array(body.utf8))])
+        }
+    }
+
+    @Test func `counts the bytes of a file whose size is signed, whatever length is announced`() async throws {
+        let (parts, error, _) = try await fetch { _ in .last("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n0123456789")
+        }
+        #expect(error == nil)
+        #expect(parts == [.head(FetchedHead(length: 99)), .bytes(Array(body.utf8))])
+        let more = try await fetch { _ in .bytes(.answer("200 OK", [], "0123456789x")) }
+        #expect(more.error == .tooLarge("objects/x", limit: 10))
+        let less = try await fetch { _ in .last("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n012345678") }
+        #expect(less.error == .short("objects/x"))
+    }
+
+    /// What comes of a body that is announced with a coding that was not asked for.
+    private func undone(_ coding: String, _ sent: [UInt8], isExpected: Bool) async throws -> (
+        bytes: [UInt8], error: FetchError?
+    ) {
+        var request = FetchRequest("objects/x", limit: 10, deadline: .seconds(600))
+        if isExpected { request.expected = ExpectedFile(object) }
+        request.isPlain = true
+        let (parts, error, heads) = try await fetch(request) { _ in .answer(["Content-Encoding: \(coding)"], sent) }
+        #expect(heads.count == 1 && heads[0].lowercased().contains("\r\naccept-encoding: identity\r\n"))
+        #expect(parts.first == .head(FetchedHead()))
+        return (parts.reduce(into: [UInt8]()) { if case .bytes(let bytes) = $1 { $0 += bytes } }, error)
+    }
+
+    @Test(arguments: [true, false])
+    func `undoes what is announced without having been asked for, or takes it as it is`(isExpected: Bool) async throws {
+        let file = Array(body.utf8)
+        let (once, zstd) = (
+            try CompressionFormat.gzip.compressed(file), try CompressionFormat.zstandard.compressed(file)
+        )
+        let twice = try CompressionFormat.gzip.compressed(once)
+        for (coding, sent) in [
+            ("gzip", once), ("X-GZIP", once), ("zstd", zstd), ("gzip, gzip", twice), ("gzip, gzip", once),
+            ("gzip", file),
+            ("zstd", file), ("gzip, zstd", file), ("gzip, zstd", try CompressionFormat.zstandard.compressed(once)),
+            ("aws-chunked, gzip", once),
+        ] {
+            let (bytes, error) = try await undone(coding, sent, isExpected: isExpected)
+            #expect(bytes == file && error == nil, "\(coding) of \(sent.count) bytes")
+        }
+        let (bytes, error) = try await undone("gzip", Array(once.dropLast(3)), isExpected: isExpected)
+        #expect(error == .badForm("objects/x", .incomplete(.gzip)), "\(bytes)")
+        let bomb = try CompressionFormat.gzip.compressed([UInt8](repeating: 0x20, count: 3_000_000))
+        #expect(
+            try await undone("gzip", bomb, isExpected: isExpected).error
+                == .badForm("objects/x", .tooLong(.gzip, limit: 10))
+        )
+    }
+
+    private static func noise(_ count: Int) -> [UInt8] {
+        (0..<UInt64(count)).map { number in
+            var bits = number &* 0x9E37_79B9_7F4A_7C15
+            bits ^= bits >> 31
+            return UInt8(truncatingIfNeeded: (bits &* 0xBF58_476D_1CE4_E5B9) >> 56)
+        }
+    }
+
+    @Test func `takes a file that is a compressed one for itself, as its digest says`() async throws {
+        for count in [10, 100_000] {
+            let file = try CompressionFormat.gzip.compressed(Self.noise(count))
+            let expected = ExpectedFile(Fingerprint(of: file))
+            var request = FetchRequest("objects/x", limit: file.count, deadline: .seconds(600), expected: expected)
+            request.isPlain = true
+            for sent in [file, try CompressionFormat.gzip.compressed(file)] {
+                let (parts, error, _) = try await fetch(request) { _ in .answer(["Content-Encoding: gzip"], sent) }
+                let bytes = parts.reduce(into: [UInt8]()) { if case .bytes(let bytes) = $1 { $0 += bytes } }
+                #expect(bytes == file && error == nil, "\(sent.count) for \(file.count)")
+            }
+        }
+    }
+
+    @Test func `follows a redirect within its server, as often as it may`() async throws {
+        var settings = HTTPFetcher.Settings.patient
+        settings.redirects = 2
+        for (target, count, isFollowed) in [
+            ("/cdn/x", 1, true), ("y/z", 2, true), ("/cdn/x", 3, false), ("//127.0.0.1:1/x", 1, false),
+            ("https://127.0.0.1/x", 1, false), ("/a b", 1, false),
+        ] {
+            let left = NIOLockedValueBox(count)
+            let (parts, error, heads) = try await fetch(settings: settings) { _ in
+                let isLast = left.withLockedValue {
+                    $0 -= 1; return $0 < 0
+                }
+                return .bytes(
+                    isLast ? .answer("200 OK", [], "0123456789") : .answer("302 Found", ["Location: \(target)"])
+                )
+            }
+            #expect(error == (isFollowed ? nil : .redirected("objects/x", to: target)), "\(target)")
+            #expect(parts.isEmpty != isFollowed && heads.count == (isFollowed ? count + 1 : min(count, 3)), "\(target)")
+            if isFollowed {
+                let path =
+                    target.hasPrefix("/")
+                    ? target : "/com.example.storefront/objects/\(count == 2 ? "y/" : "")\(target)"
+                #expect(heads.last?.hasPrefix("GET \(path) HTTP/1.1\r\n") == true, "\(heads)")
+            }
+        }
+    }
+
     @Test func `refuses a part that is shorter than the range it says it is`() async throws {
         let (parts, error, _) = try await fetch(resuming()) { _ in
             .bytes(.answer("206 Partial Content", ["Content-Range: bytes 4-9/10", "ETag: \"v1\""], "456"))
@@ -134,7 +249,7 @@ struct HTTPFetcherTests {
         #expect(parts == [.head(FetchedHead(offset: 4, validator: "\"v1\"", length: 6)), .bytes(Array("456".utf8))])
     }
 
-    @Test func `follows no redirect`() async throws {
+    @Test func `follows no redirect unless it may`() async throws {
         let (parts, error, heads) = try await fetch { _ in
             .bytes(.answer("302 Found", ["Location: /com.example.storefront/objects/y"]))
         }
@@ -219,14 +334,10 @@ struct HTTPFetcherTests {
         #expect(error == .timedOut("objects/x"))
     }
 
-    @Test func `refuses a page, a packed body and a tag of another digest before their bodies`() async throws {
+    @Test func `refuses a page and a packed body before their bodies`() async throws {
         let answers: [(fields: [String], error: FetchError)] = [
             (["Content-Type: text/html"], .webPage("objects/x")),
             (["Content-Encoding: br"], .encoded("objects/x", as: "br")),
-            (
-                ["ETag: \"\(SHA1Digest.zero)\""],
-                .contradictingTag("objects/x", tag: "\"\(SHA1Digest.zero)\"")
-            ),
         ]
         for (fields, expected) in answers {
             let (parts, error, _) = try await fetch { _ in .bytes(.answer("200 OK", fields, "<html>")) }

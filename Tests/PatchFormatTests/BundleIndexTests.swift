@@ -21,11 +21,35 @@ struct BundleIndexTests {
             #expect(row.sha256 == asset.fingerprint.sha256 && index.sha256(of: number) == row.sha256)
             #expect(row.size == asset.fingerprint.size)
             #expect(row.cacheable == asset.cacheable)
+            #expect(row.coding == asset.coding)
             #expect(index.sourceMap(of: number) == asset.sourceMap.flatMap { manifest[$0]?.url })
         }
         #expect(index.index?.path == manifest.index.text)
         #expect(index.routes == manifest.routes)
+        #expect(index.routing == nil && index.headers.isEmpty)
         #expect(BundleIndex(try Self.manifest(routes: false), manifest: Self.digest)?.routes == nil)
+    }
+
+    @Test func `says how files are served`() throws {
+        var json = try Vectors.json("manifest/manifest.json").object ?? JSONObject()
+        json["routing"] = .text("site")
+        json["headers"] = try JSON(
+            parsing: Array(
+                #"[{"path":"**","fields":{"Referrer-Policy":"same-origin","X-Later":"1"}},{"path":"a/*","fields":{"Link":"<a>"}}]"#
+                    .utf8
+            )
+        )
+        guard case .array(var rows) = json["assets"], var row = rows[0].object else { return }
+        row["coding"] = .text("gzip")
+        rows[0] = .object(row)
+        json["assets"] = .array(rows)
+        let manifest = try AssetManifest(JSON.object(json).fileBytes)
+        let index = try #require(BundleIndex(manifest, manifest: Self.digest))
+        #expect(index.routing == .site)
+        #expect(index[0]?.coding == .gzip && index[1]?.coding == nil)
+        #expect(index.headers.map(\.pattern.text) == ["**", "a/*"])
+        #expect(index.headers.flatMap(\.fields).map(\.name) == ["Referrer-Policy", "Link"])
+        #expect(index.headers.flatMap(\.fields).map(\.value) == ["same-origin", "<a>"])
     }
 
     @Test func `finds a file under its decoded URL, and nothing under another`() throws {
@@ -61,10 +85,10 @@ struct BundleIndexTests {
 
     @Test func `is none when it is cut off before its texts, or of another version`() throws {
         let index = try #require(BundleIndex(try Self.manifest(), manifest: Self.digest))
-        for count in [0, 18, 19, 66, 67, 100, 67 + 5 * 68] {
+        for count in [0, 18, 19, 74, 75, 100, 75 + 5 * 68] {
             #expect(BundleIndex(Array(index.bytes.prefix(count)), of: Self.digest) == nil, "\(count) bytes")
         }
-        let other = Array("patchline-index-v2\n".utf8) + index.bytes.dropFirst(19)
+        let other = Array("patchline-index-v1\n".utf8) + index.bytes.dropFirst(19)
         #expect(BundleIndex(other, of: Self.digest) == nil)
     }
 }

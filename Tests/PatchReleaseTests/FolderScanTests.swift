@@ -78,7 +78,10 @@ struct FolderScanTests {
         try bench.describe("v1")
         try bench.write("x", to: "v1/web/\(one)")
         try bench.write("x", to: "v1/web/\(other)")
-        #expect(await bench.problem("v1") == .twins(try AssetPath(one), try AssetPath(other), in: bench.folder.appending("v1/web")))
+        #expect(
+            await bench.problem("v1")
+                == .twins(try AssetPath(one), try AssetPath(other), in: bench.folder.appending("v1/web"))
+        )
         #expect(try DiskFiles().list(bench.folder) == ["Keys", "v1"])
     }
 

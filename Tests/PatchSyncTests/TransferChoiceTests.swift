@@ -9,12 +9,16 @@ import Testing
 struct TransferChoiceTests {
     /// A bundle of files of the same size.
     private func bundle(_ count: Int, of size: Int, named ending: String = "js") throws -> PackWeights {
+        try bundle((0..<count).map { ("\($0).\(ending)", size) })
+    }
+
+    private func bundle(_ files: [(path: String, size: Int)]) throws -> PackWeights {
         let real = Fingerprint(of: [])
         return PackWeights(
-            try (0..<count).map { number in
+            try files.map { (path, size) in
                 Asset(
-                    path: try AssetPath("\(number).\(ending)"),
-                    url: "/\(number)",
+                    path: try AssetPath(path),
+                    url: "/\(path)",
                     type: .asset,
                     cacheable: false,
                     sourceMap: nil,
@@ -78,5 +82,20 @@ struct TransferChoiceTests {
         #expect(choice(Array(150..<300), weights, facts) == .wholePack)
         let costs = TransferCosts(missing: Array(150..<300), of: weights, knowing: facts)
         #expect(costs.whole == 75_000 && costs.bytes == 75_000)
+    }
+
+    @Test func `continues a pack of unknown length near its end, though a file was named as compressed and was not`()
+        throws
+    {
+        // The film has half of its bytes in the pack, and the estimate is all of them.
+        let film = [(path: "film.mp4", size: 1_200_000)]
+        let weights = try bundle(film + (0..<120).map { ("tiles/\($0).js", 1_000) })
+        var facts = PackFacts(coding: .gzip, length: nil, validator: "\"a\"")
+        facts.kept = 700_000
+        let costs = TransferCosts(missing: Array(31..<121), of: weights, knowing: facts)
+        #expect(costs.whole == 90 * 270 && costs.cheapest == .wholePack)
+        // As long as the film is missing, the kept bytes are all that is known.
+        let first = TransferCosts(missing: Array(0..<121), of: weights, knowing: facts)
+        #expect(first.whole == 1_200_000 + 120 * 270 - 700_000 && first.cheapest == .wholePack)
     }
 }

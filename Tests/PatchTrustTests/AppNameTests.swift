@@ -91,6 +91,18 @@ struct ReleaseExpiryTests {
         ReleaseExpiry.Role(name, expires: now.adding(.days(days)))
     }
 
+    @Test func `is told to a holder who signs a draft that has ended, or ends within a week`() {
+        let remedy = "`patchsign root draft` makes it again, with a new expiry"
+        #expect(role("root", days: 8).draftWarning(at: now) == nil)
+        let soon = role("root", days: 7)
+        #expect(soon.draftWarning(at: now) == "the draft's root expires soon, at \(soon.expires); \(remedy)")
+        let late = role("targets", days: 0)
+        #expect(
+            late.draftWarning(at: now)
+                == "the draft's targets expired at \(late.expires): devices reject it; \(remedy)"
+        )
+    }
+
     private func expiry(release: Int, root: Int, targets: Int) -> ReleaseExpiry {
         ReleaseExpiry(
             release: role("production", days: release),

@@ -121,7 +121,7 @@ struct LocalServerTests {
             app.cookie = first.field("Set-Cookie").map { String($0.prefix { $0 != ";" }) }
             let page = try await app.ask("/", navigation)
             #expect(page.status == 200 && page.body.withoutStamp == "<p>1</p>")
-            #expect(page.field("Referrer-Policy") == "same-origin")
+            #expect(page.field("Referrer-Policy") == "strict-origin-when-cross-origin")
             #expect(try await app.ask("/", [("Origin", "http://evil.example")], method: "POST").status == 403)
             await server.stop()
         }
@@ -418,7 +418,7 @@ struct LocalServerTests {
             #expect(try files.read(content.appending("film.mp4"), limit: 1_000_000) == Array(film.utf8))
             #expect(try files.list(content) == [".patchline-uploads", "film.mp4"])
             // The fields that say what a browser keeps to itself are those of every answer.
-            #expect(answer.field("Referrer-Policy") == "same-origin")
+            #expect(answer.field("Referrer-Policy") == "strict-origin-when-cross-origin")
             await server.stop()
         }
     }

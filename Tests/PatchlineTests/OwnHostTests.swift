@@ -216,11 +216,11 @@ struct OwnHostTests {
         try await withDevice { device, _ in
             let store = device.store
             let name = try store.configuration().host
-            try await store.useOwnHost(true)
+            try await store.serve(under: .own)
             #expect(try store.configuration().host == name)
-            try await store.useOwnHost(false)
+            try await store.serve(under: .address)
             #expect(try store.configuration().host == nil)
-            try await store.useOwnHost(true)
+            try await store.serve(under: .own)
             #expect(try store.configuration().host != nil && store.configuration().host != name)
         }
     }

@@ -56,6 +56,8 @@ struct DescriptionSchemaTests {
         ("too many kept", "\"keep\": 1", "\"keep\": 101", false),
         ("a requirement of nothing", "\"keep\": 1", "\"requires\": {\"fix\": []}", false),
         ("a requirement that is no list", "\"keep\": 1", "\"requires\": {\"fix\": \"1\"}", false),
+        ("a routing of another kind", "\"keep\": 1", "\"routing\": \"spa\"", false),
+        ("a header that is a list", "\"keep\": 1", "\"headers\": {\"**\": [\"Link\"]}", false),
         ("a route without a slash", "\"keep\": 1", "\"routes\": [\"cart\"]", false),
         ("an exclusion of two stars", "\"keep\": 1", "\"exclude\": [\"**/x\"]", false),
         ("a compatibility that is a list", "\"keep\": 1", "\"compatibility\": [\"ios\"]", false),
@@ -69,7 +71,8 @@ struct DescriptionSchemaTests {
         """
     private static let every = """
         "folder": "web", "index": "index.html", "routes": ["/", "/item/*", "/docs/**"], "cacheable": ["*.html"],
-        "exclude": ["*.map", "!.env"], "commit": "4f2a", "compatibility": {"ios": "2b0c"}, "requires": {"fix": ["1"]},
+        "routing": "site", "headers": {"**": {"Referrer-Policy": "same-origin"}, "*.html": {"Cache-Control": "no-store"}},
+        "exclude": ["*.tmp", "!.env"], "include": [".config/*"], "links": "follow", "source-maps": "leave-out", "allow-secrets": ["demo.pem"], "commit": "4f2a", "compatibility": {"ios": "2b0c"}, "requires": {"fix": ["1"]},
         "rules": {"rollout": "100%", "appVersion": ">=2.1 <3 !=2.4", "condition": "region==eu&&a==1||b==2", "dial": "required",
         "users": ["alice"], "mandatory": true, "runAtNextLaunch": false},
         "security": {"text": "Names could run scripts.", "url": "https://example.com/7"}
@@ -118,7 +121,7 @@ struct DescriptionSchemaTests {
             let source = world.path("source")
             try await copy(world.shop.source(1), to: source)
             let right = try await world.sign("release", "--check", source.string, "--keys", world.shop.keys.string)
-            #expect(right.code == 0 && right.output == "no mistakes\n", "\(right)")
+            #expect(right.code == 0 && right.output.hasSuffix("\nno mistakes\n"), "\(right)")
             try write(
                 """
                 app: \(Workshop.app)
@@ -183,7 +186,7 @@ struct DescriptionSchemaTests {
             let first = try await world.release(source, to: "first")
             #expect(first.code == 4 && first.errors.contains("fix 2 requires a version of web"), "\(first)")
             let previous = ["--previous", world.shop.release(1).string]
-            #expect(try await run(.patchsign, check + previous).done().output == "no mistakes\n")
+            #expect(try await run(.patchsign, check + previous).done().output.hasSuffix("no mistakes\n"))
             try await world.release(source, to: "two", previous: world.shop.release(1)).done()
 
             let renewed = try await world.release(source, to: "three", previous: world.path("two")).done()

@@ -155,7 +155,8 @@ struct MeteorFollowTests {
                         _ = try await page.switchOver()
                         // Its time begins with the first page that is shown.
                         try await page.show()
-                        _ = try await program.line(with: #""event":"rolledBack""#, from: before)
+                        let line = try await program.line(with: #""event":"rolledBack""#, from: before)
+                        #expect(line.contains(#""reason":"startupTimer""#), "\(line)")
                     }
                     #expect(try await page.open().contains("<title>release 0</title>"))
                     _ = try await page.ask("__patchline/check", "-X", "POST")

@@ -52,7 +52,7 @@ struct OtherUsersTests {
             let forgotten = try await shell("patchsync set --user-file - </dev/null", device).done().output
             #expect(forgotten.contains("user: not set"), "\(forgotten)")
             let wrong = try await shell("echo no-value | patchsync set --data-file -", device)
-            #expect(wrong.code == 4 && wrong.errors.contains("--data must be KEY=VALUE"), "\(wrong)")
+            #expect(wrong.code == 4 && wrong.errors.contains("--data-file must be KEY=VALUE"), "\(wrong)")
             let endless = try await shell("patchsync set --user-file - </dev/zero", device)
             #expect(endless.code == 6 && endless.errors.contains("cannot read standard input"), "\(endless)")
             let device2 = Device(store: world.path("second"))
@@ -99,13 +99,13 @@ struct OtherUsersTests {
             #expect(shared.contains("pages: on 127.0.0.1, whose cookies every port of this machine gets"), "\(shared)")
             let status = try await device("status").done().output
             #expect(
-                status.contains("every port of this machine gets; `patchsync set --own-host` ends that"),
+                status.contains("every port of this machine gets; `patchsync set --host own` ends that"),
                 "\(status)"
             )
             try await device.serving { page in
                 #expect(page.url.hasPrefix("http://127.0.0.1:"))
                 #expect(try await page.release() == 1)
-                _ = try await page.program.line(with: "hint: `patchsync set --own-host` gives them a host of their own")
+                _ = try await page.program.line(with: "hint: `patchsync set --host own` gives them a host of their own")
             }
             let own = try await device("set", "--own-host").done().output
             #expect(!own.contains("127.0.0.1, whose"), "\(own)")

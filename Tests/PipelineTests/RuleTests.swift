@@ -48,8 +48,8 @@ struct RuleTests {
     }
 
     @Test(arguments: [
-        (["--data", "region"], "--data must be KEY=VALUE"), (["--data", "a b=1"], "--data: the key must be"),
-        (["--data", "a=(1)"], "--data: the value of a must be"), (["--platform", "ios"], "go together"),
+        (["--data", "region"], "--data must be KEY=VALUE"), (["--data", "a b=1"], "--data holds a key that must be"),
+        (["--data", "a=(1)"], "--data of a must be"), (["--platform", "ios"], "go together"),
         (["--compatibility", "x"], "go together"), (["--keep", "11"], "--keep must be from 0 to 10"),
         (["--unset", "a b"], "--unset must be"), (["--app-version", "two"], "--app-version must be"),
     ])

@@ -53,7 +53,7 @@ struct ServeTests {
                 let first = try await page.get("/app/main.js", "-i", "-H", future)
                 #expect(first.status == 200, "\(first)")
                 #expect(first.body.contains("Server: GCDWebServer\r\n") && first.body.contains("Connection: Close\r\n"))
-                #expect(first.body.contains("Referrer-Policy: same-origin\r\n"), "\(first)")
+                #expect(first.body.contains("Referrer-Policy: strict-origin-when-cross-origin\r\n"), "\(first)")
                 let tag = try #require(first.body.firstMatch(of: #/Etag: ([0-9a-f]{64})\r\n/#)?.1)
                 #expect(try await page.get("/app/main.js", "-H", "If-None-Match: \(tag)").status == 304)
                 let stranger = Page(device: device, program: page.program, address: page.url)

@@ -25,7 +25,8 @@ struct DeviceReportTranscripts {
         reports.list("what runs after a command", activations.map(\.words))
         reports.section(
             "set",
-            [text(try Written.lines { facts.printFacts(servedBy: [server], on: $0) })] + [ownHost(try hosted())]
+            [text(try Written.lines { facts.printFacts(servedBy: [server], on: $0) })]
+                + [ownHost(try hosted(.own(.make()))), ownHost(try hosted(.shared(.localhost)))]
         )
         reports.list("set --entry-signatures", EntrySignatures.allCases.compactMap(\.words))
         reports.list("set --unset", [[], ["lang", "tier"]].map { SetFactsCommand.warning(of: key, $0) })
@@ -109,7 +110,7 @@ struct DeviceReportTranscripts {
 
     private let old = Self.selection(Self.before)
     private let web = Self.selection(Self.now)
-    private let server = RunningServer(process: 4_711, port: 8_081, hasOwnHost: true)
+    private let server = RunningServer(process: 4_711, port: 8_081, host: .own)
 
     private static func token() throws -> LaunchToken {
         try #require(LaunchToken(String(repeating: "5e", count: 16)))
@@ -135,6 +136,7 @@ struct DeviceReportTranscripts {
             facts.access.authorities = "PEM"
             facts.data = [try #require(ConditionKey("lang")): try #require(ConditionValue("de"))]
             facts.answers = true
+            facts.reserve = 64_000_000
             facts.embedded = "/usr/share/app/shipped"
             facts.network.isMetered = true
             (facts.network.allowance, facts.network.rate) = (20_000, 500_000)
@@ -142,10 +144,10 @@ struct DeviceReportTranscripts {
         }
     }
 
-    private func hosted() throws -> [String] {
+    private func hosted(_ name: PagesName) throws -> [String] {
         var facts = try facts
-        facts.host = .make()
-        let server = RunningServer(process: 4_711, port: 8_081, hasOwnHost: false)
+        facts.pages = name
+        let server = RunningServer(process: 4_711, port: 8_081, host: .address)
         return try Written.lines { facts.printFacts(servedBy: [server], on: $0) }
     }
 

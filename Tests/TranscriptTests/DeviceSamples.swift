@@ -64,8 +64,7 @@ extension FetchError: Sampled {
             .busy(file, code: 503, retryAfter: 30), .redirected(file, to: "https://example.com/"),
             .tooLarge(file, limit: 1_000), .short(file), .timedOut(file), .stalled(file),
             .connection(file, reason: "the network is unreachable"), .noAddress(host: "updates.example.com"),
-            .wrongRange(file, field: "bytes 0-9/10"), .encoded(file, as: "gzip"),
-            .contradictingTag(file, tag: "\"5e5e\""), .webPage(file),
+            .encoded(file, as: "br"), .webPage(file),
             .intercepted(file, .redirect(to: "http://login.example.net/")), .intercepted(file, .status(511)),
             .intercepted(file, .status(407)), .notTaken(file, reason: "is not JSON"),
             .syncDeadline(seconds: 60), .newerList, .cancelled,
@@ -78,7 +77,7 @@ extension FetchError: Sampled {
         case .notFound, .status, .busy, .redirected, .tooLarge, .short, .timedOut, .stalled, .connection, .noAddress,
             .tls,
             .answer,
-            .wrongRange, .encoded, .badForm, .contradictingTag, .webPage, .intercepted, .notTaken, .syncDeadline,
+            .encoded, .badForm, .webPage, .intercepted, .notTaken, .syncDeadline,
             .newerList,
             .cancelled:
             true

@@ -14,7 +14,7 @@ struct PatchSyncTranscripts {
             "patchsync-errors",
             about: "What patchsync says of each error, what it advises, and the code with which it ends."
         )
-        let server = RunningServer(process: 4_711, port: 8_081, hasOwnHost: false)
+        let server = RunningServer(process: 4_711, port: 8_081, host: .address)
         transcript.section("the device", SyncError.samples.map { Failure($0).transcript })
         transcript.section("its pages", LocalServerError.samples.map { Failure($0).transcript })
         let rules = try ProxyOptions.parse((0...100).flatMap { ["--proxy", "/\($0)=https://example.com"] })

@@ -91,9 +91,12 @@ package struct PatchedPage: Sendable {
             // The same URL has another form for a request that shows no page.
             if !scripts.isEmpty || !isComplete { headers.add(name: "Vary", value: "Sec-Fetch-Dest") }
             return ServedBytes(
+                status: plain.status,
                 bytes: page[..<place] + text + page[place...],
-                entityTag: Self.tag(of: row, text, at: place),
+                entityTag: plain.status == .ok ? Self.tag(of: row, text, at: place) : nil,
                 contentType: contentType,
+                // What a release may say of a page: no-store, for one.
+                cacheControl: plain.cacheControl,
                 headers: headers
             )
         }

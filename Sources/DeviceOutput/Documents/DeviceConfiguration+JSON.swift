@@ -23,7 +23,9 @@ extension DeviceConfiguration {
             ("entrySignatures", .text(entrySignatures.rawValue)),
             ("mirrors", .array(access.mirrors.map { .text($0.text) })),
             ("pins", .array(access.pins.map { .text($0.description) })),
-            ("ownHost", .bool(host != nil)), ("ca", .bool(access.authorities != nil)),
+            ("host", .text(pages.host.rawValue)), ("ownHost", .bool(host != nil)),
+            ("reserve", reserve.map { .integer($0) }),
+            ("ca", .bool(access.authorities != nil)),
             ("embedded", embedded.map { .text($0.string) }), ("network", network.json),
             ("policy", policy.json),
         ])

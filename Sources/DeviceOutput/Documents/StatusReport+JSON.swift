@@ -16,7 +16,8 @@ extension StatusReport {
             ("lastSync", lastSync.map { .text($0.at.description) }), ("lastFailure", syncFailure?.json),
             ("roleVersion", lastSync.map { .integer($0.roleVersion) }),
             ("appBuild", configuration.appBuild.map { .text($0.text) }),
-            ("ownHost", .bool(configuration.host != nil)), ("embedded", embedded(configuration)),
+            ("host", .text(configuration.pages.host.rawValue)), ("ownHost", .bool(configuration.host != nil)),
+            ("reserve", configuration.reserve.map { .integer($0) }), ("embedded", embedded(configuration)),
             ("entrySignatures", .text(configuration.entrySignatures.rawValue)),
             (
                 "launch",

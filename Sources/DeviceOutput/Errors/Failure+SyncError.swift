@@ -46,8 +46,7 @@ extension SyncError {
         case .fetch(.noAddress):
             "is there a network, with a name server in /etc/resolv.conf, and is --server right? What is installed keeps running."
         case .fetch(.encoded):
-            "a proxy on the way packs answers that it was not asked to pack; https:// keeps it out. What is installed keeps "
-                + "running."
+            "have the server or the proxy before it send files as they are, gzipped or as zstd. What is installed keeps running."
         case .fetch(.webPage):
             "a captive portal or proxy may answer in the server's place: \(Interception.hint). What is installed keeps running."
         case .fetch(.intercepted(_, .redirect)):
@@ -56,7 +55,8 @@ extension SyncError {
         case .fetch(.answer):
             "whoever answers there, or on the way there, speaks no HTTP; a --mirror is asked too. What is installed keeps "
                 + "running."
-        case .fetch(.redirected): "name the server's real URL; a redirect could lead anywhere."
+        case .fetch(.redirected):
+            "name the server's real URL: only redirects within one server are followed, and at most three."
         case .fetch(.syncDeadline): "run it again: it goes on where it stopped. --deadline gives it longer."
         case .fetch(.cancelled): "run it again: it goes on where it stopped."
         case .fetch(.tls(let fault)): fault.hint

@@ -12,6 +12,7 @@ extension OutputSchema {
             "channel",
             "server",
             "phase",
+            "host",
             "ownHost",
             "entrySignatures",
             "patches",
@@ -37,7 +38,16 @@ extension OutputSchema {
               "description": "The release that the last sync saw."
             },
             "appBuild": {"type": "string"},
-            "ownHost": {"type": "boolean", "description": "Whether pages have a host of the app's own."},
+            "host": {
+              "enum": ["own", "localhost", "127.0.0.1"],
+              "description": "The name under which pages are served; an own one is a secret, and is not told."
+            },
+            "ownHost": {"type": "boolean", "description": "Whether that is a host of the app's own."},
+            "reserve": {
+              "type": "integer",
+              "minimum": 0,
+              "description": "Bytes of the disk that downloads leave free; absent for the standard."
+            },
             "entrySignatures": {
               "enum": ["required", "manifest"],
               "description": "required: each entry of a bundle's manifest is checked by its own signature too; \#

@@ -71,6 +71,16 @@ package struct SharedSlots<Client: Hashable & Sendable>: Sendable {
         return true
     }
 
+    /// Marks a request as an ordinary one again, since its answer is not endless.
+    ///
+    /// It counts as lasting until it ends.
+    package mutating func isNotEndless(_ slot: Slot) {
+        guard let use = uses[slot.number], use.isEndless else { return }
+        endless -= 1
+        counts[use.client]?.endless -= 1
+        uses[slot.number]?.isEndless = false
+    }
+
     /// Ends a request.
     ///
     /// A second call for the same slot does nothing.

@@ -29,6 +29,26 @@ extension FileAnswer {
         return .file(file)
     }
 
+    /// The same file or bytes as the page of an error; other answers stay as they are.
+    package func asPage(of status: HTTPResponseStatus) -> FileAnswer {
+        switch self {
+        case .file(var file):
+            file.status = status
+            return .file(file)
+        case .bytes(let bytes):
+            return .bytes(
+                ServedBytes(
+                    status: status,
+                    bytes: bytes.bytes,
+                    contentType: bytes.contentType,
+                    cacheControl: bytes.cacheControl,
+                    headers: bytes.headers
+                )
+            )
+        case .files, .stream, .tunnel, .refused: return self
+        }
+    }
+
     /// The same answer with those of these fields that it does not have; `Vary` grows.
     package func adding(missing fields: HTTPHeaders) -> FileAnswer {
         switch self {

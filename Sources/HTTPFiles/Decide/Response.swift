@@ -43,17 +43,20 @@ extension Response {
     }
 
     init(_ file: ServedFile, open: OpenFile, for request: FileRequest) {
-        self.init(
-            Representation(
-                entityTag: file.entityTag,
-                contentType: file.contentType,
-                cacheControl: file.cacheControl,
-                headers: file.headers,
-                modified: file.modified.map { min($0, HTTPDate.second) },
-                size: open.size
-            ),
-            for: request
-        ) { .file(open, $0) }
+        let isFound = file.status == .ok
+        let representation = Representation(
+            entityTag: isFound ? file.entityTag : nil,
+            contentType: file.contentType,
+            cacheControl: file.cacheControl,
+            headers: file.headers,
+            modified: isFound ? file.modified.map { min($0, HTTPDate.second) } : nil,
+            size: open.size
+        )
+        guard isFound else {
+            self.init(status: file.status, headers: representation.allHeaders, body: .file(open, 0..<open.size))
+            return
+        }
+        self.init(representation, for: request) { .file(open, $0) }
     }
 
     init(_ files: ServedFiles, for request: FileRequest) {

@@ -9,6 +9,8 @@ package struct ServedFile: Sendable {
     /// If set, `path` is below this folder and opened from it name by name, so that no symlink between the two is
     /// followed either, even one that appeared after the source's check.
     package let root: FilePath?
+    /// 200, or an error whose page this is: then conditions and ranges do not apply, and no tag is sent.
+    package var status: HTTPResponseStatus = .ok
     /// A strong tag without its quotes, or nil to send none; the same tag means the same bytes.
     package let entityTag: String?
     package let contentType: String

@@ -28,53 +28,24 @@ extension RoomWait: CustomStringConvertible {
     }
 }
 
-/// Versions that the last sync refused for lack of room, with the bytes that each needs.
-package struct RoomWaits: Equatable, Sendable {
-    package struct Row: Equatable, Sendable {
-        package let version: VersionLabel
-        package let needs: Int
+/// Versions that the last sync refused for lack of room.
+package typealias RoomWaits = LeftOutVersions<RoomWaitRow>
 
-        package init(version: VersionLabel, needs: Int) {
-            (self.version, self.needs) = (version, needs)
-        }
+/// The bytes that a refused version needs.
+package struct RoomWaitRow: LeftOutRow {
+    package static let field = "noRoom"
+
+    package let version: VersionLabel
+    package let needs: Int
+
+    package init(version: VersionLabel, needs: Int) {
+        (self.version, self.needs) = (version, needs)
     }
 
-    package private(set) var rows: [PatchContent: Row] = [:]
-
-    package init() {}
-
-    package mutating func add(_ content: PatchContent, _ row: Row) {
-        rows[content] = row
+    package init(version: VersionLabel, _ fields: Fields) throws(FormatError) {
+        self.version = version
+        needs = try fields.integer("needs", in: 0...(1 << 53 - 1))
     }
 
-    /// Forgets some if there are more; the next sync finds them again.
-    package mutating func bound(to count: Int) {
-        guard rows.count > count else { return }
-        let first = rows.sorted { $0.key < $1.key }.prefix(count)
-        rows = Dictionary(first.map { ($0.key, $0.value) }) { first, _ in first }
-    }
-}
-
-extension RoomWaits {
-    package var json: JSON? {
-        guard !rows.isEmpty else { return nil }
-        return .array(
-            rows.sorted { $0.key < $1.key }.map { content, row in
-                .fields([
-                    ("patchId", .text(content.patchID.text)), ("sha256", .text(content.sha256.hex)),
-                    ("version", .text(row.version.text)), ("needs", .integer(row.needs)),
-                ])
-            }
-        )
-    }
-
-    package init(_ rows: [JSON], of document: String) throws(FormatError) {
-        for (index, value) in rows.enumerated() {
-            let row = try Fields(value, of: document, at: "noRoom[\(index)]")
-            self.rows[PatchContent(patchID: try row.name("patchId"), sha256: try row.digest("sha256"))] = Row(
-                version: try row.name("version"),
-                needs: try row.integer("needs", in: 0...(1 << 53 - 1))
-            )
-        }
-    }
+    package var members: [(String, JSON?)] { [("needs", .integer(needs))] }
 }

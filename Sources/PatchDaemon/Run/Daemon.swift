@@ -41,7 +41,9 @@ package actor Daemon {
         await tellHosts()
     }
 
-    /// Other settings hold from now on; only stores that have others are stopped and started.
+    /// Other settings hold from now on.
+    ///
+    /// Only stores with a changed setting that needs a restart are stopped and started.
     ///
     /// - Returns: what was done.
     package func apply(_ new: DaemonSettings) async -> SettingsChange {
@@ -50,7 +52,8 @@ package actor Daemon {
         let ended = change.stopped.compactMap { kept.removeValue(forKey: $0) }
         await Self.end(ended)
         await begin(change.started.map { StoreRunner($0, in: around) })
-        if !change.isEmpty { await tellHosts() }
+        for store in change.adjusted { await kept[store.name]?.runner.adjust(to: store) }
+        if !change.stopped.isEmpty || !change.started.isEmpty { await tellHosts() }
         return change
     }
 

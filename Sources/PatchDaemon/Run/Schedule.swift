@@ -41,14 +41,20 @@ package struct Schedule: Equatable, Sendable {
     private static let longestWait = Duration.seconds(2 * RetryAfter.longest)
 
     /// Nil: only until there is a first version.
-    private let interval: Duration?
+    private var interval: Duration?
+    /// Whether a server is asked at all.
+    private let isOn: Bool
     private var failures = 0
     /// Whether a way to the server is what it waits for.
     package private(set) var awaitsNetwork = false
 
-    package init(every interval: Duration?) {
-        self.interval = interval
+    /// - Parameter isOn: false for a store that is only asked for by hand.
+    package init(every interval: Duration?, isOn: Bool = true) {
+        (self.interval, self.isOn) = (interval, isOn)
     }
+
+    /// The same with another interval: failures in a row still count.
+    package mutating func change(to interval: Duration?) { self.interval = interval }
 
     /// The first look after a start.
     ///
@@ -56,6 +62,7 @@ package struct Schedule: Equatable, Sendable {
     ///   - age: of the last sync; nil before the first. A clock that went back makes it negative.
     ///   - random: from 0 up to, not including, 1.
     package func first(age: Duration?, isInstalled: Bool, random: Double) -> NextLook? {
+        guard isOn else { return nil }
         guard let age, isInstalled else { return NextLook(seconds: 0, reason: .first) }
         guard let interval else { return nil }
         let left = interval - max(.zero, age)
@@ -63,6 +70,7 @@ package struct Schedule: Equatable, Sendable {
     }
 
     package mutating func next(after outcome: Outcome, isInstalled: Bool, random: Double) -> NextLook? {
+        guard isOn else { return nil }
         switch outcome {
         case .done:
             failures = 0

@@ -39,25 +39,6 @@ package enum RunnerFault: Error, Equatable, Sendable {
     ///
     /// Versions are still downloaded meanwhile.
     var isTakenPort: Bool { if case .portTaken = self { true } else { false } }
-
-    /// - Parameter path: of a file with more rules, which come after.
-    static func proxying(
-        _ rules: [String],
-        _ path: FilePath?,
-        files: any FileOperations
-    ) throws(RunnerFault) -> APIProxy.Settings? {
-        let file = try path.map { path throws(RunnerFault) in try read(path, files) }
-        let own = rules.compactMap { try? ProxyRule(argument: $0) }
-        do throws(ProxySettingsFault) { return try .joining(own, before: file) } catch { throw .other("\(error)") }
-    }
-
-    private static func read(_ path: FilePath, _ files: any FileOperations) throws(RunnerFault) -> ProxyFile {
-        let bytes: [UInt8]
-        do throws(FileError) { bytes = try files.read(path, limit: ProxyFile.limit) } catch { throw .other("\(error)") }
-        do throws(FormatError) { return try ProxyFile(bytes, named: path.string) } catch {
-            throw .other(error.description)
-        }
-    }
 }
 
 extension Failure {
@@ -107,24 +88,5 @@ extension Schedule.Failure {
         let retryAfter = fetch.retryAfter
         // A server that asks for time was reached: the return of the network changes nothing.
         self.init(isNetwork: retryAfter == nil && fetch.mayBeOfThisNetwork, retryAfter: retryAfter)
-    }
-}
-
-extension StoreSettings {
-    /// The daemon looks by its own schedule.
-    func serving(_ deadlines: Deadlines) -> LocalServer.Settings {
-        var settings = LocalServer.Settings()
-        settings.serves = serves
-        settings.port = port
-        settings.uploads = uploads
-        settings.app.bundle = bundle
-        settings.app.startupTimeout = startupTimeout
-        settings.app.startupTimer = countsLaunch ? .launch : .firstPage
-        settings.updates.firstInterval = nil
-        settings.deadlines = deadlines
-        // A sync looks for parameters as well.
-        settings.parametersEvery = syncEvery.map { max($0, ParametersWatch.interval) } ?? ParametersWatch.interval
-        if let syncEvery, syncEvery <= ParametersWatch.interval { settings.parametersEvery = nil }
-        return settings
     }
 }

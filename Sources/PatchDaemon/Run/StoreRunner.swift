@@ -1,5 +1,6 @@
 import APIProxy
 import HTTPFiles
+import NIOConcurrencyHelpers
 import PatchChoice
 package import PatchFetch
 package import PatchFormat
@@ -37,7 +38,7 @@ package actor StoreRunner: StoreHost {
         }
     }
 
-    private enum Step: Sendable {
+    enum Step: Sendable {
         case due
         case synced(Schedule.Outcome)
         case network
@@ -45,15 +46,17 @@ package actor StoreRunner: StoreHost {
         case holdEnded
         /// The store's folder is gone.
         case removed
+        /// Another interval, server or channel is set.
+        case adjusted
     }
 
     package nonisolated let name: String
-    package nonisolated let settings: StoreSettings
-    private nonisolated let around: Surroundings
-    private var right: ServingRight?
+    private nonisolated let present: NIOLockedValueBox<StoreSettings>
+    nonisolated let around: Surroundings
+    var right: ServingRight?
     /// The store is there, and what differs from the settings was told.
-    private var isMade = false
-    private var server: LocalServer?
+    var isMade = false
+    private(set) var server: LocalServer?
     private var address: LocalServer.Address?
     /// Why the last launch ended.
     private var lastTrouble: Failure?
@@ -64,23 +67,37 @@ package actor StoreRunner: StoreHost {
     /// Whether versions are downloaded while another listener has the port.
     private var awaitsPort = false
     /// The pause before the next try to get the port.
-    private var pausing: Task<Void, any Error>?
-    private var isRemoved = false
+    private(set) var pausing: Task<Void, any Error>?
+    var isRemoved = false
     /// Another server or channel is followed since the last sync.
-    private var hasOtherSource = false
-    private var isInBackground = false
-    private var isStopped = false
-    private var schedule: Schedule
-    private var planned: (look: NextLook, at: ContinuousClock.Instant)?
-    private var lastTry: ContinuousClock.Instant?
-    private var steps: AsyncStream<Step>.Continuation?
-    private var hold: Task<Void, Never>?
+    var hasOtherSource = false
+    private(set) var isInBackground = false
+    private(set) var isStopped = false
+    var schedule: Schedule
+    var planned: (look: NextLook, at: ContinuousClock.Instant)?
+    var lastTry: ContinuousClock.Instant?
+    private(set) var steps: AsyncStream<Step>.Continuation?
+    var hold: Task<Void, Never>?
 
     package init(_ settings: StoreSettings, in around: Surroundings) {
         name = settings.name
-        self.settings = settings
+        present = NIOLockedValueBox(settings)
         self.around = around
-        schedule = Schedule(every: settings.syncEvery)
+        schedule = Schedule(every: settings.syncEvery, isOn: settings.syncs)
+    }
+
+    package nonisolated var settings: StoreSettings { present.withLockedValue(\.self) }
+
+    /// Takes other settings that need no restart (``StoreSettings/effect(ofChangeTo:)``): pages and their streams stay.
+    package func adjust(to new: StoreSettings) async {
+        let old = settings
+        present.withLockedValue { $0 = new }
+        schedule.change(to: new.syncEvery)
+        do throws(SyncError) { try await follow() } catch { tell(.trouble(.device(error))) }
+        await server?.adjust(new.servingOnSchedule(around.deadlines))
+        // Its URL is written or printed anew.
+        if let address, old.urlFile != new.urlFile || old.printsURL != new.printsURL { tell(.listening(address)) }
+        if old.syncEvery != new.syncEvery || hasOtherSource { steps?.yield(.adjusted) }
     }
 
     // MARK: As others ask it
@@ -126,68 +143,6 @@ package actor StoreRunner: StoreHost {
     }
 
     // MARK: Running
-
-    /// Takes the right to serve the store, and makes the store or has it follow the settings.
-    ///
-    /// - Throws: `lock(.held)` while another process serves it.
-    package func prepare() async throws(SyncError) {
-        let store = try around.open(settings.store)
-        // Its lock went with the folder, and keeps no other process out.
-        if isMade, Self.isRemoved(store) { (isMade, right) = (false, nil) }
-        if right == nil { right = try store.servingRight() }
-        guard !isMade, let origin = settings.origin else { return }
-        defer { isMade = !Self.isRemoved(store) }
-        do throws(SyncError) { _ = try store.configuration() } catch .noStore { return try make(store, of: origin) }
-        try await follow(origin, store)
-    }
-
-    private func make(_ store: DeviceStore, of origin: StoreSettings.Origin) throws(SyncError) {
-        let root: [UInt8]
-        do throws(FileError) { root = try DiskFiles().read(origin.root, limit: Limits.root) } catch {
-            throw .file(error)
-        }
-        let creation = try Device.createOnce(
-            store,
-            server: origin.server,
-            channel: origin.channel,
-            facts: FactChanges(),
-            root: root,
-            access: nil,
-            machine: around.machine,
-            embedded: nil,
-            appBuild: nil
-        )
-        if case .made = creation { tell(.made) }
-    }
-
-    /// The file's server and channel hold for a store that exists: its trust does not depend on them.
-    ///
-    /// Its root stays.
-    private func follow(_ origin: StoreSettings.Origin, _ store: DeviceStore) async throws(SyncError) {
-        let present = try store.configuration()
-        // An existing store needs the file no more.
-        if let root = try? DiskFiles().read(origin.root, limit: Limits.root) {
-            let others = try store.differences(of: root, app: present.app)
-            guard others.isEmpty else { return tell(.differs(others)) }
-        }
-        let changes = SourceChanges(from: present, to: origin)
-        guard !changes.isEmpty else { return }
-        do throws(SyncError) {
-            let device = try Device(store, now: around.now)
-            _ = try await device.following(channel: changes.channel, server: changes.server)
-        } catch {
-            // The store goes on with the settings that it has.
-            return tell(.trouble(.device(error)))
-        }
-        hasOtherSource = true
-        tell(.follows(changes.words))
-    }
-
-    private static func isRemoved(_ store: DeviceStore) -> Bool {
-        do throws(FileError) { return try store.files.status(of: store.configurationFile) == nil } catch {
-            return false
-        }
-    }
 
     /// Claims the port of the store's pages among the stores of this daemon.
     ///
@@ -273,18 +228,19 @@ package actor StoreRunner: StoreHost {
             opening = try await Device.open(
                 try around.open(settings.store),
                 now: around.now,
-                machine: around.machine
+                machine: around.machine,
+                appBuild: settings.appBuild
             )
         } catch { throw .device(error) }
         if let trouble = opening.trouble { tell(.trouble(.device(trouble))) }
         var device = opening.device
         device.atCommitPoint = around.atCommitPoint
-        let proxying = try RunnerFault.proxying(settings.proxy, settings.proxies, files: device.store.files)
+        let proxying = try settings.proxying(device.store.files)
         guard let proxying else { return try await serve(device, nil) }
-        let report = around.report
-        let settings = settings
+        let (report, present) = (around.report, present)
         do {
-            try await device.proxying(proxying, report: { report(settings, .proxy($0)) }) { proxy in
+            try await device.proxying(proxying, report: { report(present.withLockedValue(\.self), .proxy($0)) }) {
+                proxy in
                 try await self.serve(device, proxy)
             }
         } catch let fault as RunnerFault {
@@ -297,14 +253,18 @@ package actor StoreRunner: StoreHost {
         try claim(device.configuration)
         let (stream, steps) = AsyncStream.makeStream(of: Step.self)
         self.steps = steps
-        let server = LocalServer(device: device, settings: settings.serving(around.deadlines), delegate: proxy) {
-            [settings, report = around.report, store = device.store] event in
+        let server = LocalServer(
+            device: device,
+            settings: settings.servingOnSchedule(around.deadlines),
+            delegate: proxy
+        ) {
+            [present, report = around.report, store = device.store] event in
             if event.isTrouble, Self.isRemoved(store) {
                 steps.yield(.removed)
                 return
             }
             if let outcome = Schedule.Outcome(event) { steps.yield(.synced(outcome)) }
-            report(settings, .app(event))
+            report(present.withLockedValue(\.self), .app(event))
         }
         self.server = server
         defer {
@@ -342,142 +302,15 @@ package actor StoreRunner: StoreHost {
         if let other = around.ports.claim(port, for: name) { throw .portTaken(port, by: .store(other)) }
     }
 
-    /// The report of ``LocalServer`` has the same events.
-    private func syncWithoutPages(_ wish: Updates.Wish) async throws(SyncError) -> SyncReport {
-        let result: Result<SyncReport, SyncError>
-        do throws(SyncError) {
-            result = .success(
-                try await device().sync(wish, around.deadlines) { [settings, report = around.report] event in
-                    report(settings, .app(.syncing(event)))
-                }
-            )
-        } catch { result = .failure(error) }
-        // A sync that ends with the daemon is no failure, and a store that is gone is made again.
-        guard !isStopped else { return try result.get() }
-        if case .failure = result, (try? around.open(settings.store)).map(Self.isRemoved) == true {
-            steps?.yield(.removed)
-            return try result.get()
-        }
-        let event = LocalServer.Event.synced(result)
-        if let outcome = Schedule.Outcome(event) { steps?.yield(.synced(outcome)) }
-        tell(.app(event))
-        return try result.get()
-    }
-
     private func announce(_ address: LocalServer.Address, of store: DeviceStore) -> LiveFile? {
         store.announcing(
             RunningServer(
                 process: Int(ProcessID.own),
                 port: address.port,
-                hasOwnHost: address.host != LocalServer.Address.sharedHost
+                host: PagesHost(named: address.host)
             )
         )
     }
 
-    private func tell(_ event: StoreEvent) { around.report(settings, event) }
-
-    // MARK: Looking for new versions
-
-    /// - Parameter server: nil while another listener has the port.
-    private func look(_ stream: AsyncStream<Step>, _ device: Device, _ server: LocalServer?) async {
-        var timer: Task<Void, Never>?
-        var network: Task<Void, Never>?
-        defer {
-            timer?.cancel()
-            network?.cancel()
-        }
-        func plan(_ look: NextLook?) {
-            timer?.cancel()
-            timer = nil
-            planned = look.map { ($0, .now) }
-            guard let look else { return }
-            timer = Task { [sleep = around.sleep, steps] in
-                do {
-                    if look.seconds > 0 { try await sleep(.seconds(look.seconds)) }
-                    steps?.yield(.due)
-                } catch {
-                    // Another look is planned.
-                }
-            }
-        }
-        if hasOtherSource {
-            hasOtherSource = false
-            plan(NextLook(seconds: 0, reason: .interval))
-        } else if let left = nextLook() {
-            // Planned before this try to get the port.
-            plan(left)
-        } else {
-            plan(schedule.first(age: device.timeSinceSync(), isInstalled: isInstalled, random: around.random()))
-        }
-        for await step in stream {
-            switch step {
-            case .due:
-                planned = (NextLook(seconds: 0, reason: .now), .now)
-                lastTry = .now
-                do throws(SyncError) {
-                    if let server {
-                        _ = try await server.sync(Updates.Wish())
-                    } else {
-                        _ = try await syncWithoutPages(Updates.Wish())
-                    }
-                } catch .lock(.held) {
-                    plan(next(after: .busy))
-                } catch {
-                    // As an event, like everybody else's.
-                }
-            case .synced(let outcome):
-                lastTry = .now
-                plan(next(after: outcome))
-                await switchIfNobodyLooks()
-                around.lullBegan()
-            case .holdEnded: await switchIfNobodyLooks()
-            case .removed:
-                guard !isRemoved else { break }
-                isRemoved = true
-                tell(.removed)
-                pausing?.cancel()
-                await server?.stop()
-            case .network:
-                guard let look = schedule.networkCame(age: lastTry?.duration(to: .now) ?? Schedule.networkPause)
-                else { break }
-                plan(look)
-            }
-            if schedule.awaitsNetwork, network == nil {
-                network = Task { [changes = around.networkChanges, steps] in
-                    for await _ in changes { steps?.yield(.network) }
-                }
-            } else if !schedule.awaitsNetwork {
-                network?.cancel()
-                network = nil
-            }
-        }
-    }
-
-    private func next(after outcome: Schedule.Outcome) -> NextLook? {
-        schedule.next(after: outcome, isInstalled: isInstalled, random: around.random())
-    }
-
-    private var isInstalled: Bool {
-        guard let state = try? device().state().machine.state else { return false }
-        return if case .empty = state { false } else { true }
-    }
-
-    /// What is staged starts where no page can be disturbed: in the background, and before any page was loaded (E7).
-    ///
-    /// What has to wait for a launch waits for one all the same (J4).
-    private func switchIfNobodyLooks() async {
-        guard let server, isInBackground || !server.hasPages,
-            let state = try? device().state(), case .pending(_, let next) = state.machine.state,
-            next.activates != .atNextLaunch
-        else { return }
-        do throws(SyncError) { try await server.startPending() } catch .nothingPending {} catch .heldBack(let held) {
-            let pause = held.until.since(around.now())
-            hold?.cancel()
-            hold = Task { [sleep = around.sleep, steps] in
-                if (try? await sleep(pause)) != nil { steps?.yield(.holdEnded) }
-            }
-        } catch {
-            tell(.trouble(.device(error)))
-        }
-    }
+    func tell(_ event: StoreEvent) { around.report(settings, event) }
 }

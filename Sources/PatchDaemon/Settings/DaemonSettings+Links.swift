@@ -22,13 +22,7 @@ extension DaemonSettings {
                     rule: "stores gives \(other.name) and \(store.name) the same folder: \(store.store)"
                 )
             }
-            if let uploads = store.uploads, uploads.starts(with: store.store) || store.store.starts(with: uploads) {
-                throw DaemonSettingsFault(
-                    file: name,
-                    line: nil,
-                    rule: "uploads of \(store.name) must not be its store, lie in it or hold it"
-                )
-            }
+            if let rule = store.conflict { throw DaemonSettingsFault(file: name, line: nil, rule: rule) }
         }
         return resolved
     }
@@ -40,7 +34,13 @@ extension StoreSettings {
         resolved.store = following(store)
         if let origin { resolved.origin?.root = following(origin.root) }
         resolved.uploads = uploads.map(following)
+        resolved.www = www.map(following)
+        resolved.localFiles = localFiles.map(following)
         resolved.proxies = proxies.map(following)
+        resolved.proxyCA = proxyCA.map(following)
+        for (setting, value) in device where setting.form == .file {
+            if case .text(let path) = value { resolved.device[setting] = .text(following(FilePath(path)).string) }
+        }
         return resolved
     }
 }

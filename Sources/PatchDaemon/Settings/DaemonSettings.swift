@@ -1,4 +1,3 @@
-package import PatchFormat
 package import SystemPackage
 
 /// What one process of a device does: its stores, and the socket that others ask it by.
@@ -31,46 +30,6 @@ package struct DaemonSettings: Equatable, Sendable {
     package init() {}
 }
 
-/// How one store is kept.
-package struct StoreSettings: Equatable, Sendable {
-    /// The root of trust that a store is made with at the first start, and the server and channel that it follows.
-    package struct Origin: Equatable, Sendable {
-        package let server: ServerURL
-        package var root: FilePath
-        /// Nil: `production` for a new store, and an existing store's own.
-        package let channel: ChannelName?
-
-        package init(server: ServerURL, root: FilePath, channel: ChannelName?) {
-            (self.server, self.root, self.channel) = (server, root, channel)
-        }
-    }
-
-    package let name: String
-    package var store: FilePath
-    package var origin: Origin?
-    /// Nil: only when somebody asks, and until there is a first version.
-    package var syncEvery: Duration? = .seconds(900)
-    /// Whether pages are served; else versions are only fetched and applied.
-    package var serves = true
-    /// Nil: the app's own.
-    package var port: Int?
-    package var bundle: PatchID?
-    package var startupTimeout = Duration.seconds(20)
-    /// Whether that goes from the launch on, and not from the first page.
-    package var countsLaunch = false
-    package var urlFile: FilePath?
-    /// A folder that who has the access token may change; no link.
-    package var uploads: FilePath?
-    /// `/api/.*=https://api.example.com`, each a rule.
-    package var proxy: [String] = []
-    /// A file with more rules, which come after; read when the store starts.
-    package var proxies: FilePath?
-
-    package init(name: String, store: FilePath) {
-        (self.name, self.store) = (name, store)
-    }
-}
-
 /// Why a file holds no settings.
 package struct DaemonSettingsFault: Error, Equatable, Sendable, CustomStringConvertible {
     package let file: String
@@ -84,20 +43,4 @@ package struct DaemonSettingsFault: Error, Equatable, Sendable, CustomStringConv
     }
 
     package var description: String { "\(file):\(line.map { "\($0):" } ?? "") \(rule)" }
-}
-
-/// What has to be done so that other settings hold.
-package struct SettingsChange: Equatable, Sendable {
-    /// The names of the stores that end, or start anew with other settings.
-    package let stopped: [String]
-    package let started: [StoreSettings]
-
-    package init(from before: [StoreSettings], to after: [StoreSettings]) {
-        stopped = before.filter { !after.contains($0) }.map(\.name)
-        started = after.filter { !before.contains($0) }
-    }
-}
-
-extension SettingsChange {
-    package var isEmpty: Bool { stopped.isEmpty && started.isEmpty }
 }

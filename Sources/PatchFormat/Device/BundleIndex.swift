@@ -4,25 +4,31 @@
 /// again. Numbers are big-endian, text is UTF-8, places count from the start of the texts.
 ///
 /// ```
-/// patchline-index-v1 newline                                     19 bytes
-/// manifest sha256, assets, row of the index, routes, texts       32, 4, 4 (no routes: all ones), 4, 4
+/// patchline-index-v2 newline                                     19 bytes
+/// manifest sha256, assets, row of the index, routes, texts       32, 4, 4, 4 (no routes: all ones), 4
+/// routing (0: not said, 1: site, 2: app), header fields          4, 4
 /// a row an asset, in the manifest's order:                       64 bytes
 ///   sha256, size, row of the source map (none: all ones), flags  32, 8, 4, 2
+///   flags: 1 cacheable; 2, 4, 6 compressed with br, zstd, gzip
 ///   path, url, decoded url                                       4 + 2 each: place and length
 /// the rows again, by the bytes of their decoded urls             4 each
 /// the routes: place and length                                   4 + 2 each
+/// the header fields in order: pattern, name, value               (4 + 2) x 3 each
 /// the texts
 /// ```
 package struct BundleIndex: Sendable {
-    static let magic = Array("patchline-index-v1\n".utf8)
-    static let headerBytes = magic.count + 48
+    static let magic = Array("patchline-index-v2\n".utf8)
+    static let headerBytes = magic.count + 56
     static let rowBytes = 64
+    static let fieldBytes = 18
     static let none = UInt64(UInt32.max)
 
     package let bytes: [UInt8]
     package let manifest: SHA256Digest
     package let count: Int
     let routeCount: Int?
+    package let routing: BundleRouting?
+    private let fieldCount: Int
     private let table: FixedRows
     private let indexRow: Int
     private let texts: Int
@@ -44,7 +50,10 @@ package struct BundleIndex: Sendable {
         (count, indexRow) = (Int(number(0)), Int(number(1)))
         routeCount = number(2) == Self.none ? nil : Int(number(2))
         texts = Int(number(3))
-        let fixed = Self.headerBytes + count * (Self.rowBytes + 4) + (routeCount ?? 0) * 6
+        routing = number(4) == 0 ? nil : number(4) == 1 ? .site : .app
+        fieldCount = Int(number(5))
+        let fixed =
+            Self.headerBytes + count * (Self.rowBytes + 4) + (routeCount ?? 0) * 6 + fieldCount * Self.fieldBytes
         guard texts == fixed, texts <= bytes.count, indexRow < count else { return nil }
     }
 
@@ -58,6 +67,8 @@ package struct BundleIndex: Sendable {
         /// In bytes.
         package let size: Int
         package let cacheable: Bool
+        /// The compression that the file is served with.
+        package let coding: AssetCoding?
     }
 
     /// The file answered for `/` and for client-side routes.
@@ -65,12 +76,14 @@ package struct BundleIndex: Sendable {
 
     package subscript(row: Int) -> Row? {
         guard let sha256 = sha256(of: row) else { return nil }
+        let flags = table.number(at: place(of: row) + 44, bytes: 2)
         return Row(
             number: row,
             path: path(of: row),
             sha256: sha256,
             size: Int(clamping: table.number(at: place(of: row) + 32, bytes: 8)),
-            cacheable: table.number(at: place(of: row) + 44, bytes: 2) & 1 == 1
+            cacheable: flags & 1 == 1,
+            coding: Self.coding(Int(flags & 6))
         )
     }
 
@@ -108,6 +121,29 @@ package struct BundleIndex: Sendable {
     package var routes: [RoutePattern]? {
         let start = Self.headerBytes + count * (Self.rowBytes + 4)
         return routeCount.map { (0..<$0).compactMap { RoutePattern(text(at: start + $0 * 6)) } }
+    }
+
+    /// Response headers by file, in the manifest's order.
+    package var headers: [HeaderRule] {
+        let start = Self.headerBytes + count * (Self.rowBytes + 4) + (routeCount ?? 0) * 6
+        return (0..<fieldCount).compactMap { number in
+            let place = start + number * Self.fieldBytes
+            let field = HeaderRule.Field(name: text(at: place + 6), value: text(at: place + 12))
+            return FilePattern(text(at: place)).map { HeaderRule(pattern: $0, fields: [field]) }
+        }
+    }
+
+    private static func coding(_ flags: Int) -> AssetCoding? {
+        AssetCoding.allCases.first { Self.flags($0) == flags }
+    }
+
+    static func flags(_ coding: AssetCoding?) -> Int {
+        switch coding {
+        case nil: 0
+        case .brotli?: 2
+        case .zstandard?: 4
+        case .gzip?: 6
+        }
     }
 
     private func place(of row: Int) -> Int { Self.headerBytes + row * Self.rowBytes }

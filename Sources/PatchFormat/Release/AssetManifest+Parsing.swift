@@ -26,6 +26,8 @@ extension AssetManifest {
             compatibility: compatibility,
             index: try fields.assetPath("index"),
             routes: fields.has("routes") ? try fields.routes("routes") : nil,
+            routing: fields.has("routing") ? try fields.routing("routing") : nil,
+            headers: fields.has("headers") ? try fields.headerRules("headers") : [],
             assets: assets
         )
         if let problem = problem() {
@@ -43,6 +45,7 @@ extension AssetManifest {
         if routes?.count ?? 0 > Limits.routesInBundle {
             return ("routes", "must hold at most \(Limits.routesInBundle) elements")
         }
+        if let rule = HeaderRule.problem(of: headers) { return ("headers", rule) }
         var names = BundleNames()
         for (index, asset) in assets.enumerated() {
             if let rule = rule(brokenBy: asset, at: index, among: &names) { return ("assets[\(index)].path", rule) }
@@ -136,6 +139,48 @@ extension Fields {
         }
         return routes
     }
+
+    fileprivate func coding(_ key: String) throws(FormatError) -> AssetCoding {
+        guard let coding = AssetCoding(rawValue: try string(key)) else { throw broken(key, AssetCoding.rule) }
+        return coding
+    }
+
+    fileprivate func routing(_ key: String) throws(FormatError) -> BundleRouting {
+        guard let routing = BundleRouting(rawValue: try string(key)) else { throw broken(key, BundleRouting.rule) }
+        return routing
+    }
+
+    /// Fields that this version does not allow are left out: a later version may allow more.
+    fileprivate func headerRules(_ key: String) throws(FormatError) -> [HeaderRule] {
+        var rules: [HeaderRule] = []
+        for (index, value) in try array(key, limit: Limits.headerRules).enumerated() {
+            let rule = try Fields(value, of: document, at: at("\(key)[\(index)]"))
+            guard let pattern = FilePattern(try rule.string("path")) else {
+                throw rule.broken("path", FilePattern.rule)
+            }
+            let fields = try rule.members(of: "fields", limit: Limits.headersInRule)
+            var known: [HeaderRule.Field] = []
+            for member in fields.object.members {
+                let value = try fields.string(member.key.text)
+                if let field = try? AllowedHeader.checked(member.key.text, value) { known.append(field) }
+            }
+            rules.append(HeaderRule(pattern: pattern, fields: known))
+        }
+        return rules
+    }
+}
+
+extension HeaderRule {
+    /// The limit that the rules of a bundle exceed, if any.
+    package static func problem(of rules: [HeaderRule]) -> String? {
+        guard rules.count <= Limits.headerRules else { return "must hold at most \(Limits.headerRules) elements" }
+        guard rules.allSatisfy({ $0.fields.count <= Limits.headersInRule }) else {
+            return "must hold at most \(Limits.headersInRule) fields for one path"
+        }
+        // Browsers and proxies refuse an answer with a very long head.
+        let bytes = rules.reduce(0) { $0 + $1.fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count } }
+        return bytes <= Limits.headersOfBundle ? nil : "must hold at most \(Limits.headersOfBundle) bytes in all"
+    }
 }
 
 extension Asset {
@@ -151,6 +196,7 @@ extension Asset {
             type: type,
             cacheable: try fields.bool("cacheable"),
             sourceMap: fields.has("sourceMap") ? try fields.assetPath("sourceMap") : nil,
+            coding: fields.has("coding") ? try fields.coding("coding") : nil,
             fingerprint: try fields.fingerprint()
         )
     }

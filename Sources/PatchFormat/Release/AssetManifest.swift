@@ -17,6 +17,10 @@ package struct AssetManifest: Hashable, Sendable {
     package let index: AssetPath
     /// Paths answered with `index`; nil when every unknown path is.
     package let routes: [RoutePattern]?
+    /// The answer to other unknown paths; nil in manifests made before there was a choice.
+    package let routing: BundleRouting?
+    /// In order: a later rule replaces the fields of an earlier one.
+    package let headers: [HeaderRule]
     package let assets: [Asset]
 
     package init(
@@ -28,6 +32,8 @@ package struct AssetManifest: Hashable, Sendable {
         compatibility: [String: String],
         index: AssetPath,
         routes: [RoutePattern]?,
+        routing: BundleRouting? = nil,
+        headers: [HeaderRule] = [],
         assets: [Asset]
     ) {
         self.app = app
@@ -38,6 +44,8 @@ package struct AssetManifest: Hashable, Sendable {
         self.compatibility = compatibility
         self.index = index
         self.routes = routes
+        self.routing = routing
+        self.headers = headers
         self.assets = assets
     }
 
@@ -65,6 +73,8 @@ package struct AssetManifest: Hashable, Sendable {
             ("created", created.map { .text($0.description) }),
             ("compatibility", .fields(compatibility.sorted { $0.key < $1.key }.map { ($0.key, .text($0.value)) })),
             ("index", .text(index.text)), ("routes", routes.map { .array($0.map { .text($0.text) }) }),
+            ("routing", routing.map { .text($0.rawValue) }),
+            ("headers", headers.isEmpty ? nil : .array(headers.map(\.json))),
             ("assets", .array(assets.map(\.json))),
         ])
     }
@@ -79,6 +89,8 @@ package struct Asset: Hashable, Sendable {
     /// Whether its bytes may be kept for a year under a URL that names its content.
     package let cacheable: Bool
     package let sourceMap: AssetPath?
+    /// The compression that the file is served with; nil for none, and for a form that lies beside its plain file.
+    package let coding: AssetCoding?
     package let fingerprint: Fingerprint
 
     package init(
@@ -87,6 +99,7 @@ package struct Asset: Hashable, Sendable {
         type: AssetType,
         cacheable: Bool,
         sourceMap: AssetPath?,
+        coding: AssetCoding? = nil,
         fingerprint: Fingerprint
     ) {
         self.path = path
@@ -94,6 +107,7 @@ package struct Asset: Hashable, Sendable {
         self.type = type
         self.cacheable = cacheable
         self.sourceMap = sourceMap
+        self.coding = coding
         self.fingerprint = fingerprint
     }
 
@@ -104,6 +118,7 @@ package struct Asset: Hashable, Sendable {
         let members: [(String, JSON?)] = [
             ("path", .text(path.text)), ("url", .text(url)), ("type", .text(type.rawValue)),
             ("cacheable", .bool(cacheable)), ("sourceMap", sourceMap.map { .text($0.text) }),
+            ("coding", coding.map { .text($0.rawValue) }),
         ]
         return .fields(members + fingerprint.members)
     }

@@ -30,6 +30,11 @@ package enum Limits {
     package static let folderDepth = 32
     package static let foldersInBundle = 100_000
     package static let routesInBundle = 1_000
+    /// Patterns of files that a bundle sets response headers for, the headers of one, the bytes of one value, and of all.
+    package static let headerRules = 100
+    package static let headersInRule = 20
+    package static let headerValue = 4_096
+    package static let headersOfBundle = 16_384
     /// Patterns of the pages that one script runs in; each request for a page is compared with all of them.
     package static let pagesOfScript = 100
     /// Other patches that an entry requires, and contents of each that will do.

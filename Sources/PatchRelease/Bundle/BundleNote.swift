@@ -36,24 +36,30 @@ enum BundleNote: Equatable, Sendable {
     func rule(in folder: AssetPath) -> String {
         switch self {
         case .leftOut(let paths):
-            return ": \(Words.count(paths.count, "file or folder", "files and folders")) of \(folder) left out by default: "
+            return
+                ": \(Words.count(paths.count, "file or folder", "files and folders")) of \(folder) left out by default: "
                 + "\(Self.list(paths)); `include:` takes one again"
         case .stale(let paths, let plain):
             let pairs = zip(paths, plain).map { "\($0) (\($1))" }
-            return ": \(Self.subject(paths.count, "compressed file differs from its plain one and was", "compressed files differ from their plain ones and were")) "
+            return
+                ": \(Self.subject(paths.count, "compressed file differs from its plain one and was", "compressed files differ from their plain ones and were")) "
                 + "left out of \(folder): \(Self.list(pairs)); compress after the last change"
         case .notCompressed(let paths, let isLeftOut):
             let rest = isLeftOut ? " and left out" : ""
-            return ": \(Self.subject(paths.count, "file is", "files are")) not what the ending says\(rest): \(Self.list(paths.map(\.text)))"
+            return
+                ": \(Self.subject(paths.count, "file is", "files are")) not what the ending says\(rest): \(Self.list(paths.map(\.text)))"
         case .sources(let paths):
-            return ": \(Self.subject(paths.count, "source map", "source maps")) with the app's source code in \(folder): "
+            return
+                ": \(Self.subject(paths.count, "source map", "source maps")) with the app's source code in \(folder): "
                 + "\(Self.list(paths.map(\.text))); write `source-maps: include` or `leave-out`"
         case .browserKeys(let paths):
-            return ": an API key of Google is in \(Self.list(paths.map(\.text))); anyone can read it, so restrict it to this app"
+            return
+                ": an API key of Google is in \(Self.list(paths.map(\.text))); anyone can read it, so restrict it to this app"
         case .hostNames(let places, let more):
             let names = places.map { "\($0.path):\($0.line):\($0.column)" }.joined(separator: ", ")
             let rest = more > 0 ? " and \(Words.grouped(more)) more" : ""
-            return ": the host's name is compared with localhost at \(names)\(rest); a device's pages are at NAME.localhost, so they "
+            return
+                ": the host's name is compared with localhost at \(names)\(rest); a device's pages are at NAME.localhost, so they "
                 + "are treated as on a public site: `patchsync set --host localhost` opens them at localhost"
         case .notForWindows(let paths):
             return ": \(Self.subject(paths.count, "name", "names")) that Windows cannot store in \(folder): "

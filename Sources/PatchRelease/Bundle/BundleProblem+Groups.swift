@@ -18,7 +18,8 @@ package struct BundleProblemGroup: Equatable, Sendable {
         }
         let names = problems.compactMap(\.shortName)
         let more = names.count > Self.shown ? " and \(Words.grouped(names.count - Self.shown)) more" : ""
-        return "\(Words.grouped(problems.count)) \(heading.what): \(names.prefix(Self.shown).joined(separator: ", "))\(more)"
+        return
+            "\(Words.grouped(problems.count)) \(heading.what): \(names.prefix(Self.shown).joined(separator: ", "))\(more)"
             + (heading.rule.map { "; \($0)" } ?? "")
     }
 
@@ -110,7 +111,8 @@ extension BundleProblem {
     /// `mv -n -- $'web/u\xcc\x88.js' 'web/ü.js'`.
     fileprivate var renaming: String? {
         switch self {
-        case .badName(let path, .notNFC): Self.move(path.parent, Array((path.name ?? "").utf8), to: (path.name ?? "").normalFormC)
+        case .badName(let path, .notNFC):
+            Self.move(path.parent, Array((path.name ?? "").utf8), to: (path.name ?? "").normalFormC)
         case .badName(let path, .backslash), .badName(let path, .control):
             Self.move(path.parent, Array((path.name ?? "").utf8), to: Self.plain(path.name ?? ""))
         case .notUTF8(let folder, let name):
@@ -128,8 +130,10 @@ extension BundleProblem {
 
     fileprivate var convmv: String? {
         switch self {
-        case .badName(let path, .notNFC): "convmv -r -f utf-8 -t utf-8 --nfc --notest \(ShellWord.quoted(Array(path.parent.string.utf8)))"
-        case .notUTF8(let folder, _): "convmv -r -f latin1 -t utf-8 --notest \(ShellWord.quoted(Array(folder.string.utf8)))"
+        case .badName(let path, .notNFC):
+            "convmv -r -f utf-8 -t utf-8 --nfc --notest \(ShellWord.quoted(Array(path.parent.string.utf8)))"
+        case .notUTF8(let folder, _):
+            "convmv -r -f latin1 -t utf-8 --notest \(ShellWord.quoted(Array(folder.string.utf8)))"
         default: nil
         }
     }
@@ -174,7 +178,8 @@ enum ShellWord {
 
     private static func isBare(_ byte: UInt8) -> Bool {
         switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"),
             0x80..., UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "+"),
             UInt8(ascii: ","), UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "%"), UInt8(ascii: "="):
             true

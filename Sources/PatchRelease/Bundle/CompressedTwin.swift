@@ -63,7 +63,9 @@ struct CompressedTwin: Sendable {
         case .brotli:
             var stream = BrotliStream()
             while !isDamaged, !output.isFull, let bytes = try next() {
-                do throws(BrotliStream.Problem) { _ = try stream.take(bytes) { output.take($0) } } catch { isDamaged = true }
+                do throws(BrotliStream.Problem) { _ = try stream.take(bytes) { output.take($0) } } catch {
+                    isDamaged = true
+                }
             }
             if !output.isFull { isDamaged = isDamaged || !stream.hasEnded }
         case .gzip, .zstandard:

@@ -56,7 +56,10 @@ struct ContentSearch {
     private static let secrets: [(text: StaticString, pair: Int, wanted: Wanted)] =
         SecretText.marks.map { ($0.text, $0.pair, .secret($0)) } + [("AIza", 1, .browserKey)]
     private static let hosts: [(text: StaticString, pair: Int, wanted: Wanted)] =
-        [("localhost", 4, .hostName), ("127.0.0.1", 2, .hostName), ("127\\.0\\.0\\.1", 2, .hostName), ("^127(", 0, .hostName)]
+        [
+            ("localhost", 4, .hostName), ("127.0.0.1", 2, .hostName), ("127\\.0\\.0\\.1", 2, .hostName),
+            ("^127(", 0, .hostName),
+        ]
     private static let plainTable = Table(secrets)
     private static let scriptTable = Table(secrets + hosts)
     private static let mapTable = Table(secrets + [("sourcesContent", 6, .sources)])
@@ -74,7 +77,8 @@ struct ContentSearch {
 
     init(_ interests: Interests) {
         table =
-            interests.contains(.hostNames) ? Self.scriptTable : interests.contains(.sources) ? Self.mapTable : Self.plainTable
+            interests.contains(.hostNames)
+            ? Self.scriptTable : interests.contains(.sources) ? Self.mapTable : Self.plainTable
     }
 
     /// Takes the next bytes of the file.
@@ -121,18 +125,24 @@ struct ContentSearch {
         switch wanted {
         case .secret(let mark): if findings.secret == nil { findings.secret = mark.judge(text, place) }
         case .browserKey:
-            guard text.count(of: .base64URL, from: place + 4) == 35, text.isRandom(place + 4..<place + 39) else { return }
+            guard text.count(of: .base64URL, from: place + 4) == 35, text.isRandom(place + 4..<place + 39) else {
+                return
+            }
             findings.hasBrowserKey = true
         case .sources: findings.hasSources = true
         case .hostName:
-            guard findings.hostNames.count < Self.mostHostNames, HostNameText.isCompared(in: text, at: place) else { return }
+            guard findings.hostNames.count < Self.mostHostNames, HostNameText.isCompared(in: text, at: place) else {
+                return
+            }
             findings.hostNames.append(offset + place)
         }
     }
 
     /// UTF-16 or UTF-32: a byte order mark, or a zero in every other byte of the beginning.
     private static func isWide(_ bytes: [UInt8]) -> Bool {
-        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0, 0, 0xFE, 0xFF]) {
+        if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
+            || bytes.starts(with: [0, 0, 0xFE, 0xFF])
+        {
             return true
         }
         let start = bytes.prefix(512)
@@ -163,7 +173,9 @@ enum HostNameText {
     /// Whether a quoted text is one side of a comparison.
     private static func isOperand(_ text: ByteText, from start: Int, to end: Int) -> Bool {
         let (left, right) = (text.skipSpacesBack(from: start), text.skipSpaces(from: end))
-        if text[left - 1] == UInt8(ascii: "="), [UInt8(ascii: "="), UInt8(ascii: "!")].contains(text[left - 2]) { return true }
+        if text[left - 1] == UInt8(ascii: "="), [UInt8(ascii: "="), UInt8(ascii: "!")].contains(text[left - 2]) {
+            return true
+        }
         if text.holds("==", at: right) || text.holds("!=", at: right) { return true }
         if text.holds("case", at: left - 4) { return true }
         for call: StaticString in ["includes(", "startsWith(", "endsWith(", "indexOf(", "equals(", ".has("]
@@ -172,7 +184,10 @@ enum HostNameText {
         guard let close = (right..<right + 200).first(where: { text[$0] == UInt8(ascii: "]") }) else { return false }
         let isList = (right..<close).allSatisfy { text[$0] != UInt8(ascii: ";") && text[$0] != UInt8(ascii: "(") }
         let call = text[close + 1] == UInt8(ascii: ")") ? close + 2 : close + 1
-        return isList && [".includes(", ".indexOf(", ".some(", ".has("].contains { (name: StaticString) in text.holds(name, at: call) }
+        return isList
+            && [".includes(", ".indexOf(", ".some(", ".has("].contains { (name: StaticString) in
+                text.holds(name, at: call)
+            }
     }
 
     /// Whether it stands in a regular expression, and not in a URL or a sentence.
@@ -183,7 +198,8 @@ enum HostNameText {
         }
         var left = place - 1
         while left > place - 80, isPart(text[left]), text[left] != UInt8(ascii: "/") { left -= 1 }
-        guard text[left] == UInt8(ascii: "/"), text[left - 1] != UInt8(ascii: "/"), text[left - 1] != UInt8(ascii: ":") else {
+        guard text[left] == UInt8(ascii: "/"), text[left - 1] != UInt8(ascii: "/"), text[left - 1] != UInt8(ascii: ":")
+        else {
             return false
         }
         var right = end

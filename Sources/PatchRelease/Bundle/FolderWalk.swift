@@ -89,7 +89,9 @@ struct FolderWalk {
         case .file:
             if place.prefix.isEmpty, name == "__patchline" { return problems.append(.reserved(file)) }
             guard path != nil else { return }
-            do throws(AssetPath.Problem) { found.append(FolderScan.Found(path: try AssetPath(full), file: entry.file)) } catch {
+            do throws(AssetPath.Problem) {
+                found.append(FolderScan.Found(path: try AssetPath(full), file: entry.file))
+            } catch {
                 // A folder on the way has been named already, unless the path as a whole is too long.
                 if error == .tooLong { problems.append(.badName(file, error)) }
             }

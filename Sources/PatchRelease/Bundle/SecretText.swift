@@ -13,7 +13,8 @@ enum SecretText {
             Mark(text: "LS0tLS1CRUdJTi", pair: 1) { text, place in
                 PEMText.isEncoded(in: text, at: place) ? .privateKey(.pem) : nil
             },
-            Mark(text: "kty", pair: 0) { text, place in JWKText.isPrivate(in: text, at: place) ? .privateKey(.jwk) : nil },
+            Mark(text: "kty", pair: 0) { text, place in JWKText.isPrivate(in: text, at: place) ? .privateKey(.jwk) : nil
+            },
             Mark(text: "AGE-SECRET-KEY-1", pair: 3) { text, place in
                 text.count(of: .bech32, from: place + 16) >= 50 && text.isRandom(place + 16..<place + 66)
                     ? .privateKey(.age) : nil
@@ -45,8 +46,9 @@ enum SecretText {
             Mark(text: "MC4CAQAwBQYDK2V", pair: 12) { text, place in
                 text.count(of: .base64, from: place) >= 62 ? .privateKey(.pkcs8) : nil
             },
-            Mark(text: "IBAAKC", pair: 4) { text, place in
-                text.holds("MII", at: place - 5) && text.count(of: .base64, from: place) >= 200 ? .privateKey(.pkcs1) : nil
+            Mark(text: "IBAAK", pair: 3) { text, place in
+                text.holds("MII", at: place - 6) && text.count(of: .base64, from: place) >= 200
+                    ? .privateKey(.pkcs1) : nil
             },
             Mark(text: "b3BlbnNzaC1rZXktdjE", pair: 10) { text, place in
                 text.count(of: .base64, from: place) >= 40 ? .privateKey(.openSSH) : nil
@@ -70,8 +72,10 @@ enum SecretText {
             token("xoxa-", pair: 0, .slack, .base64URL, 20), token("xoxr-", pair: 0, .slack, .base64URL, 20),
             token("xoxs-", pair: 0, .slack, .base64URL, 20), token("xoxe", pair: 0, .slack, .base64URL, 24),
             token("xapp-", pair: 0, .slack, .base64URL, 24),
-            token("sk_live_", pair: 1, .stripe, .alphanumeric, 20), token("rk_live_", pair: 1, .stripe, .alphanumeric, 20),
-            token("sk_test_", pair: 1, .stripe, .alphanumeric, 20), token("rk_test_", pair: 1, .stripe, .alphanumeric, 20),
+            token("sk_live_", pair: 1, .stripe, .alphanumeric, 20),
+            token("rk_live_", pair: 1, .stripe, .alphanumeric, 20),
+            token("sk_test_", pair: 1, .stripe, .alphanumeric, 20),
+            token("rk_test_", pair: 1, .stripe, .alphanumeric, 20),
             token("whsec_", pair: 1, .stripe, .alphanumeric, 32),
             token("npm_", pair: 2, .npm, .alphanumeric, exactly: 36),
             token("pypi-AgEIcHlwaS5vcmc", pair: 5, .pypi, .base64URL, 40),
@@ -131,7 +135,8 @@ enum PEMText {
     /// - Parameter place: where `PRIVATE KEY` begins.
     static func kind(in text: ByteText, at place: Int) -> SecretKind? {
         guard let begin = (place - 48..<place).last(where: { text.holds("BEGIN", at: $0) }),
-            (begin + 5..<place).allSatisfy({ isLabel(text[$0]) }), text.holds("----", at: begin - 4) || text.holds("---- ", at: begin - 5)
+            (begin + 5..<place).allSatisfy({ isLabel(text[$0]) }),
+            text.holds("----", at: begin - 4) || text.holds("---- ", at: begin - 5)
         else { return nil }
         var end = place + 11
         let isPGP = text.holds(" BLOCK", at: end)
@@ -206,7 +211,9 @@ enum PEMText {
 
     /// A field of OpenPGP's armor or of SSH2's.
     private static func isField(_ body: [UInt8]) -> Bool {
-        ["Version", "Comment", "Hash", "Charset", "MessageID", "Subject"].contains { body.suffix($0.utf8.count).elementsEqual($0.utf8) }
+        ["Version", "Comment", "Hash", "Charset", "MessageID", "Subject"].contains {
+            body.suffix($0.utf8.count).elementsEqual($0.utf8)
+        }
     }
 
     private static func endOfLine(_ text: ByteText, from start: Int) -> Int {
@@ -224,7 +231,8 @@ enum JWKText {
     static func isPrivate(in text: ByteText, at place: Int) -> Bool {
         guard let kind = value(text, behind: place + 3) else { return false }
         let isSecret = text.holds("oct", at: kind)
-        guard isSecret || text.holds("EC", at: kind) || text.holds("RSA", at: kind) || text.holds("OKP", at: kind) else {
+        guard isSecret || text.holds("EC", at: kind) || text.holds("RSA", at: kind) || text.holds("OKP", at: kind)
+        else {
             return false
         }
         let name: UInt8 = isSecret ? UInt8(ascii: "k") : UInt8(ascii: "d")

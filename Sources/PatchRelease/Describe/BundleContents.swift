@@ -65,10 +65,13 @@ package struct BundleContents: Sendable {
     }
 
     /// The manifest of one version; the caller names when it was made, if that is to be written.
+    ///
+    /// - Parameter serving: how its files are served.
     package func manifest(
         app: AppID,
         label: Label,
         bundle: DescribedBundle,
+        serving: DescribedServing,
         created: UTCTime?
     ) throws(SigningError) -> AssetManifest {
         let patterns = bundle.cacheable.map { PathPattern($0) }
@@ -87,7 +90,9 @@ package struct BundleContents: Sendable {
                 url: URLLayout.asset(path),
                 type: AssetType(path: path),
                 cacheable: patterns.contains { $0.matches(path.text) },
-                sourceMap: (try? AssetPath(path.text + ".map")).flatMap { paths.contains($0) ? $0 : nil },
+                sourceMap: serving.namedMaps.contains(path)
+                    ? nil : (try? AssetPath(path.text + ".map")).flatMap { paths.contains($0) ? $0 : nil },
+                coding: serving.codings[path],
                 fingerprint: fingerprint
             )
         }
@@ -100,6 +105,8 @@ package struct BundleContents: Sendable {
             compatibility: bundle.compatibility,
             index: bundle.index,
             routes: bundle.routes,
+            routing: serving.routing,
+            headers: bundle.headers,
             assets: assets
         )
         if let problem = manifest.problem() {

@@ -92,7 +92,11 @@ struct DescribedFiles: Sendable {
         )
         contents.note(found)
         if !found.leftOut.isEmpty { contents.leftOut[patch.patchID] = found.leftOut }
-        let manifest = try manifest(of: found, patch, bundle)
+        let serving = try DescribedServing(of: found, bundle, known: base?.manifests[patch.label], files: files)
+        let manifest = try manifest(of: found, patch, bundle, serving)
+        if bundle.routes == nil, let recognition = serving.recognition {
+            contents.recognitions[patch.patchID] = recognition
+        }
         if bundle.gateways.contains(.meteor) {
             try checkForMeteor(manifest, found, patch)
             contents.warnings += meteorWarnings(of: found, bundle, at: field)
@@ -103,6 +107,9 @@ struct DescribedFiles: Sendable {
             ReleaseDraft.Described(patch, fingerprint: Fingerprint(of: manifest.json.fileBytes), manifest: manifest)
         )
         contents.warnings += warnings(of: found, bundle, at: field)
+        contents.warnings += ServingDoubts(manifest, bundle, before: base?.manifests ?? [:]).found.map {
+            places.error("\(field).\($0.key)", $0.rule)
+        }
     }
 
     /// What Meteor's clients would refuse, or nobody could serve them, is refused here.
@@ -163,16 +170,22 @@ struct DescribedFiles: Sendable {
         for (origin, text) in found.exclusions.written where !found.matched.contains(origin) {
             switch origin {
             case .exclude(let index):
-                let rule = "\(text.hasPrefix("!") ? "takes nothing again" : "leaves nothing out") of \(bundle.folder): \(text)"
+                let rule =
+                    "\(text.hasPrefix("!") ? "takes nothing again" : "leaves nothing out") of \(bundle.folder): \(text)"
                 warnings.append(places.error("\(field).exclude[\(index)]", rule))
             case .include(let index):
-                warnings.append(places.error("\(field).include[\(index)]", "matches no file of \(bundle.folder): \(text)"))
+                warnings.append(
+                    places.error("\(field).include[\(index)]", "matches no file of \(bundle.folder): \(text)")
+                )
             case .standard, .line: break
             }
         }
         for (index, text) in bundle.selection.allowedSecrets.enumerated() where !found.usedAllowances.contains(index) {
             warnings.append(
-                places.error("\(field).allow-secrets[\(index)]", "matches no file with a secret in \(bundle.folder): \(text)")
+                places.error(
+                    "\(field).allow-secrets[\(index)]",
+                    "matches no file with a secret in \(bundle.folder): \(text)"
+                )
             )
         }
         return warnings + found.notes.map { places.error("\(field).\($0.key)", $0.rule(in: bundle.folder)) }
@@ -183,13 +196,15 @@ struct DescribedFiles: Sendable {
     private func manifest(
         of found: BundleContents,
         _ patch: DescribedPatch,
-        _ bundle: DescribedBundle
+        _ bundle: DescribedBundle,
+        _ serving: DescribedServing
     ) throws(SigningError) -> AssetManifest {
         let known = base?.manifests[patch.label]
         return try found.manifest(
             app: app,
             label: patch.label,
             bundle: bundle,
+            serving: serving,
             created: known == nil ? created : known?.created
         )
     }

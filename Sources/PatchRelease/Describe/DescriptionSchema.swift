@@ -248,8 +248,26 @@ package enum DescriptionSchema {
                           "pattern": "^/"
                         }
                       },
+                      "routing": {
+                        "description": "site: each page has its own file, and an unknown path is answered with 404. app: the index answers every unknown page. Default: what the files suggest; patchsign release says which.",
+                        "enum": ["site", "app"]
+                      },
+                      "headers": {
+                        "description": "Response headers by a pattern of file paths: {\"**\": {Cross-Origin-Opener-Policy: same-origin}}. * stays within a name, ** is any number of folders; a later pattern wins.",
+                        "type": "object",
+                        "maxProperties": 100,
+                        "additionalProperties": {
+                          "type": "object",
+                          "maxProperties": 20,
+                          "additionalProperties": {
+                            "type": "string",
+                            "minLength": 1,
+                            "maxLength": 4096
+                          }
+                        }
+                      },
                       "cacheable": {
-                        "description": "Patterns of paths that may be kept for a year under a URL that names the content: app/*; * stays within a folder.",
+                        "description": "Patterns of paths that may be kept for a year where the name carries the content (main.3f9a1c07.js): app/*; * stays within a folder.",
                         "type": "array",
                         "maxItems": 1000,
                         "items": {
@@ -265,6 +283,40 @@ package enum DescriptionSchema {
                           "minLength": 1,
                           "not": {
                             "pattern": "\\*\\*"
+                          }
+                        }
+                      },
+                      "include": {
+                        "description": "Patterns of files that are taken although they are left out by default: .config.json.",
+                        "type": "array",
+                        "maxItems": 1000,
+                        "items": {
+                          "type": "string",
+                          "minLength": 1,
+                          "not": {
+                            "pattern": "\\*\\*|^!"
+                          }
+                        }
+                      },
+                      "links": {
+                        "description": "refuse: a symbolic link is an error; follow: it counts as the file or folder that it leads to, inside the folder.",
+                        "enum": ["refuse", "follow"],
+                        "default": "refuse"
+                      },
+                      "source-maps": {
+                        "description": "Whether source maps of scripts, styles and WebAssembly are published.",
+                        "enum": ["include", "leave-out"],
+                        "default": "include"
+                      },
+                      "allow-secrets": {
+                        "description": "Patterns of files that may hold private keys and tokens, because they are meant for everyone: demo/*.pem.",
+                        "type": "array",
+                        "maxItems": 1000,
+                        "items": {
+                          "type": "string",
+                          "minLength": 1,
+                          "not": {
+                            "pattern": "\\*\\*|^!"
                           }
                         }
                       },

@@ -14,8 +14,10 @@ package struct FileExclusions: Equatable, Sendable {
     /// Version control, settings and secrets of a development machine, logs, and leftovers of editors and desktops.
     package static let standard = FileExclusions(
         always: [
-            ".*", "!.well-known", "node_modules/", "*.log", "CVS/", "__MACOSX/", "Thumbs.db", "thumbs.db", "ehthumbs.db",
-            "desktop.ini", "Desktop.ini", "*~", "#*#", "*.bak", "*.orig", "*.rej", "*.swp", "*.swo", "~$*", "$RECYCLE.BIN/",
+            ".*", "!.well-known", "node_modules/", "*.log", "CVS/", "__MACOSX/", "Thumbs.db", "thumbs.db",
+            "ehthumbs.db",
+            "desktop.ini", "Desktop.ini", "*~", "#*#", "*.bak", "*.orig", "*.rej", "*.swp", "*.swo", "~$*",
+            "$RECYCLE.BIN/",
         ]
     )
 
@@ -90,7 +92,9 @@ package struct FileExclusions: Equatable, Sendable {
 
     /// These rules, and one that takes files whatever the others say.
     package func including(_ pattern: String, at origin: Origin = .standard) throws(PatternFault) -> FileExclusions {
-        guard !pattern.hasPrefix("!") else { throw PatternFault(line: 0, rule: "begins with '!'; it takes files anyway") }
+        guard !pattern.hasPrefix("!") else {
+            throw PatternFault(line: 0, rule: "begins with '!'; it takes files anyway")
+        }
         var exclusions = self
         exclusions.inclusions.append(try Self.rule(pattern, origin))
         return exclusions
@@ -103,7 +107,9 @@ package struct FileExclusions: Equatable, Sendable {
         return exclusions
     }
 
-    /// These rules, and those of a file's text. Blanks at the end of a line count for nothing.
+    /// These rules, and those of a file's text.
+    ///
+    /// Blanks at the end of a line count for nothing.
     package func adding(text: String, of file: String = fileName) throws(PatternFault) -> FileExclusions {
         var exclusions = self
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)

@@ -17,6 +17,8 @@ struct DescribedContents: Sendable {
     var scripts: [DescribedScript] = []
     /// What the exclusions left out, by patch: paths in the bundle's folder.
     var leftOut: [PatchID: [String]] = [:]
+    /// New bundles whose routing was recognised, by patch.
+    var recognitions: [PatchID: BundleRecognition] = [:]
     /// The patterns of ignore files, and those of them that matched in some bundle.
     private var ignored: [(origin: FileExclusions.Origin, text: String)] = []
     private var matched: Set<FileExclusions.Origin> = []

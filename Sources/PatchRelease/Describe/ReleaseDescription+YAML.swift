@@ -20,7 +20,8 @@ extension DescribedPatch {
     static let common: Set<String> = ["id", "kind", "version", "rules", "requires", "security", "keep"]
     static let ofScript = common.union(["file", "runsIn", "pages"])
     static let ofBundle = common.union([
-        "folder", "index", "routes", "cacheable", "commit", "compatibility", "exclude", "gateways",
+        "folder", "index", "routes", "routing", "headers", "cacheable", "commit", "compatibility", "exclude",
+        "gateways",
     ])
     .union(BundleSelection.keys)
     static let keptVersions = 0...100
@@ -129,6 +130,14 @@ extension DescribedBundle {
             guard let route = RoutePattern(text) else { throw Fault(rule: RoutePattern.rule) }
             return route
         }
+        let routing = mistakes.take { () throws(FormatError) in
+            guard fields.has("routing") else { return BundleRouting?.none }
+            guard let routing = BundleRouting(rawValue: try fields.words("routing")) else {
+                throw fields.broken("routing", BundleRouting.rule)
+            }
+            return routing
+        }
+        let headers = DescribedHeaders(fields, mistakes)
         let selection = BundleSelection(fields, mistakes)
         var exclusions = FileExclusions(of: selection)
         var place = 0
@@ -146,11 +155,14 @@ extension DescribedBundle {
                 guard let gateway = Gateway(rawValue: text) else { throw Fault(rule: Gateway.rule) }
                 return gateway
             } ?? []
-        guard let folder, let index, let commit else { return nil }
+        guard let folder, let index, let commit, let routing else { return nil }
         self.init(
             folder: folder,
             index: index,
             routes: routes,
+            routing: routing,
+            headers: headers.rules,
+            codings: headers.codings,
             cacheable: cacheable,
             commit: commit,
             compatibility: compatibility,

@@ -88,6 +88,11 @@ package struct DescribedBundle: Equatable, Sendable {
     package let folder: AssetPath
     package let index: AssetPath
     package let routes: [RoutePattern]?
+    /// Nil where the files decide.
+    package var routing: BundleRouting?
+    package var headers: [HeaderRule] = []
+    /// Files that are compressed content, or that are none although their names say so: a later pattern wins.
+    package var codings: [DescribedCoding] = []
     /// Patterns of asset paths, component by component, whose assets may be cached under a URL that names their content.
     package let cacheable: [String]
     package let commit: String?
@@ -99,4 +104,11 @@ package struct DescribedBundle: Equatable, Sendable {
     /// Whose clients it is served to as well.
     package var gateways: [Gateway] = []
     package var selection = BundleSelection()
+}
+
+/// A `Content-Encoding` of a description's `headers`.
+package struct DescribedCoding: Equatable, Sendable {
+    package let pattern: FilePattern
+    /// Nil for files that are sent as they are.
+    package let coding: AssetCoding?
 }

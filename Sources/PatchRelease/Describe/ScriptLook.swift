@@ -71,7 +71,9 @@ struct ScriptLook: Sendable {
             do throws(SigningError) {
                 let path = try files.find(host, below: folder, .file)
                 let bytes = try onDisk { () throws(FileError) in try files.read(path, limit: HostInterface.largest) }
-                do throws(HostInterfaceError) { interfaces.append(try HostInterface(parsing: bytes)) } catch {
+                do throws(HostInterfaceError) {
+                    interfaces.append(try HostInterface(parsing: (try? FileText.utf8(bytes)) ?? bytes))
+                } catch {
                     throw .bundle(.noHost(path, error))
                 }
             } catch .bundle(let problem) {

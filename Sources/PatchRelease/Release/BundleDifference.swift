@@ -27,6 +27,7 @@ package struct BundleDifference: Equatable, Sendable {
         let same: [(String, Bool)] = [
             ("commit", old.commit == new.commit), ("compatibility", old.compatibility == new.compatibility),
             ("index", old.index == new.index), ("routes", old.routes == new.routes),
+            ("routing", old.routing == new.routing), ("headers", old.headers == new.headers),
             ("created", old.created == new.created),
             (
                 "what is said of its files",

@@ -259,6 +259,7 @@ package struct ReleaseBuilder: Sendable {
             signatures: SignatureCounts(made: new, kept: signatures.count - new),
             jspatch: jspatch.counts,
             leftOut: described.leftOut,
+            recognitions: described.recognitions,
             warnings: described.warnings + made.warnings
         )
     }
@@ -273,6 +274,8 @@ package struct MadeRelease: Sendable {
     package let jspatch: SignatureCounts
     /// Files and folders that the exclusions left out, by bundle.
     package let leftOut: [PatchID: [String]]
+    /// New bundles whose routing was recognised, by bundle.
+    package let recognitions: [PatchID: BundleRecognition]
     /// Parts of the description that are valid and probably not meant.
     package let warnings: [DescriptionError]
 

@@ -12,6 +12,8 @@ package struct ReleaseCheck: Sendable {
     package let warnings: [DescriptionError]
     /// Requirements that only the release before this one could meet, and nobody named it.
     package let notJudged: [DescriptionError]
+    /// New bundles whose routing was recognised, by bundle.
+    package let recognitions: [PatchID: BundleRecognition]
 
     /// - Parameters:
     ///   - trust: what app and channel are judged by; nil judges neither.
@@ -87,6 +89,7 @@ package struct ReleaseCheck: Sendable {
         self.mistakes = mistakes.inOrder
         self.warnings = warnings.inOrder
         self.notJudged = notJudged.inOrder
+        recognitions = contents.recognitions
     }
 
     /// Nothing is signed, so nothing depends on it.

@@ -44,7 +44,11 @@ struct RootSignCommand: AsyncParsableCommand {
         try await runCommand { () async throws(Failure) in
             let (folder, path) = (keys.trustFolder, FilePath(argument: draft))
             let change = try signing { () throws(SigningError) in try folder.change(at: path) }
-            try TrustReport(change, in: folder).write(to: .standardOutput)
+            let report = try TrustReport(change, in: folder)
+            report.write(to: .standardOutput)
+            for warning in report.warnings(at: ProcessEnvironment.latestPast) {
+                Console.standardError.line(printable("warning: \(warning)"))
+            }
             let signer = try keys.open(try KeyReference(argument: key))
             let roles = change.rolesToSign(with: signer.publicKey)
             try Question.confirm(Question.about(roles), yes: yes || roles.isEmpty)

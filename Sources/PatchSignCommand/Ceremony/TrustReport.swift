@@ -21,6 +21,14 @@ struct TrustReport {
         writeQuorums(to: console)
     }
 
+    /// Roles of the draft that are valid no longer, or not for long.
+    func warnings(at now: UTCTime) -> [String] {
+        [(change.draft.root, change.after.root.header), (change.draft.targets, change.after.targets.header)]
+            .compactMap { envelope, header in
+                envelope.flatMap { ReleaseExpiry.Role($0.role, expires: header.expires).draftWarning(at: now) }
+            }
+    }
+
     func writeQuorums(to console: Console) {
         for quorum in change.quorums { console.line(printable(quorum.words(names))) }
         guard let handover = change.handover else { return }

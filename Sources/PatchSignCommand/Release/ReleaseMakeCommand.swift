@@ -170,6 +170,7 @@ struct ReleaseCheckReport {
             console.line(console.styled("error:", .bold, .red) + " " + printable("\(mistake)"))
         }
         for warning in check.warnings + check.notJudged { console.line(Self.line(warning, on: console)) }
+        for line in ReleaseReport.words(check.recognitions) { console.line(line) }
         let counts = [
             check.mistakes.isEmpty ? nil : Words.count(check.mistakes.count, "mistake"),
             check.warnings.isEmpty ? nil : Words.count(check.warnings.count, "warning"),

@@ -14,6 +14,8 @@ struct ReleaseReport {
     let signatures: SignatureCounts
     /// By bundle.
     let leftOut: [PatchID: [String]]
+    /// By bundle.
+    let recognitions: [PatchID: BundleRecognition]
     let jspatch: SignatureCounts
     let quorum: VerifiedRelease.SignatureTally
     /// Who has signed, and who may.
@@ -43,6 +45,7 @@ struct ReleaseReport {
         for (id, paths) in leftOut.sorted(by: { $0.key < $1.key }) {
             console.line(Self.words(paths, leftOutOf: id))
         }
+        for line in Self.words(recognitions) { console.line(line) }
         console.line(
             "entry signatures: \(Words.grouped(signatures.made)) made, \(Words.grouped(signatures.kept)) kept"
         )
@@ -55,6 +58,10 @@ struct ReleaseReport {
             Table(of: updates).write(to: console)
         }
         if !quorum.isComplete { console.line("next: the other key holders run `patchsign release sign`") }
+    }
+
+    static func words(_ recognitions: [PatchID: BundleRecognition]) -> [String] {
+        recognitions.sorted { $0.key < $1.key }.map { printable("\($0.key) \($0.value.words)") }
     }
 
     static func words(_ paths: [String], leftOutOf bundle: PatchID) -> String {
@@ -80,10 +87,17 @@ struct ReleaseReport {
         console.line("hint: make a release in which they require what is listed, or withdraw them too")
     }
 
+    private var routing: JSON? {
+        guard !recognitions.isEmpty else { return nil }
+        let sorted = recognitions.sorted { $0.key < $1.key }
+        return .fields(sorted.map { ($0.key.text, .text($0.value.routing.rawValue)) })
+    }
+
     var json: JSON {
         .fields([
             ("folder", .text(folder.string)), ("release", contents.json), ("difference", difference.json),
             ("signaturesMade", .integer(signatures.made)), ("signaturesKept", .integer(signatures.kept)),
+            ("routing", routing),
             (
                 "leftOut",
                 .fields(leftOut.sorted { $0.key < $1.key }.map { ($0.key.text, .array($0.value.map { .text($0) })) })

@@ -184,6 +184,7 @@ struct ReleaseWork {
             difference: difference,
             signatures: made.signatures,
             leftOut: made.leftOut,
+            recognitions: made.recognitions,
             jspatch: made.jspatch,
             quorum: verified.quorum,
             signers: try builder.rootOfTrust.signatures(of: verified.release),

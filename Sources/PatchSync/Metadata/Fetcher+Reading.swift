@@ -10,10 +10,13 @@ extension Fetcher {
         _ request: FetchRequest,
         reading read: (_ bytes: [UInt8]) throws(SyncError) -> Value
     ) async throws(SyncError) -> Value {
+        var request = request
+        request.takesShort = true
         let document = try await fetched(request)
         do throws(SyncError) {
             return try read(document.bytes)
         } catch {
+            if let doubt = document.doubt { throw .fetch(doubt) }
             guard document.coding != nil || document.isPrefilled else { throw error }
             return try read(try await fetched(request.plain).bytes)
         }

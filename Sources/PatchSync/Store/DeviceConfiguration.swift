@@ -13,9 +13,8 @@ package struct DeviceConfiguration: Equatable, Sendable {
     package var appVersion: AppVersion?
     /// The loopback port of the first start; pages' storage belongs to it.
     package var port: Int?
-    /// Where pages are served; nil: on 127.0.0.1, whose cookies go to every port of the machine, as in stores that were made
-    /// before there was another way.
-    package var host: HostLabel?
+    /// Where pages are served; on 127.0.0.1 in stores that were made before there was another way.
+    package var pages = PagesName.shared(.address)
     package var access = ServerAccess()
     /// Who uses the device, for rules that name users.
     package var user: PatchFormat.UserID?
@@ -68,7 +67,12 @@ package struct DeviceConfiguration: Equatable, Sendable {
         port = fields.has("port") ? try fields.integer("port", in: 1...65_535) : nil
         if let text = try fields.optionalString("host") {
             guard let label = HostLabel(text) else { throw fields.broken("host", HostLabel.rule) }
-            host = label
+            pages = .own(label)
+        } else if let text = try fields.optionalString("sharedHost") {
+            guard let name = PagesName.Shared(rawValue: text) else {
+                throw fields.broken("sharedHost", "must be localhost or 127.0.0.1")
+            }
+            pages = .shared(name)
         }
         access = try ServerAccess(fields)
         try readFacts(fields)
@@ -106,6 +110,7 @@ package struct DeviceConfiguration: Equatable, Sendable {
             ("format", .text(Self.format)), ("app", .text(app.text)), ("server", .text(server.text)),
             ("channel", .text(channel.text)), ("appVersion", appVersion.map { .text($0.text) }),
             ("port", port.map { .integer($0) }), ("host", host.map { .text($0.text) }),
+            ("sharedHost", pages.host == .localhost ? .text(pages.text) : nil),
         ]
         let facts: [(String, JSON?)] = [
             ("user", user.map { .text($0.text) }), ("data", data.isEmpty ? nil : dataJSON),
@@ -126,6 +131,12 @@ package struct DeviceConfiguration: Equatable, Sendable {
     /// Whether versions chosen for the one are right for the other.
     func isForSameApp(as other: DeviceConfiguration) -> Bool {
         appVersion == other.appVersion && platform == other.platform && appBuild == other.appBuild
+    }
+
+    /// The app's own host; nil where pages are served under a name that every program of the machine shares.
+    package var host: HostLabel? {
+        get { if case .own(let label) = pages { label } else { nil } }
+        set { pages = newValue.map { .own($0) } ?? .shared(.address) }
     }
 
     package var dataJSON: JSON {

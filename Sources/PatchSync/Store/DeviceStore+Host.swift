@@ -1,11 +1,10 @@
-import PatchTrust
-/// The host of the app's own.
+/// The name under which pages are served.
 extension DeviceStore {
-    /// Whether pages are served on a host of the app's own from the next start on; their storage does not move along.
-    package func useOwnHost(_ isWanted: Bool) async throws(SyncError) {
-        guard isWanted != (try configuration().host != nil) else { return }
+    /// Serves pages under this name from the next start on; their storage does not move along.
+    package func serve(under host: PagesHost) async throws(SyncError) {
+        guard host != (try configuration().pages.host) else { return }
         var change = FactChanges()
-        change.host = isWanted ? .set(.make()) : .forget
+        change.host = host
         try await changingConfiguration { [change] configuration in change.apply(to: &configuration) }
     }
 }

@@ -31,8 +31,8 @@ package struct FactChanges: Sendable {
     package var entrySignatures = Change<EntrySignatures>.keep
     /// Whether whoever works on the app may run scripts of his own.
     package var debug = Change<Bool>.keep
-    /// Whether pages are served on a host of the app's own; a name that is there stays, for storage belongs to it.
-    package var host = Change<HostLabel>.keep
+    /// The name under which pages are served; nil keeps it.
+    package var host: PagesHost?
 
     package init() {}
 
@@ -41,11 +41,7 @@ package struct FactChanges: Sendable {
         user.apply(to: &configuration.user)
         platform.apply(to: &configuration.platform)
         for (key, change) in data { change.apply(to: &configuration.data[key]) }
-        switch host {
-        case .keep: break
-        case .forget: configuration.host = nil
-        case .set(let label): configuration.host = configuration.host ?? label
-        }
+        if let host { configuration.pages = configuration.pages.changed(to: host) }
         var kept: Int? = configuration.keep
         keep.apply(to: &kept)
         configuration.keep = kept ?? SelectionMachine.defaultKeep

@@ -9,23 +9,27 @@ package struct RunningServer: Equatable, Sendable {
 
     package let process: Int
     package let port: Int
-    /// Whether pages are on a host of the app's own; its name is a secret, and does not stand here.
-    package let hasOwnHost: Bool
+    /// The kind of name that pages are served under; an own name is a secret, and is not written here.
+    package let host: PagesHost
 
-    package init(process: Int, port: Int, hasOwnHost: Bool) {
+    package init(process: Int, port: Int, host: PagesHost) {
         self.process = process
         self.port = port
-        self.hasOwnHost = hasOwnHost
+        self.host = host
     }
 
     init(_ fields: Fields) throws(FormatError) {
         process = try fields.integer("process", in: 0...Int(Int32.max))
         port = try fields.integer("port", in: 0...65_535)
-        hasOwnHost = try fields.bool("ownHost")
+        let hasOwnHost = try fields.bool("ownHost")
+        host = hasOwnHost ? .own : try fields.optionalString("host") == "localhost" ? .localhost : .address
     }
 
     fileprivate var json: JSON {
-        .fields([("process", .integer(process)), ("port", .integer(port)), ("ownHost", .bool(hasOwnHost))])
+        .fields([
+            ("process", .integer(process)), ("port", .integer(port)), ("ownHost", .bool(host == .own)),
+            ("host", host == .localhost ? .text(host.rawValue) : nil),
+        ])
     }
 
     fileprivate static func all(in folder: FilePath) throws(FileError) -> [RunningServer] {

@@ -97,7 +97,7 @@ package enum SyncFailureCode: String, CaseIterable, Sendable {
             case .webPage, .intercepted: .webPage
             case .answer: .noHTTP
             case .tls(let fault): Self(fault)
-            case .tooLarge, .wrongRange, .encoded, .badForm, .contradictingTag: .altered
+            case .tooLarge, .encoded, .badForm: .altered
             case .status: .serverFailed
             default: .other
             }

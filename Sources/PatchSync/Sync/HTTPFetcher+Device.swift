@@ -2,6 +2,9 @@ package import PatchFetch
 import PatchFormat
 
 extension HTTPFetcher {
+    /// The most redirects that are followed for one file.
+    static let mostRedirects = 3
+
     /// Runs `body` with all servers of a device, in order, as its configuration says that they are reached.
     package static func with<Result: Sendable>(
         serversOf configuration: DeviceConfiguration,
@@ -11,6 +14,7 @@ extension HTTPFetcher {
     ) async throws(SyncError) -> Result {
         var settings = Settings()
         (settings.deadlines, settings.hearsDate) = (deadlines, hearsDate)
+        settings.redirects = HTTPFetcher.mostRedirects
         do throws(TLSFault) { settings.trust = try configuration.access.trust() } catch { throw .fetch(.tls(error)) }
         let servers = [configuration.server] + configuration.access.mirrors
         return try await with(servers, app: configuration.app, settings, body)

@@ -75,6 +75,8 @@ struct ObjectDelivery {
         var hadPart = false
         /// The compressed form that was answered.
         var coding: CompressionFormat?
+        /// The announced coding that is not decoded.
+        var unread: String?
     }
 
     /// One try with one server; one more from the first byte when what was here before did not fit, and one more without a
@@ -114,7 +116,7 @@ struct ObjectDelivery {
         start = start ?? intake.lasting
         progress = max(progress, intake.lasting)
         if !intake.isWhole {
-            let error = try await fetch(into: &intake, from: source, within: time, isPlain: isPlain)
+            let error = try await fetch(into: &intake, from: source, within: time, isPlain: isPlain, &facts)
             facts.coding = intake.coding
             if let error { return .failure(error) }
         }
@@ -123,15 +125,21 @@ struct ObjectDelivery {
             transfers.report(.fileDone(request.entry))
             return .success(received)
         } catch .mismatch(_, let field) {
-            return .failure(.object(entry: request.entry, field: field))
+            return .failure(wrong(field, facts))
         }
+    }
+
+    /// The answer is not the object: named by its entry, as any other wrong bytes are, or by the coding that may be the reason.
+    private func wrong(_ field: String, _ facts: Facts) -> SyncError {
+        facts.unread.map { .fetch(.encoded(request.path, as: $0)) } ?? .object(entry: request.entry, field: field)
     }
 
     private mutating func fetch(
         into intake: inout ObjectIntake,
         from source: Source,
         within time: Duration,
-        isPlain: Bool
+        isPlain: Bool,
+        _ facts: inout Facts
     ) async throws(StoreError) -> SyncError? {
         let expected = request.expected
         var fetch = FetchRequest(request.path, limit: expected.size, deadline: time, expected: expected)
@@ -143,7 +151,7 @@ struct ObjectDelivery {
                 do throws(ObjectIntake.Failure) {
                     switch part {
                     case .head(let head):
-                        isWebPage = head.isWebPage
+                        (isWebPage, facts.unread) = (head.isWebPage, head.unread)
                         try intake.begin(head)
                     case .bytes(let chunk):
                         transfers.sources.count(chunk.count)
@@ -170,8 +178,7 @@ struct ObjectDelivery {
             try intake.breakOff()
             switch error {
             case .tooLarge where isWebPage: return try webPage()
-            // The answer is not the object: named by its entry, as any other wrong bytes are.
-            case .tooLarge: return .object(entry: request.entry, field: "size")
+            case .tooLarge: return wrong("size", facts)
             default: return .fetch(error)
             }
         }
@@ -215,7 +222,7 @@ extension SyncError {
     /// Whether it may be the fault of bytes that were here before.
     fileprivate var blamesPart: Bool {
         switch self {
-        case .object, .fetch(.wrongRange), .fetch(.badForm): true
+        case .object, .fetch(.badForm): true
         default: false
         }
     }

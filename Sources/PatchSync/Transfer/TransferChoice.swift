@@ -57,7 +57,7 @@ struct TransferCosts: Equatable {
         }
         let runs = weights.runs(of: rows)
         let parts = runs.reduce(0) { $0 + $1.bytes.count }
-        let whole = Self.whole(upTo: last, isAll: rows.count == weights.count, of: weights, knowing: facts)
+        let whole = Self.whole(of: rows, upTo: last, in: weights, knowing: facts)
         (ranges, self.whole) = (parts, whole)
         // Every way but the first needs one request at least, which is not counted.
         let alone = single + rows.count * TransferChoice.request
@@ -69,15 +69,20 @@ struct TransferCosts: Equatable {
         }
     }
 
-    private static func whole(upTo last: Int, isAll: Bool, of weights: PackWeights, knowing facts: PackFacts?) -> Int? {
-        guard let facts else { return weights.estimate(of: 0..<last + 1) }
+    private static func whole(of rows: [Int], upTo last: Int, in weights: PackWeights, knowing facts: PackFacts?)
+        -> Int?
+    {
+        let estimate = weights.estimate(of: 0..<last + 1)
+        guard let facts else { return estimate }
         let plain = weights.plain.bytes(of: 0..<last + 1).count
         guard facts.coding != nil else { return plain }
-        let length = facts.length ?? weights.estimate(of: 0..<weights.count)
-        let needed = Int(Double(length) * Double(plain) / Double(weights.bytes))
-        if facts.kept > 0 { return max(0, needed - facts.kept) }
+        let needed = facts.length.map { Int(Double($0) * Double(plain) / Double(weights.bytes)) } ?? estimate
         // A pack that cannot be continued would bring received files again.
-        return isAll ? needed : nil
+        guard facts.kept > 0 else { return rows.count == weights.count ? needed : nil }
+        // Without a length the estimate may be far too high: a file that is named as compressed need not be. The files before the first
+        // missing one are here, and came in the kept bytes.
+        let passed = facts.length == nil ? weights.estimate(of: 0..<(rows.first ?? 0)) : 0
+        return max(0, needed - max(facts.kept, passed))
     }
 }
 

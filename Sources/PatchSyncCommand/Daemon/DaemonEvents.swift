@@ -69,7 +69,7 @@ struct DaemonEvents: Sendable {
 
     private func listening(_ address: LocalServer.Address, of store: StoreSettings, _ serving: LaunchEvents) {
         guard let path = store.urlFile else {
-            return serving.listening(address, urlIn: nil, isSecret: Journal.isStandardOutput)
+            return serving.listening(address, urlIn: nil, isSecret: Journal.isStandardOutput && !store.printsURL)
         }
         do throws(Failure) {
             try URLFile(path.string).write(address.url)
@@ -106,7 +106,7 @@ struct DaemonEvents: Sendable {
     func client(_ line: String) { errors.line(printable(line)) }
 
     func reloaded(_ change: SettingsChange) {
-        let names = Set(change.stopped + change.started.map(\.name)).sorted()
+        let names = change.names
         let what = names.isEmpty ? "nothing changed" : names.joined(separator: ", ")
         say("reloaded", nil, "settings were read again: \(what)", [("stores", .array(names.map { .text($0) }))])
     }

@@ -17,8 +17,9 @@ struct RunCommand: LastingCommand {
         commandName: "run",
         abstract: "Keep all stores of this device: sync, serve, confirm or roll back, in one process.",
         discussion: """
-            Which stores, and how each is kept, stands in a settings file. It is read again when it changes, and at SIGHUP: stores
-            whose settings changed are stopped and started, the others go on. Where it cannot be read, the settings before it
+            Which stores, and how each is kept, stands in a settings file. It has every setting of
+            `patchsync serve` and `patchsync set`, under the name of its option. It is read again when it changes, and at SIGHUP: a
+            store is stopped and started only for a setting that needs it, such as its port. Where it cannot be read, the settings before it
             hold, and the reason is printed.
 
             A store is asked for at its interval, a tenth more or less; after a failure sooner, and then ever later; and as soon as a

@@ -111,46 +111,17 @@ extension SyncError {
         }
     }
 
-    fileprivate var code: DoctorCode {
-        switch self {
-        case .fetch(let error): error.code
-        case .trust(.expired), .trust(.clockAheadOrStale), .trust(.clockBehind): .rolesExpired
-        case .trust(.rolledBack), .trust(.wrongVersion), .trust(.droppedFromSnapshot): .serverBehind
-        case .trust(.notInSnapshot), .trust(.notDelegated): .noChannel
-        case .trust, .format, .object, .pack: .altered
-        case .storeIncomplete: .stateDamaged
-        default: .serverFailed
-        }
-    }
+    fileprivate var code: DoctorCode { DoctorCode(SyncFailureCode(self)) }
 }
 
-extension FetchError {
-    fileprivate var code: DoctorCode {
-        switch self {
-        case .connection: .noConnection
-        case .noAddress: .nameUnknown
-        case .timedOut, .stalled, .short, .syncDeadline: .noAnswer
-        case .busy: .busy
-        case .notFound: .notFound
-        case .redirected: .redirected
-        case .webPage, .intercepted: .webPage
-        case .answer: .noHTTP
-        case .tls(let fault): fault.code
-        case .tooLarge, .wrongRange, .encoded, .badForm, .contradictingTag: .altered
-        case .status, .notTaken, .newerList, .cancelled: .serverFailed
-        }
-    }
-}
-
-extension TLSFault {
-    fileprivate var code: DoctorCode {
-        switch self {
-        case .wrongHostName: .certificateName
-        case .unknownIssuer, .noAuthority: .certificateUntrusted
-        case .expired: .certificateExpired
-        case .notYetValid: .certificateEarly
-        case .pinMismatch: .pinned
-        case .notTLS, .notEncrypted, .handshake: .noTLS
-        }
+extension DoctorCode {
+    /// The same codes as of a failed sync, except where the doctor has a wider one.
+    init(_ failure: SyncFailureCode) {
+        self =
+            switch failure {
+            case .storeDamaged: .stateDamaged
+            case .diskFailed, .other: .serverFailed
+            default: DoctorCode(rawValue: failure.rawValue) ?? .serverFailed
+            }
     }
 }

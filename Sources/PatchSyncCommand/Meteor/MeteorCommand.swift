@@ -3,6 +3,7 @@ import CommandSupport
 import DeviceOutput
 import GatewayClients
 import Gateways
+import PatchChoice
 import PatchFormat
 import PatchStore
 import Patchline
@@ -216,8 +217,12 @@ private struct MeteorLines: Sendable {
                 [("version", .text(version)), ("onTrial", .bool(onTrial))]
             )
         case .confirmed(let version): say("confirmed", "confirmed: \(version)", [("version", .text(version))])
-        case .rolledBack(let good, let bad):
-            say("rolledBack", "rolled back to \(good) from \(bad)", [("to", .text(good)), ("from", .text(bad))])
+        case .rolledBack(let good, let bad, let setback):
+            say(
+                "rolledBack",
+                "rolled back to \(good) from \(bad): \(setback)",
+                [("to", .text(good)), ("from", .text(bad))] + setback.members
+            )
         case .ready(let version, let files):
             say(
                 "ready",

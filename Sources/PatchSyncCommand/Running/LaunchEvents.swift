@@ -45,12 +45,12 @@ struct LaunchEvents: Sendable {
     ///   - file: where the URL stands, in place of what is printed.
     ///   - isSecret: whether others may read what is printed, so that neither token nor host is.
     func listening(_ address: LocalServer.Address, urlIn file: String?, isSecret: Bool) {
-        if address.token != nil, address.host == LocalServer.Address.sharedHost {
+        if address.token != nil, PagesHost(named: address.host).isShared {
             errors.line(
-                "warning: pages are served on 127.0.0.1, whose cookies go to every port of this machine, other users' too"
+                "warning: pages are served on \(address.host), whose cookies go to every port of this machine, other users' too"
             )
             errors.line(
-                "hint: `patchsync set --own-host` gives them a host of their own; storage starts anew"
+                "hint: `patchsync set --host own` gives them a host of their own; storage starts anew"
             )
         }
         if let file {

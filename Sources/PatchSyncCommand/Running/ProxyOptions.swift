@@ -2,6 +2,7 @@ import APIProxy
 import ArgumentParser
 import AssetServer
 import CommandSupport
+import PatchDaemon
 import PatchFetch
 import PatchFormat
 import PatchStore
@@ -16,48 +17,17 @@ struct ProxyOptions: ParsableArguments {
         that matches counts; files of the bundle come before all rules, client-side routes after.
         """
 
-    @Option(
-        name: .customLong("proxy"),
-        help: ArgumentHelp(
-            "Pass requests for these paths on to a server; may stand several times. Several servers, joined by ',', are asked in this order.",
-            valueName: "pattern=url"
-        )
-    )
-    var rules: [String] = []
+    @Option(StoreSetting.proxy) var rules: [String] = []
+    @Option(StoreSetting.proxies) var file: String?
+    @Option(StoreSetting.proxyCA) var authorities: String?
+    @Option(StoreSetting.proxyTimeout) var timeout: String?
 
-    @Option(
-        name: .customLong("proxies"),
-        help: ArgumentHelp(
-            "A file with more such rules, in JSON; they come after. A rule of it may keep its pages on the device.",
-            valueName: "file"
-        )
-    )
-    var file: String?
-
-    @Option(
-        name: .customLong("proxy-ca"),
-        help: ArgumentHelp(
-            "Trust these authorities for the servers behind --proxy, and not the system's (PEM).",
-            valueName: "file"
-        )
-    )
-    var authorities: String?
-
-    @Option(
-        name: .customLong("proxy-timeout"),
-        help: ArgumentHelp("How long such a server may stand still; then 504. 60 if nothing is said.", valueName: "s")
-    )
-    var timeout: Int?
-
-    func validate() throws {
-        for text in rules {
-            do throws(ProxyRuleError) { _ = try ProxyRule(argument: text) } catch {
-                throw ValidationError("--proxy '\(text)' \(error)")
-            }
+    /// Of ``timeout``, in seconds.
+    private var seconds: Int? {
+        guard let timeout, case .time(let time)? = try? StoreSetting.proxyTimeout.value(.text(timeout)) else {
+            return nil
         }
-        if let timeout, !ProxyFile.timeouts.contains(timeout) {
-            throw ValidationError("--proxy-timeout must be from 1 to 3600 seconds")
-        }
+        return Int(time.components.seconds)
     }
 
     /// Nil when no rule is given.
@@ -67,7 +37,7 @@ struct ProxyOptions: ParsableArguments {
         guard !own.isEmpty || file?.rules.isEmpty == false else { return nil }
         let pem = try authorities.map { path throws(Failure) in try Self.bytes(of: path, limit: Limits.certificates) }
         do throws(ProxySettingsFault) {
-            return try .joining(own, before: file, authorities: pem, timeoutSeconds: timeout)
+            return try .joining(own, before: file, authorities: pem, timeoutSeconds: seconds)
         } catch .tooManyRules {
             throw Failure("\(ProxySettingsFault.tooManyRules)", exitCode: .malformed)
         } catch {

@@ -6,6 +6,7 @@ import AssetServer
 import CommandSupport
 import DeviceOutput
 import HTTPFiles
+import PatchDaemon
 import PatchFormat
 import PatchStore
 import PatchSync
@@ -21,17 +22,17 @@ struct ServeCommand: LastingCommand {
             "Launch: serve the active bundle on loopback, and roll a new one back unless it is confirmed in time.",
         discussion: """
             The port is the app's own and stays the same, for cookies and storage belong to it. A new version has the startup
-            timeout to say that it works, from its first page that is shown on: the page by window.patchline.confirm() of
+            timeout to say that it works, from the first request for a page of it on: the page by window.patchline.confirm() of
             /__patchline/launch.js, or a program by `patchsync confirm --launch-file FILE`. Time in which this process is
-            stopped does not count, nor does a launch of which no page was shown. Where there is nothing to go back to, it
+            stopped does not count, nor does a launch of which no page was asked for. Where there is nothing to go back to, it
             stays.
 
             What a sync staged starts when the page calls window.patchline.switchToPending(), by `patchsync switch`, or at
             the next launch; a mandatory version starts at once, one that runs at the next launch waits for that.
 
             Only what has the access token gets in: open the URL that is printed, or the one that --json tells. The token is
-            the store's own, in STORE/access-token, which its owner alone can read; the first answer turns it into a cookie,
-            which a new token revokes.
+            the store's own, in STORE/access-token, which its owner alone can read; the first answer turns it into a cookie of
+            this launch. After a restart open the URL again.
 
             Other users of the machine see command lines, and some see the journal: --url-file writes the URL into a file that
             is yours alone instead. Named FILE.html it is a page that leads there, for browsers to be started with. In a systemd
@@ -65,10 +66,7 @@ struct ServeCommand: LastingCommand {
 
     @OptionGroup var options: StoreOptions
 
-    @OptionGroup var build: AppBuildOption
-
-    @Option(name: .long, help: "Another port than the app's own; 0 takes any free one.")
-    var port: Int?
+    @OptionGroup var serving: ServingOptions
 
     @Flag(
         name: .long,
@@ -76,99 +74,10 @@ struct ServeCommand: LastingCommand {
     )
     var nextFreePort = false
 
-    @Option(name: .long, help: ArgumentHelp("How long a new version has to confirm.", valueName: "ms"))
-    var startupTimeout = 20_000
-
-    enum Start: String, ExpressibleByArgument, CaseIterable { case page, launch }
-
-    @Option(
-        name: .long,
-        help:
-            "From when on that time goes and a launch counts: the first page of the new version that is shown, or the launch."
-    )
-    var startupTimer = Start.page
-
-    @Option(name: .long, help: ArgumentHelp("Which bundle to serve, where there are several.", valueName: "patch"))
-    var bundle: String?
-
-    @Option(name: .long, help: ArgumentHelp("The app's own folder, asked after the bundle.", valueName: "dir"))
-    var www: String?
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp("A folder served under /local-filesystem/; none without it.", valueName: "dir")
-    )
-    var localFiles: String?
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "A folder whose files who has the token may list, fetch, add, move and delete, under /__patchline/uploads/; none "
-                + "without it.",
-            valueName: "dir"
-        )
-    )
-    var uploads: String?
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp("Write the URL into this file, mode 0600, and do not print it.", valueName: "file")
-    )
-    var urlFile: String?
-
-    @Flag(name: .customLong("print-url"), help: "Print the URL also where the output is a systemd journal.")
-    var printURL = false
-
-    @OptionGroup var serving: ServingOptions
-
-    @OptionGroup var proxies: ProxyOptions
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "Look for new versions at the start and then so often; without it when a page asks, and until there is a first "
-                + "version.",
-            valueName: "seconds"
-        )
-    )
-    var syncEvery: Int?
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "Look for online parameters so often, where syncs come less often; 0: only with a sync.",
-            valueName: "seconds"
-        )
-    )
-    var parametersEvery = 1_800
-
-    @OptionGroup var network: NetworkOptions
-
     @Flag(name: .long, help: "Run active script patches on a sample host, and print their states.")
     var scripts = false
 
-    @Flag(name: .long, help: "Never ask a server, not even for a first version.")
-    var noSync = false
-
     var json: Bool { options.json }
-
-    func validate() throws {
-        if let port, !(0...65_535).contains(port) { throw ValidationError("--port must be from 0 to 65535") }
-        guard (1...3_600_000).contains(startupTimeout) else {
-            throw ValidationError("--startup-timeout must be from 1 to 3600000 milliseconds")
-        }
-        if let bundle, PatchID(bundle) == nil { throw ValidationError("--bundle \(PatchID.rule)") }
-        if let syncEvery, !(1...31_536_000).contains(syncEvery) {
-            throw ValidationError("--sync-every must be from 1 to 31536000 seconds")
-        }
-        guard (0...31_536_000).contains(parametersEvery) else {
-            throw ValidationError("--parameters-every must be from 0 to 31536000 seconds")
-        }
-        if uploads != nil, serving.open {
-            throw ValidationError("--uploads and --open exclude each other: uploads are for who has the access token")
-        }
-        if noSync, syncEvery != nil { throw ValidationError("--no-sync and --sync-every exclude each other") }
-    }
 
     func run() async throws {
         try await runCommand(json: options.json, work)
@@ -179,10 +88,12 @@ struct ServeCommand: LastingCommand {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let deadline = StopDeadline.ofServing
         defer { deadline.lift() }
-        var device = try await options.opened(appBuild: build.appBuild)
+        var device = try await options.opened(appBuild: serving.appBuild)
         device.atCommitPoint = CommitPoint.pullingThePlug
         try checkNames(device)
-        guard let proxy = try proxies.settings() else { return try await serve(device, delegate: nil, until: signals) }
+        guard let proxy = try serving.proxies.settings() else {
+            return try await serve(device, delegate: nil, until: signals)
+        }
         let report: @Sendable (String) -> Void = { Console.standardError.line(printable($0)) }
         do {
             try await device.proxying(proxy, report: report) { proxy in
@@ -193,7 +104,9 @@ struct ServeCommand: LastingCommand {
 
     /// What is named and is not there would be asked in vain for as long as this runs.
     private func checkNames(_ device: Device) throws(Failure) {
-        for (option, folder) in [("--www", www), ("--local-files", localFiles), ("--uploads", uploads)] {
+        for (option, folder) in [
+            ("--www", serving.www), ("--local-files", serving.localFiles), ("--uploads", serving.uploads),
+        ] {
             guard let path = folder.map({ FilePath(argument: $0) }) else { continue }
             guard (try? device.store.files.status(of: path.followingLinks))?.kind == .directory else {
                 throw Failure("\(option): \(path) is no folder, or not there", exitCode: .usage)
@@ -206,7 +119,9 @@ struct ServeCommand: LastingCommand {
                 )
             }
         }
-        guard let id = bundle.flatMap({ PatchID($0) }), let state = try? device.state().machine.state else { return }
+        guard let id = serving.bundle.flatMap({ PatchID($0) }), let state = try? device.state().machine.state else {
+            return
+        }
         let there = Set(state.kept.flatMap(\.bundleIDs)).sorted().map(\.text)
         guard there.isEmpty || there.contains(id.text) else {
             throw Failure(
@@ -227,7 +142,7 @@ struct ServeCommand: LastingCommand {
         let events = LaunchEvents(options)
         let table = scripts ? try ScriptTable(of: device.store.root, events: events) : nil
         let log = StoreLogWriter(StoreLog(device.store.root), by: "serve", now: ProcessEnvironment.now)
-        let server = LocalServer(device: device, settings: settings, delegate: delegate) {
+        let server = LocalServer(device: device, settings: try settings(), delegate: delegate) {
             log.take($0)
             events.take($0)
             if $0.changesWhatRuns { table?.run() }
@@ -240,16 +155,16 @@ struct ServeCommand: LastingCommand {
         let own = RunningServer(
             process: Int(getpid()),
             port: address.port,
-            hasOwnHost: address.host != LocalServer.Address.sharedHost
+            host: PagesHost(named: address.host)
         )
         let sign = device.store.announcing(own)
         defer { withExtendedLifetime(sign) {} }
-        let file = urlFile.map { URLFile($0) }
+        let file = serving.urlFile.map { URLFile($0) }
         do throws(Failure) { try file?.write(address.url) } catch {
             await server.stop()
             throw error
         }
-        events.listening(address, urlIn: file?.path.string, isSecret: Journal.isStandardOutput && !printURL)
+        events.listening(address, urlIn: file?.path.string, isSecret: Journal.isStandardOutput && !serving.printURL)
         do throws(LocalServerError) { try await run(server, until: signals) } catch { throw Failure(error) }
     }
 
@@ -267,23 +182,13 @@ struct ServeCommand: LastingCommand {
         try result.get()
     }
 
-    private var settings: LocalServer.Settings {
-        var settings = LocalServer.Settings()
-        settings.port = port
+    private func settings() throws(Failure) -> LocalServer.Settings {
+        let given: StoreSettings
+        do throws(ValidationError) { given = try serving.settings(of: options.path) } catch {
+            throw Failure(error.message, exitCode: .usage)
+        }
+        var settings = given.serving(serving.network.deadlines)
         settings.takesNextFreePort = nextFreePort
-        settings.isOpen = serving.open
-        settings.serving = serving.settings
-        settings.dialect = serving.answering
-        settings.serving.www = www.map { FilePath(argument: $0) }
-        settings.serving.localFiles = localFiles.map { FilePath(argument: $0) }
-        settings.uploads = uploads.map { FilePath(argument: $0).followingLinks }
-        settings.app.startupTimeout = .milliseconds(startupTimeout)
-        settings.app.startupTimer = startupTimer == .launch ? .launch : .firstPage
-        settings.app.bundle = bundle.flatMap { PatchID($0) }
-        settings.updates.interval = syncEvery.map { .seconds($0) }
-        settings.updates.isAllowed = !noSync
-        settings.deadlines = network.deadlines
-        settings.parametersEvery = parametersEvery > 0 ? .seconds(parametersEvery) : nil
         return settings
     }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandSupport
 import DeviceOutput
 import PatchChoice
+import PatchDaemon
 import PatchFormat
 import PatchStore
 import PatchSync
@@ -24,7 +25,7 @@ struct InitCommand: AsyncParsableCommand {
                 openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64
 
             Pages are served on a host of their own, http://NAME.localhost:PORT, whose cookies reach no other port of this machine.
-            Web views that resolve no such name want --no-own-host.
+            Web views that resolve no such name want --host 127.0.0.1, and code that looks for the name localhost --host localhost.
 
             A store is made once: a script may run the same line at each start. What is not named is not compared, nor is
             --app-build.
@@ -79,25 +80,23 @@ struct InitCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let changes = try facts.changes()
-        try await runCommand(json: options.json) { () throws(Failure) in try await work(changes) }
+        try await runCommand(json: options.json, work)
     }
 
-    private func work(_ changes: FactChanges) async throws(Failure) {
-        let changes = try facts.withFiles(changes)
+    private func work() async throws(Failure) {
+        let settings = try settings()
         let embedded = try embeddedFolder()
         let root = try rootBytes(embedded)
         guard let server = ServerURL(server) else { preconditionFailure("validated before") }
-        let access = try servers.isGiven ? servers.changed() : nil
         let (creation, device) = try await reporting { () throws(SyncError) in
             let store = try options.deviceStore
             let creation = try Device.createOnce(
                 store,
                 server: server,
                 channel: channel.flatMap { ChannelName($0) },
-                facts: changes,
+                facts: settings.facts,
                 root: root,
-                access: access,
+                access: settings.changesAccess ? settings.access(ServerAccess()) : nil,
                 machine: StoreOptions.machine,
                 embedded: embedded,
                 appBuild: build.appBuild.flatMap { AppBuild($0) }
@@ -119,6 +118,20 @@ struct InitCommand: AsyncParsableCommand {
         }
         let running = try await reporting { () throws(SyncError) in try device.state().machine.state.running }
         report(device, running, isNew: creation == .made)
+    }
+
+    private func settings() throws(Failure) -> DeviceSettings {
+        let facts = try facts.withFiles()
+        let authorities = try servers.authorities()
+        do throws(ValidationError) {
+            var given = GivenOptions()
+            try facts.add(to: &given)
+            try servers.add(to: &given, authorities: authorities)
+            return try given.settings()
+        } catch {
+            // Options alone were checked before.
+            throw Failure(facts.named(error), exitCode: .malformed)
+        }
     }
 
     private func embeddedFolder() throws(Failure) -> EmbeddedFolder? {

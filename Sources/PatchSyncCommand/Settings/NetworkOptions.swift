@@ -1,33 +1,15 @@
 import ArgumentParser
 import CommandSupport
+import PatchDaemon
 import PatchFetch
 import PatchSync
+import SystemPackage
 
 /// How long a sync may take, and how often it tries.
 struct NetworkOptions: ParsableArguments {
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "A whole sync, at most; what came until then is kept (default: 6 hours).",
-            valueName: "seconds"
-        )
-    )
-    var deadline: Int?
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp("How long a server may send nothing (default: 30).", valueName: "seconds")
-    )
-    var stallTimeout: Double?
-
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "How often more to try when the network is at fault and nothing comes (default: 4).",
-            valueName: "count"
-        )
-    )
-    var retries: Int?
+    @Option(StoreSetting.deadline) var deadline: String?
+    @Option(StoreSetting.stallTimeout) var stallTimeout: String?
+    @Option(StoreSetting.retries) var retries: String?
 
     @Option(
         name: .long,
@@ -39,24 +21,28 @@ struct NetworkOptions: ParsableArguments {
     var limitRate: ByteCountArgument?
 
     func validate() throws {
-        if let deadline, !(1...31_536_000).contains(deadline) {
-            throw ValidationError("--deadline must be from 1 to 31536000 seconds")
-        }
-        if let stallTimeout, !(0.001...3_600).contains(stallTimeout) {
-            throw ValidationError("--stall-timeout must be from 0.001 to 3600 seconds")
-        }
+        _ = try limits()
         if let limitRate, !(Deadlines.leastRate...1_000_000_000_000).contains(limitRate.bytes) {
             throw ValidationError("--limit-rate must be from 1kB to 1TB")
         }
-        if let retries, !(0...1_000).contains(retries) { throw ValidationError("--retries must be from 0 to 1000") }
+    }
+
+    private func limits() throws(ValidationError) -> StoreSettings {
+        var settings = StoreSettings(name: "", store: "/")
+        for (setting, text) in [(StoreSetting.deadline, deadline), (.stallTimeout, stallTimeout), (.retries, retries)] {
+            guard let text else { continue }
+            let value = try setting.value(.text(text))
+            do throws(SettingFault) { try settings.take(value, for: setting) } catch {
+                throw ValidationError(error.words("--\(setting.name)"))
+            }
+        }
+        return settings
     }
 
     var deadlines: Deadlines {
         var deadlines = Deadlines()
-        if let deadline { deadlines.sync = .seconds(deadline) }
-        if let stallTimeout { deadlines.stall = .seconds(stallTimeout) }
-        if let retries { deadlines.retries = retries }
         deadlines.rate = limitRate?.bytes
-        return deadlines
+        // Valid, since it was parsed.
+        return (try? limits())?.limits(deadlines) ?? deadlines
     }
 }

@@ -2,6 +2,7 @@ import PatchChoice
 import ArgumentParser
 import CommandSupport
 import DeviceOutput
+import PatchDaemon
 import PatchFetch
 import PatchFormat
 import PatchStore
@@ -39,7 +40,7 @@ struct SetFactsCommand: AsyncParsableCommand {
               patchsync set --store /var/lib/app --user-file user.txt --data region=eu --data isMale=1
               patchsync set --store /var/lib/app --platform ios --compatibility 0abe549f --app-version 2.1
               patchsync set --store /var/lib/app --unset region --user ''
-              patchsync set --store /var/lib/app --own-host
+              patchsync set --store /var/lib/app --host localhost
               patchsync set --store /var/lib/app --answers
               patchsync set --store /var/lib/app --metered --allowance 20kB --limit-rate 500kB
               patchsync set --store /var/lib/app --entry-signatures manifest
@@ -60,8 +61,7 @@ struct SetFactsCommand: AsyncParsableCommand {
     @OptionGroup var servers: ServerOptions
 
     @OptionGroup var metered: MeteredOptions
-    @OptionGroup var rate: KeptRateOption
-    @OptionGroup var reserve: ReserveOption
+    @OptionGroup var share: ShareOptions
     @OptionGroup var policy: PolicyOptions
 
     @Option(name: .long, help: ArgumentHelp("Forget this key of the data; may be repeated.", valueName: "key"))
@@ -75,27 +75,18 @@ struct SetFactsCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var changes = try facts.changes()
-        for key in unset.compactMap({ ConditionKey($0) }) { changes.data[key] = .forget }
-        try await runCommand(json: options.json) { [changes] () throws(Failure) in try await work(changes) }
+        try await runCommand(json: options.json, work)
     }
 
-    private func work(_ changes: FactChanges) async throws(Failure) {
-        let changes = try facts.withFiles(changes)
+    private func work() async throws(Failure) {
+        let change = try settings()
         let device = try options.device
         let before = device.configuration
         try checkEmbedded()
-        let access = try servers.changed(device.configuration.access)
         let configuration = try await reporting { () throws(SyncError) in
             try await device.store.changingConfiguration { configuration throws(SyncError) in
-                changes.apply(to: &configuration)
-                configuration.access = access
-                metered.apply(to: &configuration.network)
-                rate.apply(to: &configuration.network)
-                reserve.apply(to: &configuration)
-                policy.apply(to: &configuration.policy)
+                try change.apply(to: &configuration)
                 if let embedded { configuration.embedded = FilePath(asNamed: embedded) }
-                do throws(TLSFault) { try access.check(configuration.server) } catch { throw .fetch(.tls(error)) }
             }
         }
         if embedded != nil { _ = try await options.opened() }
@@ -109,6 +100,23 @@ struct SetFactsCommand: AsyncParsableCommand {
 }
 
 extension SetFactsCommand {
+    private func settings() throws(Failure) -> DeviceSettings {
+        let facts = try facts.withFiles()
+        let authorities = try servers.authorities()
+        do throws(ValidationError) {
+            var given = GivenOptions()
+            try facts.add(to: &given, unset: unset)
+            try servers.add(to: &given, authorities: authorities)
+            try metered.add(to: &given)
+            try share.add(to: &given)
+            try policy.add(to: &given)
+            return try given.settings()
+        } catch {
+            // Options alone were checked before.
+            throw Failure(facts.named(error), exitCode: .malformed)
+        }
+    }
+
     /// What is not there would be looked for at each start, in vain.
     private func checkEmbedded() throws(Failure) {
         guard let path = embedded.map({ FilePath(asNamed: $0) }) else { return }
@@ -144,11 +152,12 @@ extension DeviceConfiguration {
         out.line("native part: \(platform.map { "\($0.name) \($0.compatibility)" } ?? "not set")")
         for (key, value) in data.sorted(by: { $0.key < $1.key }) { out.line("data: \(key)=\(printable(value.text))") }
         out.line("selections kept besides the present one: \(keep)")
-        let later = servers.first { $0.hasOwnHost != (host != nil) }
+        if let reserve { out.line("disk reserve: \(Words.bytes(reserve))") }
+        let later = servers.first { $0.host != pages.host }
             .map { " from the next start of `patchsync serve` on (process \($0.process) goes on as it began)" }
-        if host == nil {
+        if pages.host.isShared {
             out.line(
-                "pages: on 127.0.0.1, whose cookies every port of this machine gets\(later.map { ";\($0)" } ?? "")"
+                "pages: on \(pages.text), whose cookies every port of this machine gets\(later.map { ";\($0)" } ?? "")"
             )
         } else if let later {
             out.line("pages: on a host of their own\(later)")

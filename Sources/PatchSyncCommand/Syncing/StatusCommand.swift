@@ -99,11 +99,12 @@ extension StatusReport {
             out.line("\(content.patchID) \(block.version): \(block.reason.rawValue); \(next)")
             if let error = block.error { out.line("  its page's first error: \(printable(error.description))") }
         }
-        if configuration.host == nil {
+        if configuration.pages.host.isShared {
             out.line(
-                "pages: on 127.0.0.1, whose cookies every port of this machine gets; `patchsync set --own-host` ends that"
+                "pages: on \(configuration.pages.text), whose cookies every port of this machine gets; `patchsync set --host own` ends that"
             )
         }
+        if let reserve = configuration.reserve { out.line("disk reserve: \(Words.bytes(reserve))") }
         if let words = configuration.entrySignatures.words { out.line(words) }
         if let words = configuration.network.words { out.line("network: \(words)") }
         for words in putOff.words { out.line(words) }

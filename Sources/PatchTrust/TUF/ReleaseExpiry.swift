@@ -63,6 +63,15 @@ extension ReleaseExpiry.Warning: CustomStringConvertible {
 }
 
 extension ReleaseExpiry.Role {
+    /// The warning for a holder who is about to sign a draft of this role; nil if it is valid for longer than
+    /// ``ReleaseExpiry/margin``.
+    package func draftWarning(at now: UTCTime) -> String? {
+        let remedy = "`patchsign root draft` makes it again, with a new expiry"
+        if expires <= now { return "the draft's \(name) expired at \(expires): devices reject it; \(remedy)" }
+        guard expires <= now.adding(ReleaseExpiry.margin) else { return nil }
+        return "the draft's \(name) expires soon, at \(expires); \(remedy)"
+    }
+
     /// The command that signs the role again.
     package var renewal: String {
         ["root", "targets"].contains(name)

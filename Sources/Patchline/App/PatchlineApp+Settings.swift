@@ -9,11 +9,15 @@ extension PatchlineApp {
     public struct Settings: Sendable {
         /// Nil: the app's own, the same at every start, for cookies and storage belong to it; 0: any free one.
         public var port: Int?
-        /// Whether pages are served on a host of the app's own, so that their cookies reach no other port of the machine.
+        /// The name under which pages are served (see <doc:PageAPI>).
         ///
-        /// Nil: as the store was made; new ones so. False is for web views that do not resolve `NAME.localhost`: 127.0.0.1
-        /// then (see <doc:PageAPI>). Kept in the store; the storage of pages does not move along.
-        public var ownHost: Bool?
+        /// Nil: as the store was made, which is a name of its own. Kept in the store; the storage of pages does not move along.
+        public var host: PatchlineStore.Host?
+        /// The setting before ``host``: true for ``PatchlineStore/Host/own``, false for ``PatchlineStore/Host/loopbackAddress``.
+        public var ownHost: Bool? {
+            get { host.map { $0 == .own } }
+            set { host = newValue.map { $0 ? .own : .loopbackAddress } }
+        }
         /// Between syncs; nil: only when somebody asks, and until there is a first version.
         public var syncInterval: Duration?
         /// Whether it syncs at all.

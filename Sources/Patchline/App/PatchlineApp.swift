@@ -63,9 +63,9 @@ public actor PatchlineApp {
         settings: Settings = Settings(),
         report: @escaping @Sendable (Event) -> Void = { _ in }
     ) async throws(PatchlineError) {
-        if let ownHost = settings.ownHost {
+        if let host = settings.host {
             try await rethrowing { () throws(SyncError) in
-                try await DeviceStore(root: FilePath(given: path), files: DiskFiles()).useOwnHost(ownHost)
+                try await DeviceStore(root: FilePath(given: path), files: DiskFiles()).serve(under: host.ofDevice)
             }
         }
         try await self.init(PatchlineStore(path, appBuild: settings.appBuild), settings: settings, report: report)

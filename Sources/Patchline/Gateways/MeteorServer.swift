@@ -6,7 +6,7 @@ import HTTPFiles
 import Logging
 import NIOConcurrencyHelpers
 import NIOCore
-import PatchChoice
+package import PatchChoice
 import PatchFetch
 package import PatchFormat
 import PatchStore
@@ -39,7 +39,7 @@ package actor MeteorServer {
     package enum Event: Equatable, Sendable {
         case serving(String, onTrial: Bool)
         case confirmed(String)
-        case rolledBack(to: String, from: String)
+        case rolledBack(to: String, from: String, because: Setback)
         /// It is here and waits for its switch.
         case ready(String, downloaded: Int)
         case nothingNew(String)
@@ -58,6 +58,8 @@ package actor MeteorServer {
     private var served: MeteorBundle?
     private var launch: LaunchToken?
     private var trial: Task<Void, Never>?
+    /// The first error of the trial's pages.
+    private var firstError: PageError?
     private var isChecking = false
     /// That the server answered.
     private var lastLook: UTCTime?
@@ -202,6 +204,7 @@ package actor MeteorServer {
         let bundle = try MeteorBundle(held, brought: client.initial, app: app)
         endTimer()
         launch = record.isOnTrial ? LaunchToken.make() : nil
+        firstError = nil
         served = bundle
         show()
         report(.serving(version, onTrial: launch != nil))
@@ -234,7 +237,7 @@ package actor MeteorServer {
             guard next.fail(holding: Set(try client.folder.held().map(\.manifest.version))) else { return }
             try client.folder.write(next)
             record = next
-            report(.rolledBack(to: record.current, from: bad))
+            report(.rolledBack(to: record.current, from: bad, because: Setback(reason: .timer, error: firstError)))
             try serveCurrent()
             assets.events.tell(.reload)
         } catch { report(.trouble(error.description)) }
@@ -302,6 +305,10 @@ extension MeteorServer: PageHost {
         guard wasOnTrial else { return .alreadyConfirmed }
         report(.confirmed(record.current))
         return .confirmed
+    }
+
+    package func pageFailed(_ error: PageError, in asked: String) {
+        if launch?.text == asked, firstError == nil { firstError = error }
     }
 
     package func scriptFailed(_ failure: ScriptFailure, _ sha256: SHA256Digest) -> ScriptFailureOutcome { .unknown }

@@ -4,7 +4,7 @@ import ServiceLifecycle
 struct Launch: Service {
     let bound: AsyncStream<Int>
     let updates: Updates
-    let watch: ParametersWatch?
+    let watch: ParametersWatch
     let launch: @Sendable (Int) async throws -> RunningApp
 
     func run() async throws {
@@ -13,7 +13,6 @@ struct Launch: Service {
             return await withDiscardingTaskGroup { group in
                 group.addTask { await app.run() }
                 group.addTask { await updates.run() }
-                guard let watch else { return }
                 group.addTask { await cancelWhenGracefulShutdown { await watch.run() } }
             }
         }

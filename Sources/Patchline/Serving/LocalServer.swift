@@ -4,6 +4,7 @@ package import AssetServer
 import FolderUploads
 package import HTTPFiles
 import Logging
+import NIOConcurrencyHelpers
 import NIOCore
 package import PatchFormat
 import PatchStore
@@ -40,7 +41,9 @@ package actor LocalServer {
     private let assets: AssetServer
     private let app: RunningApp
     private let updates: Updates
-    private let watch: ParametersWatch?
+    private let watch: ParametersWatch
+    /// Of each sync.
+    private let deadlines: NIOLockedValueBox<Deadlines>
     private let uploader: Uploader?
     private let token: AccessToken?
     private let host: String
@@ -72,8 +75,8 @@ package actor LocalServer {
         var serving = settings.serving
         if !settings.isOpen { serving.access.token = device.keptAccessToken() ?? .make() }
         token = serving.access.token
-        host = device.configuration.host?.host ?? Address.sharedHost
-        // The device decides the name, whatever the settings hold.
+        host = device.configuration.pages.text
+        // The device decides the name; the settings do not.
         serving.access.hosts =
             if let own = device.configuration.host?.host {
                 settings.isOpen ? Access.loopbackHosts.union([own]) : [own]
@@ -86,9 +89,10 @@ package actor LocalServer {
         serving.uploads = uploader
         let assets = AssetServer(serving)
         self.assets = assets
-        let deadlines = settings.deadlines
+        let limits = NIOLockedValueBox(settings.deadlines)
+        deadlines = limits
         let own: Updates.WishedSync = { (wish, report) async throws(SyncError) in
-            var deadlines = deadlines
+            var deadlines = limits.withLockedValue(\.self)
             // A person looks at the waiting page: report soon, and sync again soon.
             if !assets.isServing { deadlines.retries = min(deadlines.retries, 2) }
             return try await device.reopened().sync(wish, deadlines, report: report)
@@ -98,18 +102,16 @@ package actor LocalServer {
         let tell: @Sendable (SyncError?) -> Void = { fault in
             if let news = faults.take(fault) { report(.parametersTrouble(news)) }
         }
-        watch = settings.lookInterval.map { interval in
-            ParametersWatch(every: interval, age: device.timeSinceSync) {
-                do throws(SyncError) {
-                    let update = try await gate.through { () throws(SyncError) in
-                        try await device.reopened().lookForParameters(deadlines)
-                    }
-                    tell(update.fault)
-                } catch .lock(.held) {
-                    // Another process syncs, which looks for parameters as well.
-                } catch {
-                    if !Task.isCancelled { tell(error) }
+        watch = ParametersWatch(every: settings.lookInterval, age: device.timeSinceSync) {
+            do throws(SyncError) {
+                let update = try await gate.through { () throws(SyncError) in
+                    try await device.reopened().lookForParameters(limits.withLockedValue(\.self))
                 }
+                tell(update.fault)
+            } catch .lock(.held) {
+                // Another process syncs, which looks for parameters as well.
+            } catch {
+                if !Task.isCancelled { tell(error) }
             }
         }
         updates = Updates(
@@ -234,6 +236,15 @@ package actor LocalServer {
         try await app.startPending(isAsked: isAsked)
     }
 
+    /// Other deadlines, another interval of online parameters and another startup timeout hold from now on.
+    ///
+    /// Nothing ends for it. All other settings hold from the start on.
+    package func adjust(_ new: Settings) async {
+        deadlines.withLockedValue { $0 = new.deadlines }
+        watch.change(to: new.lookInterval)
+        await app.adjust(new.app)
+    }
+
     package func status() async -> PageStatus { await app.status() }
 
     package func beginScripts() async throws(SyncError) -> RunningApp.ScriptLaunch { try await app.beginScripts() }
@@ -313,6 +324,7 @@ package actor LocalServer {
     private func launched(on port: Int) async throws -> RunningApp {
         held = nil
         if settings.serves {
+            // A browser asks [::1] for such a name first.
             if host != Address.sharedHost { held = try HeldPort(port) }
             await record(port)
         }

@@ -24,8 +24,13 @@ extension PatchlineStore {
         public var asksServer = false
         /// Which signatures stand for a bundle's files.
         public var entrySignatures = EntrySignatures.required
-        /// Whether pages are served on a host of the app's own, whose cookies reach no other port of the machine.
-        public var ownHost = true
+        /// The name under which pages are served.
+        public var host = Host.own
+        /// The setting before ``host``: whether that is ``PatchlineStore/Host/own``.
+        public var ownHost: Bool {
+            get { host == .own }
+            set { if newValue != ownHost { host = newValue ? .own : .loopbackAddress } }
+        }
         /// Other servers with the same tree, asked after the first, in this order; at most 16.
         public var mirrors: [String] = []
         /// PEM: the authorities that vouch for the servers, instead of the system's.
@@ -45,7 +50,7 @@ extension PatchlineStore {
         public var consent = Consent.automatic
         /// How long ``PatchlineStore/postpone(for:)`` may put off the start of what is new, in a row; at most a year.
         public var postponeLimit = Duration.seconds(7 * 86_400)
-        /// The hours in which what is new starts: `mon-fri 02:00-04:00`, `22:00-06:00` for every day; at most 32, none for any time.
+        /// The hours in which new versions start: `mon-fri 02:00-04:00`, `22:00-06:00` for every day; at most 32, none for any time.
         public var windows: [String] = []
         /// The clock of ``windows``: `UTC`, an offset such as `+01:00`, a time zone of this machine such as `Europe/Berlin`, or `local`.
         public var windowZone = "UTC"
@@ -103,7 +108,7 @@ extension PatchlineStore.Settings {
         keep = configuration.keep
         asksServer = configuration.answers
         entrySignatures = .init(configuration.entrySignatures)
-        ownHost = configuration.host != nil
+        host = .init(configuration.pages.host)
         mirrors = configuration.access.mirrors.map(\.text)
         authorities = configuration.access.authorities
         pins = configuration.access.pins.map(\.description)
@@ -130,7 +135,7 @@ extension PatchlineStore.Settings {
             if keep != Self().keep { facts.keep = .set(keep) }
             if asksServer { facts.answers = .set(true) }
             if entrySignatures != .required { facts.entrySignatures = .set(entrySignatures.ofDevice) }
-            if !ownHost { facts.host = .forget }
+            if host != .own { facts.host = host.ofDevice }
             return facts
         }
     }
@@ -157,7 +162,7 @@ extension PatchlineStore.Settings {
         changed.answers = asksServer
         changed.entrySignatures = entrySignatures.ofDevice
         changed.access = parsed.access
-        changed.host = ownHost ? configuration.host ?? .make() : nil
+        changed.pages = configuration.pages.changed(to: host.ofDevice)
         changed.embedded = parsed.embedded
         changed.network = parsed.network
         changed.policy = parsed.policy

@@ -18,7 +18,7 @@ package actor RunningApp: Service {
     let updates: Updates?
     /// Every sync of this app goes through it.
     let gate: SyncGate
-    let settings: Settings
+    private(set) var settings: Settings
     /// How many clients found no room; the startup timer pauses meanwhile.
     let turnedAway: @Sendable () -> Int
     var seenTurnedAway = 0
@@ -276,6 +276,12 @@ package actor RunningApp: Service {
     }
 
     var events: [PageEvent] { pages.recent }
+
+    /// Another startup timeout holds from the next look at the trial on, and another beginning from the next trial on.
+    func adjust(_ new: Settings) {
+        settings.startupTimeout = new.startupTimeout
+        settings.startupTimer = new.startupTimer
+    }
 
     var startupTimer: StartupTimer {
         var timer = StartupTimer(limit: settings.startupTimeout)

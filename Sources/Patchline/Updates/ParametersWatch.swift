@@ -1,37 +1,81 @@
+import NIOConcurrencyHelpers
 package import PatchFetch
 import PatchFormat
 package import PatchSync
 
 /// Looks for other online parameters every so often while an app runs, however seldom it syncs.
-package struct ParametersWatch: Sendable {
+package final class ParametersWatch: Sendable {
     /// How often where nothing else is said.
     package static let interval = Duration.seconds(1_800)
+    /// A wait without an end.
+    private static let longest = Duration.seconds(31_536_000)
 
-    private let interval: Duration
+    private struct Pace {
+        /// Nil: never.
+        var interval: Duration?
+        /// Counts the changes.
+        var changes = 0
+        /// The present wait.
+        var pause: Task<Void, any Error>?
+    }
+
+    private let pace: NIOLockedValueBox<Pace>
     private let age: @Sendable () -> Duration?
     private let sleep: @Sendable (Duration) async throws -> Void
     private let look: @Sendable () async -> Void
 
     /// - Parameters:
+    ///   - interval: nil for never.
     ///   - age: how long ago the last sync was, which looked as well; nil before the first.
     package init(
-        every interval: Duration,
+        every interval: Duration?,
         age: @escaping @Sendable () -> Duration?,
         sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) },
         look: @escaping @Sendable () async -> Void
     ) {
-        self.interval = interval
+        pace = NIOLockedValueBox(Pace(interval: interval))
         self.age = age
         self.sleep = sleep
         self.look = look
     }
 
+    /// Another interval holds at once; nil for never.
+    package func change(to interval: Duration?) {
+        let pause = pace.withLockedValue { pace -> Task<Void, any Error>? in
+            guard pace.interval != interval else { return nil }
+            pace.interval = interval
+            pace.changes += 1
+            return pace.pause
+        }
+        pause?.cancel()
+    }
+
     /// Until the task is cancelled.
     package func run() async {
-        var wait = min(interval, max(.zero, interval - (age() ?? .zero)))
-        while (try? await sleep(wait)) != nil {
-            await look()
-            wait = interval
+        var passed = age() ?? .zero
+        while !Task.isCancelled {
+            let (pause, interval, changes) = begin(passed)
+            let isOver = await withTaskCancellationHandler {
+                (try? await pause.value) != nil
+            } onCancel: {
+                pause.cancel()
+            }
+            if isOver {
+                if interval != nil { await look() }
+                passed = .zero
+            } else {
+                guard pace.withLockedValue({ $0.changes != changes }) else { return }
+                passed = age() ?? .zero
+            }
+        }
+    }
+
+    private func begin(_ passed: Duration) -> (pause: Task<Void, any Error>, interval: Duration?, changes: Int) {
+        pace.withLockedValue { pace in
+            let wait = pace.interval.map { min($0, max(.zero, $0 - passed)) } ?? Self.longest
+            let pause = Task { [sleep] in try await sleep(wait) }
+            pace.pause = pause
+            return (pause, pace.interval, pace.changes)
         }
     }
 }
@@ -45,14 +89,6 @@ extension Device {
 
     /// One look for other online parameters, at the servers that the configuration names now.
     package func lookForParameters(_ deadlines: Deadlines) async throws(SyncError) -> ParametersUpdate {
-        try await store.syncing { () throws(SyncError) in
-            let configuration = try store.configuration()
-            let deadlines = deadlines.using(configuration.network)
-            return try await HTTPFetcher.with(serversOf: configuration, deadlines) { sources throws(SyncError) in
-                var engine = SyncEngine(store: store, configuration: configuration, sources: sources, now: now)
-                engine.deadlines = deadlines
-                return try await engine.lookForParameters()
-            }
-        }
+        try await withEngine(deadlines) { engine throws(SyncError) in try await engine.lookForParameters() }
     }
 }

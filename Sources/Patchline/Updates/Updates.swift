@@ -228,19 +228,11 @@ extension Device {
         report: @escaping @Sendable (SyncEvent) -> Void
     ) async throws(SyncError) -> SyncReport {
         try await store.notingFailure(at: now) { () throws(SyncError) in
-            try await store.syncing { () throws(SyncError) in
-                var configuration = try store.configuration()
-                if let network { configuration.network = network }
-                let deadlines = deadlines.using(configuration.network)
-                return try await HTTPFetcher.with(serversOf: configuration, deadlines) {
-                    [configuration] sources throws(SyncError) in
-                    var engine = SyncEngine(store: store, configuration: configuration, sources: sources, now: now)
-                    engine.deadlines = deadlines
-                    engine.retryNow = retryFailed
-                    engine.report = report
-                    engine.atCommitPoint = atCommitPoint
-                    return try await engine.sync()
-                }
+            try await withEngine(deadlines, retryFailed, network) { engine throws(SyncError) in
+                var engine = engine
+                engine.report = report
+                engine.atCommitPoint = atCommitPoint
+                return try await engine.sync()
             }
         }
     }
@@ -264,6 +256,17 @@ extension Device {
         retryFailed: Bool = false,
         network: NetworkUse? = nil
     ) async throws(SyncError) -> SyncForecast {
+        try await withEngine(deadlines, retryFailed, network) { engine throws(SyncError) in try await engine.forecast()
+        }
+    }
+
+    /// Runs `body` with an engine for the servers of the present configuration, while no other sync of the store runs.
+    func withEngine<Outcome: Sendable>(
+        _ deadlines: Deadlines,
+        _ retryFailed: Bool = false,
+        _ network: NetworkUse? = nil,
+        _ body: (SyncEngine) async throws(SyncError) -> Outcome
+    ) async throws(SyncError) -> Outcome {
         try await store.syncing { () throws(SyncError) in
             var configuration = try store.configuration()
             if let network { configuration.network = network }
@@ -273,7 +276,7 @@ extension Device {
                 var engine = SyncEngine(store: store, configuration: configuration, sources: sources, now: now)
                 engine.deadlines = deadlines
                 engine.retryNow = retryFailed
-                return try await engine.forecast()
+                return try await body(engine)
             }
         }
     }

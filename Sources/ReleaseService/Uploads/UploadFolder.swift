@@ -60,22 +60,20 @@ struct UploadFolder: Sendable {
         return newest
     }
 
-    /// Uploads below `root` to which nothing came since.
+    /// Uploads below `root`, each with the time when its last byte came.
     @concurrent
-    static func untouched(
-        since time: UTCTime,
+    static func all(
         below root: FilePath,
         files: any FileOperations
-    ) async throws(FileError) -> [(id: String, folder: UploadFolder)] {
+    ) async throws(FileError) -> [(id: String, folder: UploadFolder, touched: UTCTime)] {
         guard try files.status(of: root) != nil else { return [] }
-        var found: [(String, UploadFolder)] = []
+        var found: [(String, UploadFolder, UTCTime)] = []
         for app in try files.list(root) {
             for id in try files.status(of: root.at(app))?.kind == .directory
                 ? files.list(root.at(app)) : []
             {
                 let folder = UploadFolder(path: root.at(app).at(id), files: files)
-                let touched = UTCTime(seconds: Int(try folder.touched() / 1_000_000_000))
-                if touched < time { found.append((id, folder)) }
+                found.append((id, folder, UTCTime(seconds: Int(try folder.touched() / 1_000_000_000))))
             }
         }
         return found

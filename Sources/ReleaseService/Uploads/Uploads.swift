@@ -37,6 +37,7 @@ package actor Uploads {
     private(set) var open: [String: UploadedRelease] = [:]
     /// Beginning and opening an upload are done one after the other.
     private var turns: [String: SerialQueue] = [:]
+    private var idle = IdleUploads()
     private var beginnings: [AppID: SerialQueue] = [:]
     var receiving: Set<String> = []
 
@@ -208,14 +209,13 @@ package actor Uploads {
 
     /// Removes uploads that were idle for ``patience``; called whenever one begins.
     package func removeStale() async throws(FileError) {
-        let time = operations.records.now().adding(.zero - Self.patience)
-        for (id, folder) in try await UploadFolder.untouched(
-            since: time,
-            below: operations.folder.uploads,
-            files: files
-        ) {
-            guard !receiving.contains(where: { $0.hasPrefix(id) }) else { continue }
+        let now = operations.records.now()
+        for (id, folder, touched) in try await UploadFolder.all(below: operations.folder.uploads, files: files) {
+            guard idle.isStale(id, touched: touched, now: now, patience: Self.patience),
+                !receiving.contains(where: { $0.hasPrefix(id) })
+            else { continue }
             (open[id], turns[id]) = (nil, nil)
+            idle.forget(id)
             try await folder.remove()
         }
     }

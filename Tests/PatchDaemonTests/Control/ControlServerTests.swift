@@ -141,8 +141,15 @@ struct ControlServerTests {
             #expect(second.json?["data"] == .fields([("region", .text("eu"))]))
             #expect(second.json?["appVersion"] == .text("2.1") && second.json?["mirrors"] == .array([]))
             #expect(second.body.contains(#""network":{"allowance":0,"metered":true}"#))
+            let third = try await set(#"{"host":"localhost","reserve":64000000}"#)
+            #expect(third.json?["host"] == .text("localhost") && third.json?["reserve"] == .integer(64_000_000))
+            let fourth = try await set(#"{"host":null,"reserve":null}"#)
+            #expect(fourth.json?["host"] == .text("own") && fourth.json?["reserve"] == nil)
             let before = try host.device().configuration
             for (body, said) in [
+                (#"{"host":"example.org"}"#, "the body: host must be own, localhost or 127.0.0.1"),
+                (#"{"platform":{"name":"ios"}}"#, "the body: platform and compatibility go together"),
+                (#"{"reserve":-1}"#, "the body: reserve must be an integer from 0 to 1000000000000"),
                 (#"{"appVersion":"x y"}"#, "the body: appVersion \(AppVersion.rule)"),
                 (#"{"data":{"":"1"}}"#, "the body: data holds a key that \(ConditionKey.rule)"),
                 (#"{"keep":11}"#, "the body: keep must be an integer from 0 to 10"),
@@ -304,7 +311,7 @@ struct ControlServerTests {
             ),
             (
                 "PATCH", "settings", #"{"embedded":"/x"}"#, "the body: embedded is not a member of this request",
-                "it takes appVersion, user, data, platform.name, platform.compatibility, keep, answers, express, entrySignatures, mirrors, pins, ownHost, ca, network.metered, network.allowance, network.limitRate, policy.consent, policy.postponeLimit, policy.windows, policy.windowZone."
+                "it takes appVersion, user, data, platform.name, platform.compatibility, keep, reserve, answers, express, entrySignatures, mirrors, pins, host, ca, network.metered, network.allowance, network.limitRate, policy.consent, policy.postponeLimit, policy.windows, policy.windowZone, ownHost."
             ),
             (
                 "POST", "approve", #"{"patchId":"web"}"#, "the body: patchId is not a member of this request",

@@ -1,0 +1,108 @@
+import HTTPFiles
+import NIOHTTP1
+import PatchFormat
+
+/// The answer to a path that no file of the bundle has for its URL.
+enum AssetRoute: Equatable, Sendable {
+    /// A page under another URL than its own: the index for `/cart`, `docs/index.html` for `/docs/`.
+    case page(BundleIndex.Row)
+    /// To the same page as its links expect it to be named: `/docs` to `/docs/`.
+    case redirect(path: String)
+    /// With the page that the bundle has for it, if it has one and a page was asked for.
+    case notFound(page: BundleIndex.Row?)
+}
+
+extension AssetTable {
+    /// The names of a folder's page.
+    private static let folderIndexes = ["index.html", "index.htm"]
+
+    /// The file whose own URL this is; no file has a URL that ends in a slash.
+    func file(at path: RequestPath) -> BundleIndex.Row? {
+        path.hasTrailingSlash && !path.segments.isEmpty ? nil : asset(at: path.text)
+    }
+
+    /// The answer to a path that is no file's.
+    ///
+    /// In this order: the index for `/` and the bundle's own routes; a folder's page; a page without its ending (`/about` is
+    /// `about.html`), in a site; the index, in an app; 404.
+    func route(_ request: FileRequest) -> AssetRoute {
+        let path = request.path
+        if path.segments.isEmpty, let index = indexPage { return .page(index) }
+        if let page = routed(request) { return .page(page) }
+        let folder = path.text
+        let pages = Self.folderIndexes.lazy.compactMap { asset(at: "\(folder)/\($0)") }
+        if path.hasTrailingSlash, let page = pages.first { return .page(page) }
+        if routing == .site, let page = asset(at: "\(folder).html") {
+            return path.hasTrailingSlash ? .redirect(path: Self.encoded(path.segments)) : .page(page)
+        }
+        if pages.first != nil { return .redirect(path: "\(Self.encoded(path.segments))/") }
+        guard PageWish(request) == .page, path.segments != ["favicon.ico"] else { return .notFound(page: nil) }
+        if !hasRoutes, routing != .site {
+            return (asset(at: "/200.html") ?? indexPage).map { .page($0) } ?? .notFound(page: nil)
+        }
+        return .notFound(page: routing == .app ? nil : missingPage(for: path.segments))
+    }
+
+    /// The `404.html` of the nearest folder.
+    private func missingPage(for segments: [String]) -> BundleIndex.Row? {
+        var folder = segments
+        while !folder.isEmpty {
+            folder.removeLast()
+            if let page = asset(at: folder.map { "/\($0)" }.joined() + "/404.html") { return page }
+        }
+        return nil
+    }
+
+    /// The index, if the bundle lists a route that this is.
+    ///
+    /// A route that is spelled out is a page whatever its name looks like; `/item/*` is none for `/item/logo.png`.
+    private func routed(_ request: FileRequest) -> BundleIndex.Row? {
+        guard let route = route(matching: request.path.segments) else { return nil }
+        guard !route.text.contains("*") || PageWish(request) == .page else { return nil }
+        return indexPage
+    }
+
+    private static func encoded(_ segments: [String]) -> String {
+        segments.map { "/\(URLLayout.percentEncoded($0))" }.joined()
+    }
+}
+
+/// Whether a request for an unknown path expects a page or something else.
+///
+/// A script, style, image or font that is missing is answered with 404: an index in its place would be run, shown or kept.
+enum PageWish: Equatable, Sendable {
+    case page, other
+
+    init(_ request: FileRequest) {
+        let type = ContentType.of(path: request.path.text)
+        let isNamedAsFile = type != ContentType.unknown && type != "text/html" && type != "application/xhtml+xml"
+        let accepted = request.headers["Accept"].joined(separator: ",").lowercased()
+        let wantsHTML = accepted.contains("text/html") || accepted.contains("application/xhtml+xml")
+        let isPage =
+            switch request.headers.first(name: "Sec-Fetch-Dest") {
+            case "document", "iframe", "frame", "fencedframe": true
+            case "embed", "object": !isNamedAsFile
+            // What a service worker passes on has lost its destination, a navigation not its mode.
+            case "empty" where request.headers.first(name: "Sec-Fetch-Mode") == "navigate": true
+            case "empty": !isNamedAsFile && (wantsHTML || Self.takesAnything(accepted))
+            case nil where wantsHTML: !Self.isPartOfPage(type)
+            case nil: !isNamedAsFile && Self.takesAnything(accepted)
+            default: false
+            }
+        self = isPage ? .page : .other
+    }
+
+    /// Whether no type is preferred, unlike in a request for an image, which names `image/…` first.
+    private static func takesAnything(_ accepted: String) -> Bool {
+        accepted.isEmpty || accepted.hasPrefix("*/*")
+    }
+
+    /// Of a browser that does not say what it asks for, a navigation to `readme.md` is believed, one to `main.js` is not.
+    private static func isPartOfPage(_ type: String) -> Bool {
+        ["image/", "font/", "audio/", "video/"].contains { type.hasPrefix($0) }
+            || [
+                "text/css", "text/javascript", "application/json", "application/wasm", "application/manifest+json",
+                "application/vnd.ms-fontobject",
+            ].contains(type)
+    }
+}

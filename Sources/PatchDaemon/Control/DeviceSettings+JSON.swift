@@ -1,0 +1,143 @@
+import PatchFormat
+
+extension DeviceSettings {
+    /// A merge patch (RFC 7396): null forgets, and what is not named stays.
+    ///
+    /// Unknown members were refused before (``ControlNames``).
+    ///
+    /// - Throws: for the first member that breaks a rule.
+    init(_ fields: Fields) throws(FormatError) {
+        self.init()
+        for setting in DeviceSetting.allCases {
+            guard let member = setting.member else { continue }
+            let path = member.split(separator: ".").map(String.init)
+            var (parent, key) = (fields, path[0])
+            if path.count == 2 {
+                guard fields.has(path[0]) else { continue }
+                if setting == .platform || setting == .compatibility, fields.isNull(path[0]) {
+                    // As a whole.
+                    do throws(SettingFault) { try take(.unset, for: setting) } catch {
+                        throw fields.broken(key, error.rule)
+                    }
+                    continue
+                }
+                parent = try Fields(fields.object[path[0]], of: fields.document, at: path[0])
+                key = path[1]
+            }
+            guard let value = try setting.form.value(parent, key) else { continue }
+            do throws(SettingFault) { try take(value, for: setting) } catch { throw parent.broken(key, error.rule) }
+        }
+        do throws(SettingFault) { try finish() } catch { throw fields.broken("platform", error.rule) }
+        try takeOwnHost(fields)
+    }
+
+    /// The member before `host`, which wins beside it.
+    private mutating func takeOwnHost(_ fields: Fields) throws(FormatError) {
+        guard fields.has("ownHost"), !fields.has("host") else { return }
+        let isOwn = fields.isNull("ownHost") ? true : try fields.bool("ownHost")
+        do throws(SettingFault) { try take(.text(isOwn ? "own" : "127.0.0.1"), for: .host) } catch {
+            throw fields.broken("ownHost", error.rule)
+        }
+    }
+}
+
+extension SettingForm {
+    /// Nil if the member is missing.
+    fileprivate func value(_ fields: Fields, _ key: String) throws(FormatError) -> SettingValue? {
+        guard fields.has(key) else { return nil }
+        guard !fields.isNull(key) else { return .unset }
+        return switch self {
+        case .flag: .flag(try fields.bool(key))
+        case .text, .path, .file, .choice: .text(try fields.string(key))
+        case .count(let range), .bytes(let range): .number(try fields.integer(key, in: range))
+        case .time(let range, _, _):
+            .time(
+                .seconds(
+                    try fields.integer(
+                        key,
+                        in: Int(range.lowerBound.components.seconds)...Int(range.upperBound.components.seconds)
+                    )
+                )
+            )
+        case .list(let most): .list(try fields.strings(key, limit: most))
+        case .table: .table(try Self.table(fields, key))
+        }
+    }
+
+    private static func table(_ fields: Fields, _ key: String) throws(FormatError) -> [String: String?] {
+        let rows = try Fields(fields.object[key], of: fields.document, at: key)
+        var table: [String: String?] = [:]
+        for member in rows.object.members {
+            let name = member.key.text
+            table[name] = .some(rows.isNull(name) ? nil : try rows.string(name))
+        }
+        return table
+    }
+}
+
+extension Fields {
+    fileprivate func isNull(_ key: String) -> Bool { object[key] == .null }
+}
+
+extension DeviceSettings {
+    /// Of answers and of requests: no answer has a null, and a request may have one.
+    static var schema: ControlSchema {
+        func told(_ name: String) -> ControlSchema {
+            .inline(.fields([("type", .text(name)), ("readOnly", .bool(true))]))
+        }
+        var members: [(String, ControlSchema)] = []
+        var inner: [String: [(String, ControlSchema)]] = [:]
+        for setting in DeviceSetting.allCases {
+            guard let path = setting.member?.split(separator: ".").map(String.init) else { continue }
+            if path.count == 1 {
+                members.append((path[0], setting.schema))
+            } else {
+                if inner[path[0]] == nil { members.append((path[0], .object([]))) }
+                inner[path[0], default: []].append((path[1], setting.schema))
+            }
+        }
+        members = members.map { name, schema in
+            (name, inner[name].map { object($0, canBeNull: name == "platform") } ?? schema)
+        }
+        return .object(
+            members + [
+                ("ownHost", .type("boolean")), ("embedded", told("string")), ("debug", told("boolean")),
+            ]
+        )
+    }
+
+    private static func object(_ members: [(String, ControlSchema)], canBeNull: Bool) -> ControlSchema {
+        guard canBeNull else { return .object(members) }
+        return .inline(
+            .fields([
+                ("type", .array([.text("object"), .text("null")])),
+                ("properties", .fields(members.map { ($0.0, $0.1.json) })),
+            ])
+        )
+    }
+}
+
+extension ControlSchema {
+    fileprivate static func type(_ names: String...) -> ControlSchema {
+        .inline(.fields([("type", .array((names + ["null"]).map { .text($0) }))]))
+    }
+}
+
+extension DeviceSetting {
+    fileprivate var schema: ControlSchema {
+        switch form {
+        case .flag: .type("boolean")
+        // An answer has whether there are authorities, and not which.
+        case .file: .type("boolean", "string")
+        case .text, .path, .choice: .type("string")
+        case .count, .bytes, .time: .type("integer")
+        case .list: .type("array")
+        case .table:
+            .inline(
+                .fields([
+                    ("type", .text("object")), ("additionalProperties", ControlSchema.type("string").json),
+                ])
+            )
+        }
+    }
+}

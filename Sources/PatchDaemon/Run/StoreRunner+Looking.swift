@@ -1,0 +1,138 @@
+import PatchChoice
+import PatchFetch
+import PatchFormat
+import PatchStore
+import PatchSync
+import Patchline
+
+/// Looking for new versions.
+extension StoreRunner {
+    /// The report of ``LocalServer`` has the same events.
+    func syncWithoutPages(_ wish: Updates.Wish) async throws(SyncError) -> SyncReport {
+        let result: Result<SyncReport, SyncError>
+        do throws(SyncError) {
+            result = .success(
+                try await device().sync(wish, settings.limits(around.deadlines)) {
+                    [settings, report = around.report] event in
+                    report(settings, .app(.syncing(event)))
+                }
+            )
+        } catch { result = .failure(error) }
+        // A sync that ends with the daemon is no failure, and a store that is gone is made again.
+        guard !isStopped else { return try result.get() }
+        if case .failure = result, (try? around.open(settings.store)).map(Self.isRemoved) == true {
+            steps?.yield(.removed)
+            return try result.get()
+        }
+        let event = LocalServer.Event.synced(result)
+        if let outcome = Schedule.Outcome(event) { steps?.yield(.synced(outcome)) }
+        tell(.app(event))
+        return try result.get()
+    }
+
+    /// - Parameter server: nil while another listener has the port.
+    func look(_ stream: AsyncStream<Step>, _ device: Device, _ server: LocalServer?) async {
+        var timer: Task<Void, Never>?
+        var network: Task<Void, Never>?
+        defer {
+            timer?.cancel()
+            network?.cancel()
+        }
+        func plan(_ look: NextLook?) {
+            timer?.cancel()
+            timer = nil
+            planned = look.map { ($0, .now) }
+            guard let look else { return }
+            timer = Task { [sleep = around.sleep, steps] in
+                do {
+                    if look.seconds > 0 { try await sleep(.seconds(look.seconds)) }
+                    steps?.yield(.due)
+                } catch {
+                    // Another look is planned.
+                }
+            }
+        }
+        // Planned before this try to get the port.
+        plan(hasOtherSource ? firstLook(device) : nextLook() ?? firstLook(device))
+        for await step in stream {
+            switch step {
+            case .due:
+                planned = (NextLook(seconds: 0, reason: .now), .now)
+                lastTry = .now
+                do throws(SyncError) {
+                    if let server {
+                        _ = try await server.sync(Updates.Wish())
+                    } else {
+                        _ = try await syncWithoutPages(Updates.Wish())
+                    }
+                } catch .lock(.held) {
+                    plan(next(after: .busy))
+                } catch {
+                    // As an event, like everybody else's.
+                }
+            case .synced(let outcome):
+                lastTry = .now
+                plan(next(after: outcome))
+                await switchIfNobodyLooks()
+                around.lullBegan()
+            case .holdEnded: await switchIfNobodyLooks()
+            case .adjusted: plan(firstLook(device))
+            case .removed:
+                guard !isRemoved else { break }
+                isRemoved = true
+                tell(.removed)
+                pausing?.cancel()
+                await server?.stop()
+            case .network:
+                guard let look = schedule.networkCame(age: lastTry?.duration(to: .now) ?? Schedule.networkPause)
+                else { break }
+                plan(look)
+            }
+            if schedule.awaitsNetwork, network == nil {
+                network = Task { [changes = around.networkChanges, steps] in
+                    for await _ in changes { steps?.yield(.network) }
+                }
+            } else if !schedule.awaitsNetwork {
+                network?.cancel()
+                network = nil
+            }
+        }
+    }
+
+    /// The first look after a start or a change of the settings.
+    private func firstLook(_ device: Device) -> NextLook? {
+        guard !hasOtherSource else {
+            hasOtherSource = false
+            return settings.syncs ? NextLook(seconds: 0, reason: .interval) : nil
+        }
+        return schedule.first(age: device.timeSinceSync(), isInstalled: isInstalled, random: around.random())
+    }
+
+    private func next(after outcome: Schedule.Outcome) -> NextLook? {
+        schedule.next(after: outcome, isInstalled: isInstalled, random: around.random())
+    }
+
+    private var isInstalled: Bool {
+        guard let state = try? device().state().machine.state else { return false }
+        return if case .empty = state { false } else { true }
+    }
+
+    /// What is staged starts where no page can be disturbed: in the background, and before any page was loaded (E7).
+    ///
+    /// What has to wait for a launch waits for one all the same (J4).
+    func switchIfNobodyLooks() async {
+        guard let server, isInBackground || !server.hasPages,
+            let state = try? device().state(), case .pending(_, let next) = state.machine.state,
+            next.activates != .atNextLaunch
+        else { return }
+        do throws(SyncError) { try await server.startPending() } catch .nothingPending {} catch .heldBack(let held) {
+            let pause = held.until.since(around.now())
+            hold?.cancel()
+            hold = Task { [sleep = around.sleep, steps] in
+                if (try? await sleep(pause)) != nil { steps?.yield(.holdEnded) }
+            }
+        } catch {
+            tell(.trouble(.device(error)))
+        }
+    }
+}

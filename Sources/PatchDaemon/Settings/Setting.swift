@@ -1,0 +1,99 @@
+/// A setting of a store: its name is the same as an option, as a member of the settings file, and in messages.
+///
+/// The lists ``StoreSetting`` and ``DeviceSetting`` make the options of `serve`, `init` and `set`, the members of the settings
+/// file, and those of the local API.
+package protocol Setting: CaseIterable, RawRepresentable<String>, Hashable, Sendable {
+    var form: SettingForm { get }
+    /// What a value must be, for messages: "must be from 0 to 65535".
+    var rule: String { get }
+    /// For the help of an option.
+    var about: SettingHelp { get }
+}
+
+extension Setting {
+    package var name: String { rawValue }
+}
+
+/// The help of an option.
+package struct SettingHelp: Sendable {
+    package let text: String
+    /// Nil for a flag.
+    package let valueName: String?
+
+    package init(_ text: String, _ valueName: String? = nil) {
+        (self.text, self.valueName) = (text, valueName)
+    }
+}
+
+/// The form of a setting's value.
+package enum SettingForm: Equatable, Sendable {
+    case flag
+    /// The setting itself has the rule.
+    case text
+    case choice([String])
+    /// A file or folder; absolute in the settings file.
+    case path
+    /// A file whose text is the value. A request has the text itself.
+    case file
+    case count(ClosedRange<Int>)
+    /// Bytes; `0B` forgets where zero is not in the range.
+    case bytes(ClosedRange<Int>)
+    /// A length of time. An option also takes a number without a unit.
+    case time(ClosedRange<Duration>, bare: TimeUnit?, canBeOff: Bool)
+    case list(most: Int)
+    case table
+
+    package enum TimeUnit: String, Sendable, CaseIterable {
+        case milliseconds = "ms"
+        case seconds = "s"
+        case minutes = "m"
+        case hours = "h"
+        case days = "d"
+
+        var length: Duration {
+            switch self {
+            case .milliseconds: .milliseconds(1)
+            case .seconds: .seconds(1)
+            case .minutes: .seconds(60)
+            case .hours: .seconds(3_600)
+            case .days: .seconds(86_400)
+            }
+        }
+    }
+}
+
+/// A value as it was given, before its form is checked.
+package enum GivenSetting: Equatable, Sendable {
+    case flag(Bool)
+    case text(String)
+    case list([String])
+    /// Nil forgets a key.
+    case table([String: String?])
+}
+
+/// A value in the form of its setting.
+package enum SettingValue: Equatable, Sendable {
+    /// Forgets what was set.
+    case unset
+    case flag(Bool)
+    case text(String)
+    /// A count or a number of bytes.
+    case number(Int)
+    case time(Duration)
+    case list([String])
+    case table([String: String?])
+}
+
+/// A value that breaks the rule of its setting.
+package struct SettingFault: Error, Equatable, Sendable {
+    package let rule: String
+    /// The value of a list that breaks it.
+    package let item: String?
+
+    package init(_ rule: String, item: String? = nil) {
+        (self.rule, self.item) = (rule, item)
+    }
+
+    /// - Parameter name: of the setting, as the sender wrote it.
+    package func words(_ name: String) -> String { name + (item.map { " '\($0)'" } ?? "") + " " + rule }
+}

@@ -1,0 +1,98 @@
+import APIProxy
+import AssetServer
+import HTTPFiles
+import PatchChoice
+package import PatchFetch
+import PatchFormat
+import PatchStore
+package import Patchline
+import SystemPackage
+
+extension StoreSettings {
+    /// How pages are served, and new versions looked for at ``syncEvery``.
+    ///
+    /// - Parameter deadlines: of a sync, where these settings have none.
+    package func serving(_ deadlines: Deadlines) -> LocalServer.Settings {
+        var settings = LocalServer.Settings()
+        settings.serves = serves
+        settings.port = port
+        settings.isOpen = isOpen
+        settings.dialect = dialect
+        settings.serving = assets
+        settings.uploads = uploads
+        settings.app.bundle = bundle
+        settings.app.startupTimeout = startupTimeout
+        settings.app.startupTimer = countsLaunch ? .launch : .firstPage
+        settings.updates.interval = syncEvery
+        settings.updates.isAllowed = syncs
+        settings.deadlines = limits(deadlines)
+        settings.parametersEvery =
+            switch parametersLook {
+            case .standard: ParametersWatch.interval
+            case .every(let interval): interval
+            case .never: nil
+            }
+        return settings
+    }
+
+    /// The same for a daemon, which looks for new versions by a schedule of its own.
+    func servingOnSchedule(_ deadlines: Deadlines) -> LocalServer.Settings {
+        var settings = serving(deadlines)
+        settings.updates.interval = nil
+        settings.updates.firstInterval = nil
+        // A sync looks for parameters as well.
+        guard let syncEvery, let interval = settings.parametersEvery else { return settings }
+        if syncEvery <= interval {
+            settings.parametersEvery = nil
+        } else if parametersLook == .standard {
+            settings.parametersEvery = syncEvery
+        }
+        return settings
+    }
+
+    package func limits(_ standard: Deadlines) -> Deadlines {
+        var deadlines = standard
+        if let deadline { deadlines.sync = deadline }
+        if let stallTimeout { deadlines.stall = stallTimeout }
+        if let retries { deadlines.retries = retries }
+        return deadlines
+    }
+
+    private var assets: AssetServer.Settings {
+        // LocalServer sets the name of the device's store.
+        var access = Access(token: nil, under: .shared)
+        access.origins = Set(origins)
+        for header in headers { access.setHeader(header.name, to: header.value) }
+        var settings = AssetServer.Settings(access: access)
+        settings.types = ContentTypeRules(types: types, charset: charset)
+        settings.www = www
+        settings.localFiles = localFiles
+        return settings
+    }
+
+    /// The requests that go on to other servers; nil without a rule.
+    func proxying(_ files: any FileOperations) throws(RunnerFault) -> APIProxy.Settings? {
+        let file = try proxies.map { path throws(RunnerFault) in
+            let bytes = try Self.bytes(of: path, ProxyFile.limit, files)
+            do throws(FormatError) { return try ProxyFile(bytes, named: path.string) } catch {
+                throw .other(error.description)
+            }
+        }
+        let own = proxy.compactMap { try? ProxyRule(argument: $0) }
+        let pem = try proxyCA.map { path throws(RunnerFault) in
+            try Self.bytes(of: path, Limits.certificates, files)
+        }
+        do throws(ProxySettingsFault) {
+            let seconds = proxyTimeout.map { Int($0.wholeSeconds) }
+            return try .joining(own, before: file, authorities: pem, timeoutSeconds: seconds)
+        } catch { throw .other("\(error)") }
+    }
+
+    private static func bytes(
+        of path: FilePath,
+        _ limit: Int,
+        _ files: any FileOperations
+    ) throws(RunnerFault) -> [UInt8] {
+        do throws(FileError) { return try files.read(path, limit: limit) } catch { throw .other("\(error)") }
+    }
+}

@@ -1,0 +1,38 @@
+import NIOHTTP1
+import PatchFormat
+
+/// The content codings that an answer announces (RFC 9110 §8.4).
+///
+/// Object storages and forges store whatever name an uploader gave: nothing at all, `aws-chunked`, `utf-8`. A name that is no coding
+/// announces none.
+struct AnnouncedCodings: Equatable {
+    /// The codings that the device decodes, in the order in which they were applied.
+    let forms: [CompressionFormat]
+    /// The field's value, if it names a coding that the device does not decode.
+    let unread: String?
+
+    init(_ headers: HTTPHeaders) {
+        let value = headers["content-encoding"].joined(separator: ", ")
+        var forms: [CompressionFormat] = []
+        var isRead = true
+        for name in value.split(separator: ",") {
+            let name = name.filter { $0 != " " && $0 != "\t" }.lowercased()
+            if let form = CompressionFormat(rawValue: name.hasPrefix("x-") ? String(name.dropFirst(2)) : name) {
+                forms.append(form)
+            } else if Self.others.contains(name) {
+                isRead = false
+            }
+        }
+        isRead = isRead && forms.count <= Self.most
+        self.forms = isRead ? forms : []
+        unread = isRead ? nil : value
+    }
+
+    /// Every coding is decoded in its own pass.
+    private static let most = 2
+
+    /// Of IANA's register, without those of ``CompressionFormat``.
+    private static let others: Set = [
+        "aes128gcm", "br", "compress", "dcb", "dcz", "deflate", "exi", "pack200-gzip", "x-compress",
+    ]
+}

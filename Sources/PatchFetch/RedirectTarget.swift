@@ -1,0 +1,53 @@
+import PatchFormat
+
+/// Where a redirect leads that stays on its server: the same scheme, host and port.
+struct RedirectTarget: Equatable {
+    private static let maxLength = 8_192
+
+    let url: String
+
+    /// Nil for a target on another server, and for one that is no URL.
+    ///
+    /// - Parameters:
+    ///   - location: the value of `Location`.
+    ///   - url: the URL that was asked for.
+    init?(_ location: String, from url: String) {
+        let target = location.prefix { $0 != "#" }
+        guard !target.isEmpty, target.utf8.count <= Self.maxLength,
+            target.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") }),
+            let (origin, path) = Self.parts(url)
+        else { return nil }
+        if target.hasPrefix("//") {
+            guard let scheme = origin.firstRange(of: "//") else { return nil }
+            self.init(absolute: origin[..<scheme.lowerBound] + target, on: origin)
+        } else if target.hasPrefix("/") {
+            self.init(url: origin + target)
+        } else if target.hasPrefix("?") {
+            self.init(url: origin + path.prefix { $0 != "?" } + target)
+        } else if target.prefix(while: { $0 != "/" && $0 != "?" }).contains(":") {
+            self.init(absolute: target, on: origin)
+        } else {
+            let folder = path.prefix { $0 != "?" }
+            guard let slash = folder.lastIndex(of: "/") else { return nil }
+            self.init(url: origin + folder[...slash] + target)
+        }
+    }
+
+    private init(url: String) { self.url = url }
+
+    private init?(absolute: some StringProtocol, on origin: String) {
+        guard let (other, path) = Self.parts(String(absolute)), let one = ServerURL(origin),
+            let same = ServerURL(other),
+            one.isSecure == same.isSecure, one.host.lowercased() == same.host.lowercased(), one.port == same.port
+        else { return nil }
+        self.init(url: origin + (path.hasPrefix("/") ? "" : "/") + path)
+    }
+
+    /// `https://host:port`, and the rest.
+    private static func parts(_ url: String) -> (origin: String, rest: String)? {
+        guard let scheme = url.firstRange(of: "://") else { return nil }
+        let origin =
+            url[..<scheme.upperBound].lowercased() + url[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" }
+        return (origin, String(url.dropFirst(origin.count)))
+    }
+}

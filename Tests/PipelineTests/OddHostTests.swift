@@ -1,0 +1,69 @@
+import PatchTesting
+import SystemPackage
+import Testing
+
+/// Static hosts that invent fields of their answers, each with one habit: Judges/odd.py.
+@Suite("An odd host")
+struct OddHostTests {
+    /// Every byte of the tree can be had, by undoing the announced codings or as it is.
+    private static let harmless = [
+        "honest", "coding-empty", "coding-aws-chunked", "coding-utf8", "coding-none", "coding-binary",
+        "coding-identity",
+        "coding-type", "label-gzip", "label-zstd", "label-br", "label-twice", "packs-always", "packs-twice",
+        "packs-x-gzip",
+        "tag-unquoted", "tag-empty", "tag-40", "tag-64", "tag-weak", "tag-multipart", "tag-long", "type-html",
+        "type-odd",
+        "type-absent", "date-1970", "date-none", "cache", "fields-many", "cookie", "disposition", "redirect",
+        "redirect-relative", "status-203", "status-206", "length-absent", "length-larger", "chunked", "missing-page",
+        "missing-403",
+    ]
+
+    /// The bytes cannot be had: the error's first line, with `PATH` for the first path that is asked for.
+    private static let refused = [
+        ("packs-br-always", "metadata/2.root.json: packed as br, which was not asked for and is not decoded"),
+        (
+            "redirect-loop",
+            "metadata/2.root.json: the server redirects to /redirect-loop/com.example.storefront/metadata/2.root.json"
+        ),
+        ("status-204", "metadata/2.root.json: the server answered 204"),
+        ("status-304", "metadata/2.root.json: the server answered 304"),
+        ("page", "metadata/2.root.json: a web page came in its place"),
+        ("length-chunked", "metadata/2.root.json"),
+    ]
+
+    private func withHost(_ body: @escaping @Sendable (World, _ url: String) async throws -> Void) async throws {
+        try await World.with { world in
+            _ = try await running(.python, [Tool.script("odd.py"), world.shop.site2.appending("tree").string]) { host in
+                try await body(world, try await host.address())
+            }
+        }
+    }
+
+    @Test func `updates every device whose bytes can be had, whatever its fields say`() async throws {
+        try await withHost { world, url in
+            for habit in Self.harmless {
+                let device = try await world.settledDevice(server: "\(url)/\(habit)", as: habit)
+                let sync = try await device.sync()
+                #expect(sync.code == 0, "\(habit): \(sync)")
+                try await device.expectWhole(2)
+            }
+        }
+    }
+
+    @Test func `that has other bytes is named in one sentence, and what is installed runs on`() async throws {
+        try await withHost { world, url in
+            for (habit, error) in Self.refused {
+                let device = try await world.settledDevice(server: "\(url)/\(habit)", as: habit)
+                let sync = try await device.sync()
+                #expect(sync.code != 0 && sync.errors.hasPrefix("error: \(error)"), "\(habit): \(sync)")
+                try await device.expectWhole(1)
+            }
+            for habit in ["bom", "garbage-behind", "length-smaller"] {
+                let device = try await world.settledDevice(server: "\(url)/\(habit)", as: habit)
+                let sync = try await device.sync()
+                #expect(sync.code != 0, "\(habit): \(sync)")
+                try await device.expectWhole(1)
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+"""Where a device answers otherwise than nginx, and means to. Anything else is a defect."""
+from collections import namedtuple
+
+Decision = namedtuple("Decision", "name text reason holds")
+
+
+def page_wanted(difference):
+    return difference.fields.get("Sec-Fetch-Dest") in ("document", "iframe")
+
+
+# The stamp is taken out before bodies are compared (asks.STAMP), so no difference of it arrives here; its reason stands with the others.
+DECISIONS = [
+    Decision("stamp", "one script tag with the release's stamp in each HTML document",
+             "the device must know which version is on the screen, also behind a service worker (page API)", lambda d: False),
+    Decision("range-of-html", "ranges of an HTML document count its bytes with the stamp",
+             "one representation, one length, one tag", lambda d: d.part in ("range", "body of a range") and d.path.endswith((".html", ".htm", "/"))),
+    Decision("codings", "the device has brotli, zstd and gzip forms of its own, and picks the smallest that is accepted",
+             "nginx sends only the .gz that lies in the folder", lambda d: d.part == "coding" and d.got is not None),
+    Decision("404-page", "404.html is sent where a page was asked for; a missing script, image or fetch gets one line of text",
+             "nothing reads a page there, and a device may be asked often", lambda d: d.part == "body of a 404" and not page_wanted(d)),
+    Decision("404-text", "the words of a 404 where the folder has no 404.html", "each host has its own", lambda d: d.part == "body of a 404" and "<center>nginx" in str(d.expected)),
+]
+
+
+def sort(differences):
+    """({decision's name: how many}, what no decision explains)"""
+    explained, defects = {}, []
+    for difference in differences:
+        for decision in DECISIONS:
+            if decision.holds(difference):
+                explained[decision.name] = explained.get(decision.name, 0) + 1
+                break
+        else:
+            defects.append(difference)
+    return explained, defects

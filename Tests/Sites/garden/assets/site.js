@@ -1,0 +1,2 @@
+const beds = await (await fetch("data/beds.json")).json();
+document.querySelector("#beds").textContent = `${beds.length} beds`;
