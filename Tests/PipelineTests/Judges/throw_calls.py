@@ -24,7 +24,7 @@ ODD_NUMBERS = [0, -1, 1, 2**31 - 1, 2**31, 2**53 - 1, 2**53, 2**63 - 1, 2**63, -
 ODD_TEXTS = ["", "x", "../..", "a\u0000b", "\ud83d\ude00", "e\u0301", "\u00e9", "%00", "/", "-1", "9" * 40, "2026-13-45T99:99:99Z",
              "99999999999d", "null", "'", '"', "\n", "\u202e", "a" * 5_000, "http://[::1", "http://127.0.0.1:1/", "1h", "mon-sun 00:00-24:00"]
 PAGE_CALLS = ["launch.js", "page.js", "page", "scripts/fix.js", "scripts.json", "status", "parameters", "report", "language.js",
-              "confirm", "check", "switch", "script-failed", "uploads", "uploads/list", "nothing", ""]
+              "confirm", "check", "switch", "script-failed", "page-error", "shown", "enter", "uploads", "uploads/list", "nothing", ""]
 FALLBACK = [("GET", "/v1"), ("GET", "/v1/stores"), ("GET", "/v1/stores/{store}"), ("POST", "/v1/stores/{store}/sync")]
 
 
@@ -138,7 +138,7 @@ def throw_page(rng, shop, names):
     if not shop.open(): return
     call = rng.choice(PAGE_CALLS + ["script-failed"] * 8)
     method = rng.choice(["GET", "POST", "POST", "PUT", "HEAD", "DELETE"])
-    query = rng.choice(["", "", "?launch=" + "0" * 32, "?after=99999999999999999999", "?sha256=x", "?launch=", "?%"])
+    query = rng.choice(["", "", "?launch=" + "0" * 32, "?page=" + "0" * 32, "?page=x", "?after=99999999999999999999", "?sha256=x", "?launch=", "?%"])
     headers = [("Content-Type", rng.choice(["application/json", "text/plain", ""]))]
     if rng.random() < 0.5: headers.append(("X-Patchline-Switch", "1"))
     if rng.random() < 0.2: headers.append(("Range", rng.choice(["bytes=0-", "bytes=9223372036854775807-", "bytes=-9223372036854775808", "x"])))
