@@ -127,7 +127,7 @@ package struct APIProxy: RequestDelegate {
                 guard !Task.isCancelled, request.stream?.isBroken != true else { break }
                 // Refusals have a line of their own, once a minute.
                 if !error.isRefusal {
-                    report("\(request.method) \(request.spelledPath): \(upstream.origin): \(error)")
+                    report("\(request.method.rawValue) \(request.spelledPath): \(upstream.origin): \(error)")
                 }
                 if error.isBeforeRequest, !error.isRefusal { order.isMissing(upstream) }
                 guard error.isBeforeRequest, number + 1 < upstreams.count else { return error.answer(upstream) }

@@ -32,7 +32,10 @@ struct ChangingPart: Equatable {
                     place = max(place, first.range.upperBound)
                     continue
                 }
+                guard place < search.count, search[place].isWord else { continue }
                 let attributes = Attributes(after: start, in: search, limit: tag)
+                // No byte is looked at twice, whatever a tag without an end holds.
+                place = attributes.end
                 if nonce == nil, let value = attributes["nonce"], value.utf8.count >= shortest {
                     nonce = ChangingPart(place: start, matter: .nonce)
                 }
@@ -48,29 +51,27 @@ struct ChangingPart: Equatable {
 /// The attributes of a tag.
 private struct Attributes {
     private var values: [String: String] = [:]
+    /// Behind the last byte that was looked at.
+    let end: Int
 
     /// - Parameter start: of the tag's `<`.
     init(after start: Int, in search: ByteSearch, limit: Int) {
-        let end = min(search.count, start + limit)
-        var place = start + 1
-        guard place < end, search[place].isWord else { return }
-        place = Self.skip(from: place, before: end, in: search) { !$0.isSpace && $0 != UInt8(ascii: ">") }
-        while place < end, search[place] != UInt8(ascii: ">") {
+        let limit = min(search.count, start + limit)
+        var place = Self.skip(from: start + 1, before: limit, in: search) { !$0.isSpace && $0 != UInt8(ascii: ">") }
+        while place < limit, search[place] != UInt8(ascii: ">") {
             let begin = place
-            place = Self.skip(from: place, before: end, in: search) {
+            place = Self.skip(from: place, before: limit, in: search) {
                 !$0.isSpace && $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ">")
             }
-            let name = Self.text(begin..<place, of: search).lowercased()
-            place = Self.skip(from: place, before: end, in: search) { $0.isSpace }
-            var value = ""
-            if place < end, search[place] == UInt8(ascii: "=") {
-                place = Self.skip(from: place + 1, before: end, in: search) { $0.isSpace }
-                (value, place) = Self.value(from: place, before: end, in: search)
-            } else if place == begin {
-                place += 1
-            }
-            if values[name] == nil { values[name] = value }
+            let name = begin..<place
+            place = Self.skip(from: place, before: limit, in: search) { $0.isSpace }
+            guard place < limit, search[place] == UInt8(ascii: "=") else { continue }
+            place = Self.skip(from: place + 1, before: limit, in: search) { $0.isSpace }
+            let value = Self.value(from: &place, before: limit, in: search)
+            let text = Self.text(name, of: search).lowercased()
+            if values[text] == nil { values[text] = Self.text(value, of: search) }
         }
+        end = place
     }
 
     subscript(_ name: String) -> String? { values[name] }
@@ -84,15 +85,16 @@ private struct Attributes {
         return name
     }
 
-    private static func value(from start: Int, before end: Int, in search: ByteSearch) -> (String, Int) {
-        guard start < end else { return ("", end) }
-        let quote = search[start]
+    private static func value(from place: inout Int, before end: Int, in search: ByteSearch) -> Range<Int> {
+        guard place < end else { return place..<place }
+        let (begin, quote) = (place, search[place])
         guard quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
-            let stop = skip(from: start, before: end, in: search) { !$0.isSpace && $0 != UInt8(ascii: ">") }
-            return (text(start..<stop, of: search), stop)
+            place = skip(from: begin, before: end, in: search) { !$0.isSpace && $0 != UInt8(ascii: ">") }
+            return begin..<place
         }
-        let stop = search.first(quote, from: start + 1, before: end) ?? end
-        return (text(min(start + 1, stop)..<stop, of: search), min(stop + 1, end))
+        let stop = search.first(quote, from: begin + 1, before: end) ?? end
+        place = min(stop + 1, end)
+        return min(begin + 1, stop)..<stop
     }
 
     private static func skip(

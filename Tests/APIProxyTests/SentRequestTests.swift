@@ -16,7 +16,7 @@ private struct SentEcho: FileSource {
         .later(.stream) { request in
             let body = try? await request.stream?.reduce(into: "") { $0 += String(buffer: $1) }
             let query = request.query.map { "?\($0)" } ?? ""
-            return .text("\(request.method) \(request.sentPath.text)\(query) [\(body ?? "")]")
+            return .text("\(request.method.rawValue) \(request.sentPath.text)\(query) [\(body ?? "")]")
         }
     }
 }
