@@ -10,7 +10,7 @@ SWIFT_PROGRAMS := for product in patchsign patchsrv patchsync patchscript; do $(
 RELEASE := swift build -c release --static-swift-stdlib -Xlinker --no-export-dynamic --scratch-path "$(PATCHLINE_BUILD)"
 SWIFT_RELEASE := for product in patchsign patchsrv patchsync patchscript; do $(RELEASE) --product $$product || exit 1; done
 
-.PHONY: demo test transcripts sweep fuzz answers calls recorded meteor-plugin vassonic real sites bench bench-sync bench-trust bench-serve bench-gateways bench-pages bench-service bench-page bench-paint bench-flood bench-updates bench-device bench-documents bench-scripts format lint docs docs-check man man-check example release packages packages-check units clean
+.PHONY: demo test transcripts sweep fuzz answers calls recorded meteor-plugin vassonic engines real sites bench bench-sync bench-trust bench-serve bench-gateways bench-pages bench-service bench-page bench-paint bench-flood bench-updates bench-device bench-documents bench-scripts format lint docs docs-check man man-check example release packages packages-check units clean
 
 demo: ; @.ci/setup && $(SWIFT_PROGRAMS) && $(SWIFT_BUILD) --product ShopService && Patches/demo.sh "$$($(SWIFT_BUILD) --show-bin-path)"
 test: ; @.ci/setup --with-judges && .ci/test
@@ -30,6 +30,8 @@ recorded: ; @.ci/setup --with-judges && Tests/recorded.sh "$(CHECKOUT)"
 meteor-plugin: ; @.ci/setup --with-judges && $(SWIFT_BUILD) --product patchsync && node Tests/MeteorPlugin/run.mjs "$(CHECKOUT)" "$$($(SWIFT_BUILD) --show-bin-path)/patchsync"
 # VasSonic's own servers beside ours, from a working copy of it: make vassonic CHECKOUT=DIR
 vassonic: ; @.ci/setup --with-judges && $(SWIFT_BUILD) --product patchsrv && node Tests/VasSonic/run.mjs "$(CHECKOUT)" "$$($(SWIFT_BUILD) --show-bin-path)/patchsrv"
+# An app with a service worker in each browser engine that is installed: ENGINES="firefox wpe" for some.
+engines: ; @.ci/setup --with-judges && $(SWIFT_PROGRAMS) && Tests/Engines/run.sh "$(PATCHLINE_BUILD)" "$$($(SWIFT_BUILD) --show-bin-path)" $(ENGINES)
 real: ; @.ci/setup --with-judges && $(SWIFT_BUILD) && Benchmarks/real.sh "$$($(SWIFT_BUILD) --show-bin-path)" $(APPS)
 # Seventeen web apps that others wrote, and two of ours, on a device beside nginx; the page "Real web apps" has the results. APPS="flet sphinx" chooses.
 # They are fetched once, into PATCHLINE_SITES_CACHE (~/.cache/patchline-sites).

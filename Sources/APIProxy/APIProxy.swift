@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 package import HTTPFiles
+import HTTPPeers
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -98,8 +99,15 @@ package struct APIProxy: RequestDelegate {
         settings.rules.rule(for: request.path) != nil
     }
 
+    package func passesAsSent(_ request: FileRequest) -> Bool { takes(request) }
+
     package func decide(_ request: FileRequest) -> FileDecision {
-        guard let rule = settings.rules.rule(for: request.path) else { return .now(PreparedReply(.notFound)) }
+        let named: ProxyRule?
+        do throws(SentPathRefusal) { named = try settings.rules.rule(for: request) } catch {
+            let headers: HTTPHeaders = ["Cache-Control": "no-store", "X-Patchline-Proxy": "path"]
+            return .now(PreparedReply(.refused(.badRequest, message: error.message, headers: headers)))
+        }
+        guard let rule = named else { return .now(PreparedReply(.notFound)) }
         if request.headers["Via"].contains(where: { $0.contains(Self.name) }) {
             let text = "This proxy is its own upstream."
             return .now(PreparedReply(.refused(.loopDetected, message: text, headers: ["Cache-Control": "no-store"])))
@@ -296,10 +304,12 @@ package struct APIProxy: RequestDelegate {
         by rule: ProxyRule,
         _ view: (any AnswerView)?
     ) -> HTTPClientRequest {
-        var asked = HTTPClientRequest(url: upstream.origin + rule.target(of: request, at: upstream))
+        // The client would write a URL's path in its own way.
+        var asked = HTTPClientRequest(url: upstream.origin + "/")
         asked.method = request.method
         let fields = asks(request, of: upstream)
         asked.headers = view?.asked(fields) ?? fields
+        asked.headers.replaceOrAdd(name: AnswerGuard.targetField, value: rule.target(of: request, at: upstream))
         return asked
     }
 

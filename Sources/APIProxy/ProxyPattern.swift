@@ -30,8 +30,11 @@ package struct ProxyPattern: Sendable, CustomStringConvertible {
 
     package func matches(_ path: RequestPath) -> Bool {
         let slash = path.hasTrailingSlash && !path.segments.isEmpty ? "/" : ""
-        return program.matches((path.text + slash).unicodeScalars)
+        return matches(path.text + slash)
     }
+
+    /// - Parameter path: decoded.
+    func matches(_ path: String) -> Bool { program.matches(path.unicodeScalars) }
 
     /// Whether this certainly matches every path that another one matches; where it does not say so, it may all the same.
     package func covers(_ other: ProxyPattern) -> Bool {

@@ -28,45 +28,22 @@ package struct ProxyRule: Sendable {
         self.cookiePath = cookiePath
     }
 
-    /// The path that `upstream` is asked for, as spelled by the client, and the query.
+    /// The path that `upstream` is asked for, as sent by the client, and the query.
     func target(of request: FileRequest, at upstream: Upstream) -> String {
-        var path = request.spelledPath
+        var path = request.sentPath.text
         if let base = upstream.base {
-            let names = path.split(separator: "/").map(String.init)
-            path = Self.path(base + names.dropFirst(pattern.prefix.count), slash: path.hasSuffix("/"))
+            let names = base + request.sentPath.names.dropFirst(pattern.prefix.count)
+            path = "/" + names.joined(separator: "/")
         }
-        return Self.asURL(path + (request.query.map { "?\($0)" } ?? ""))
+        return path + (request.query.map { "?\($0)" } ?? "")
     }
-
-    /// With what a URL may not hold percent-encoded (RFC 3986 §3.3, §3.4), and what is encoded already left as it is.
-    ///
-    /// Browsers send some of it raw (`filter[name]=a%20b`); the HTTP client would encode that, and each `%` beside it too.
-    private static func asURL(_ target: String) -> String {
-        let bytes = Array(target.utf8)
-        var url = ""
-        url.reserveCapacity(bytes.count)
-        for (index, byte) in bytes.enumerated() {
-            let scalar = Unicode.Scalar(byte)
-            let escape = bytes[(index + 1)...].prefix(2)
-            let isEscape = escape.count == 2 && escape.allSatisfy { Character(Unicode.Scalar($0)).isHexDigit }
-            if scalar == "%" ? isEscape : !notInURLs.contains(scalar) {
-                url.unicodeScalars.append(scalar)
-            } else {
-                url += "%" + String(byte, radix: 16, uppercase: true)
-            }
-        }
-        return url
-    }
-
-    /// What of visible ASCII a target may hold and a URL may not.
-    private static let notInURLs = Set("\"<>[\\]^`{|}".unicodeScalars)
 
     /// The other way round, for what the upstream says about its own paths; nil for a path that no request leads to.
     func localPath(of path: String, at upstream: Upstream) -> String? {
         guard let base = upstream.base else { return path }
-        let names = path.split(separator: "/").map(String.init)
+        let names = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard names.starts(with: base) else { return nil }
-        return Self.path(pattern.prefix + names.dropFirst(base.count), slash: path.hasSuffix("/"))
+        return "/" + (pattern.prefix + names.dropFirst(base.count)).joined(separator: "/")
     }
 
     static func path(_ names: [String], slash: Bool) -> String {

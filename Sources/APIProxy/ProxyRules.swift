@@ -1,4 +1,5 @@
 package import HTTPFiles
+import NIOHTTP1
 
 /// All rules of a device; the first that names a path is the one for it.
 package struct ProxyRules: Sendable {
@@ -12,6 +13,24 @@ package struct ProxyRules: Sendable {
 
     package func rule(for path: RequestPath) -> ProxyRule? {
         rules.first { $0.pattern.matches(path) }
+    }
+
+    /// The rule for a request, whose path is passed on as it was sent.
+    ///
+    /// - Throws: if servers may read the path in different ways and not every reading has this rule.
+    func rule(for request: FileRequest) throws(SentPathRefusal) -> ProxyRule? {
+        guard let named = rules.firstIndex(where: { $0.pattern.matches(request.path) }) else { return nil }
+        let readings: [String]
+        do throws(SentPath.Fault) { readings = try request.sentPath.readings() } catch {
+            switch error {
+            case .dotSegment: throw .dotSegment
+            case .controlCharacter: throw .controlCharacter
+            }
+        }
+        for reading in readings where rules.firstIndex(where: { $0.pattern.matches(reading) }) != named {
+            throw .ambiguous
+        }
+        return rules[named]
     }
 
     /// Which paths a cookie of a rule's upstream may name.
@@ -59,14 +78,16 @@ extension ProxyRules {
         // In front of a site, also a path that is refused here (`/a%2Fb`) does not lead to the site's inner address.
         let isAllOfSite = rule.pattern.coversAll && rules.count == 1
         if !isAllOfSite {
-            guard let parsed = try? RequestPath(parsing: local), let named = self.rule(for: parsed),
+            // A browser resolves dot segments itself.
+            guard let asked = try? FileRequest(getting: local, headers: [:], keepsEncoded: true),
+                let named = (try? self.rule(for: asked)) ?? self.rule(for: asked.path),
                 named.upstreams.contains(upstream)
             else { return .upstream(upstream.origin + path) }
         }
         return .here(local + parts.rest)
     }
 
-    /// Whether a browser takes what follows the first slash for a host.
+    /// Whether a browser reads a host after the first slash.
     ///
     /// It ignores tabs and line ends, and `\` is a slash to it (URL Standard, "relative slash state").
     static func readsAsHost(_ path: String) -> Bool {

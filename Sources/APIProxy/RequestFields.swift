@@ -1,4 +1,5 @@
 import HTTPFiles
+import HTTPPeers
 import NIOHTTP1
 
 extension HTTPHeaders {
@@ -11,7 +12,9 @@ extension HTTPHeaders {
     /// - Parameter reservedCookies: how cookies begin that are the device's own; no upstream sees those.
     init(of request: FileRequest, for upstream: Upstream, reservedCookies: String) {
         var fields = request.headers.withoutHopByHop()
-        fields.remove(names: ["Content-Length", "Expect", "Host", "Forwarded", "Via", "X-Real-IP"])
+        fields.remove(names: [
+            "Content-Length", "Expect", "Host", "Forwarded", "Via", "X-Real-IP", AnswerGuard.targetField,
+        ])
         fields.remove(prefix: "x-forwarded-")
 
         let local = request.headers["Host"].map { "http://\($0.lowercased())" }
@@ -44,7 +47,7 @@ extension HTTPHeaders {
         trusting proxies: TrustedProxies
     ) {
         var fields = request.headers.withoutHopByHop()
-        fields.remove(names: ["Content-Length", "Expect", "Host"])
+        fields.remove(names: ["Content-Length", "Expect", "Host", AnswerGuard.targetField])
         let isTrusted = address.map { proxies.contains($0) } ?? false
         if !isTrusted {
             fields.remove(names: ["Forwarded", "X-Real-IP"])

@@ -75,7 +75,7 @@ package struct Access: Sendable {
         return Self.derived(from: token, "patchline-cookie-v1")
     }
 
-    /// A page keeps it in its storage, and enters with it after a restart. A new token revokes it.
+    /// Lets a page enter again that keeps it in its storage; a new token revokes it.
     var returnKey: AccessToken? { token.map { Self.derived(from: $0, "patchline-return-v1") } }
 
     /// The first 128 bits of an HMAC-SHA256, which tells nothing of the token.

@@ -134,6 +134,10 @@ package final class AssetServer: FileSource {
         state.withLockedValue(\.self).decide(request, at: now())
     }
 
+    package func passesAsSent(_ request: FileRequest) -> Bool {
+        state.withLockedValue(\.delegate)?.passesAsSent(request) ?? false
+    }
+
     package func decide(_ request: FileRequest) -> FileDecision {
         carrying(out: decision(on: request), for: request)
     }

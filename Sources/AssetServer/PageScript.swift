@@ -98,8 +98,8 @@ enum PageScript {
             const abort = () => control.abort();
             signal.addEventListener("abort", abort);
             try {
-              const after = start ? "after=" + start + "-" + heard : "";
-              const answer = await ask("events?" + [after, query].filter(Boolean).join("&"), { signal: control.signal });
+              const after = start ? "after=" + start + "-" + heard : "", fields = [after, query].filter(Boolean).join("&");
+              const answer = await ask(fields ? "events?" + fields : "events", { signal: control.signal });
               if (!answer.ok) throw new Error("events: " + answer.status);
               const reader = answer.body.getReader(), decoder = new TextDecoder();
               for (let text = "";;) {

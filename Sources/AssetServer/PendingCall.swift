@@ -91,7 +91,7 @@ package struct PendingCall: Sendable {
         return PageAPI.json(.ok, status.json(running: running, onTrial: isOnTrial, sync: desk.events.sync))
     }
 
-    /// The answer never says whether the error was news: a page has nothing to decide by it.
+    /// The answer is the same for a known error: a page has nothing to decide by it.
     private func answer(toError body: [UInt8], _ desk: Desk) async -> FileAnswer {
         do throws(FormatError) {
             let json = try JSON.document(body, named: "report", limit: PageError.limit)

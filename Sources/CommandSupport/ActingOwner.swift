@@ -131,7 +131,8 @@ extension Failure {
         return Failure(
             message,
             hint: (hint.map { "\($0)\n" } ?? "")
-                + "started by root, this command acts as \(name), who owns \(folder): \(name) needs permission.",
+                + "started by root, this command acts as \(name), who owns \(folder): "
+                + "the user \(name) needs permission.",
             exitCode: exitCode
         )
     }

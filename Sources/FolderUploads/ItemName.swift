@@ -38,10 +38,16 @@ package struct ItemName: Hashable, Sendable {
         self.text = text
     }
 
-    /// `Photo (2).jpg`: the name for one more of it.
+    /// `Photo (2).jpg`: the name for one more of it; its stem is shortened if the name would be too long.
     func numbered(_ number: Int) throws(ItemFault) -> ItemName {
-        guard let dot = text.utf8.lastIndex(of: UInt8(ascii: ".")), text.utf8.index(after: dot) < text.utf8.endIndex
-        else { return try ItemName("\(text) (\(number))") }
-        return try ItemName("\(text[..<dot]) (\(number))\(text[dot...])")
+        var (stem, rest) = (text[...], " (\(number))")
+        if let dot = text.utf8.lastIndex(of: UInt8(ascii: ".")), text.utf8.index(after: dot) < text.utf8.endIndex,
+            text[dot...].utf8.count + rest.utf8.count < Self.limit
+        {
+            (stem, rest) = (text[..<dot], rest + text[dot...])
+        }
+        while !stem.isEmpty, stem.utf8.count + rest.utf8.count > Self.limit { stem.removeLast() }
+        guard !stem.isEmpty else { throw .longName }
+        return try ItemName(stem + rest)
     }
 }

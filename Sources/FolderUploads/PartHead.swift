@@ -20,6 +20,7 @@ struct PartHead: Equatable, Sendable {
             let parameters = HeaderParameters(sides[1]), let name = parameters["name"]
         else { throw .badHead }
         self.name = name
-        file = parameters["filename"]
+        // Browsers write %22 for a quote, and escape nothing else but line ends, which no name may have (HTML, "multipart form data").
+        file = parameters["filename"]?.replacing("%22", with: "\"")
     }
 }

@@ -23,6 +23,9 @@ package final class AnswerGuard: ChannelDuplexHandler {
     package typealias OutboundIn = HTTPClientRequestPart
     package typealias OutboundOut = HTTPClientRequestPart
 
+    /// A field that never leaves: its value is the request's target, byte for byte, in place of the URL's path and query.
+    package static let targetField = "Patchline-Request-Target"
+
     private var order = AnswerOrder()
     private var isNameRight = false
     /// Nothing passes any more, either way.
@@ -78,13 +81,17 @@ package final class AnswerGuard: ChannelDuplexHandler {
             return
         }
         switch unwrapOutboundIn(data) {
-        case .head(let head):
+        case .head(var head):
+            if let target = head.headers.first(name: Self.targetField) {
+                head.headers.remove(name: Self.targetField)
+                head.uri = target
+            }
             do throws(ServerNameError) { try look(at: head, context) } catch {
                 promise?.fail(error)
                 return end(context, because: error)
             }
             order.asks()
-            context.write(data, promise: promise)
+            context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body: context.write(data, promise: promise)
         case .end: context.write(data, promise: promise.map { Self.nextTurn($0, context.channel) })
         }

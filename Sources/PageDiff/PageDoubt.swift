@@ -19,6 +19,10 @@ package struct PageDoubt: Equatable, Sendable {
         case whole
         /// A title that is not on one line: it is of the template.
         case longTitle
+        /// The nonce of a Content-Security-Policy in the template.
+        case nonce
+        /// The token of a form, by its name, in the template.
+        case token(String)
     }
 
     /// In the page, from 1; lines end with a line feed.
@@ -43,6 +47,11 @@ extension PageDoubt: CustomStringConvertible {
         case .whole:
             "the page is sent whole: the title or a block is no UTF-8, or a block holds the title, "
                 + "or blocks are over \(PageLimits.blocks)"
+        case .nonce:
+            "a nonce outside of every block makes each answer another template: clients get the page whole; allow the script by its "
+                + "hash, or put it in a block"
+        case .token(let name):
+            "the token \(name) outside of every block makes each answer another template: clients get the page whole; put it in a block"
         case .longTitle: "the title is not on one line: where it changes, the page is sent whole"
         }
     }
@@ -91,6 +100,7 @@ private struct DoubtWalk {
         marks = page.marks
         others = [page.obstacle].compactMap(\.self)
         if page.isMarked, marks.title == nil, let title = search.titleTag { others.append((title, .longTitle)) }
+        others += ChangingPart.all(in: page).map { ($0.place, $0.matter) }
         others.sort { $0.place > $1.place }
     }
 

@@ -18,7 +18,7 @@ struct LinkedRequest: Equatable, Sendable {
             let rule = rules.rule(for: request.path), let pages = rule.pages, let upstream = rule.upstreams.first
         else { return nil }
         account = pages.account(of: request.headers)
-        let target = request.spelledPath + (request.query.map { "?\($0)" } ?? "")
+        let target = request.sentPath.text + (request.query.map { "?\($0)" } ?? "")
         key = Fingerprint(of: Array("\(account.map { "\($0)_" } ?? "")\(upstream.origin)\(target)".utf8)).md5
     }
 }

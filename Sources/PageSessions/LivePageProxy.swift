@@ -94,6 +94,8 @@ package final class LivePageProxy: PageDelegate {
 
     package func takes(_ request: FileRequest) -> Bool { PageCall.isOne(request) || proxy.takes(request) }
 
+    package func passesAsSent(_ request: FileRequest) -> Bool { proxy.passesAsSent(request) }
+
     package func decide(_ request: FileRequest) -> FileDecision {
         if PageCall.isOne(request) { return .later(.whole, answer(toCall:)) }
         if let visit = PageVisit(request, in: settings.rules) {

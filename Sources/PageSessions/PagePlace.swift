@@ -12,7 +12,7 @@ struct PagePlace: Sendable {
     init?(_ request: FileRequest, by rule: ProxyRule) {
         guard let pages = rule.pages, let upstream = rule.upstreams.first else { return nil }
         account = pages.account(of: request.headers)
-        target = request.spelledPath + (request.query.map { "?\($0)" } ?? "")
+        target = request.sentPath.text + (request.query.map { "?\($0)" } ?? "")
         session = PageSession(
             origin: upstream.origin,
             path: request.spelledPath,

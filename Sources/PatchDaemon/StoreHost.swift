@@ -15,7 +15,7 @@ package protocol StoreHost: Sendable {
     /// Where pages are served; nil while they are not.
     func pages() async -> LocalServer.Address?
 
-    /// Why the store's pages are not served now, and what to do; nil if they are.
+    /// Why the store's pages are not served now, and a remedy; nil if they are.
     func trouble() async -> Failure?
 
     /// When the daemon asks the server next, and why then.

@@ -2,15 +2,26 @@ extension PatchLanguage {
     /// Classes and objects that may be patched, and the classes that patches make.
     static let types = #"""
         const types = new NewMap();
+        /// By class: its own `name` may be a method.
+        const typesOf = new NewWeakMap();
 
         /// What every class of a host and of a script inherits.
         const root = create(null), rootStatics = create(Function.prototype);
         defineProperty(root, "init", hidden(function init() { return this; }, false));
         defineProperty(root, "super", hidden(function () { return superOf(this); }, false));
-        defineProperty(root, "toString", hidden(function toString() { return "[" + this.constructor.name + "]"; }, false));
+        defineProperty(root, "toString", hidden(function toString() { 
+          const type = typeOf(this.constructor);
+          return "[" + (type === undefined ? this.constructor.name : type.name) + "]";
+         }, false));
         setPrototypeOf(root, Object.prototype);
         defineProperty(rootStatics, "super", hidden(function () { return superOf(this); }, false));
         defineProperty(rootStatics, "alloc", hidden(function alloc() { return allocated(this); }, false));
+
+        /// The type of a class that is known here; undefined for all others.
+        function typeOf(target) {
+          const type = isObject(target) ? weakGet(typesOf, target) : undefined;
+          return type !== undefined && type.target === target ? type : undefined;
+        }
 
         /// Makes `target` known as `name`; what patches said of that name before holds for it from now on.
         function expose(name, target) {
@@ -19,6 +30,7 @@ extension PatchLanguage {
           const type = typeNamed(name), earlier = layersOf(type);
           for (let at = earlier; at !== null; at = at.next) unlay(at.layer);
           type.target = target;
+          weakSet(typesOf, target, type);
           type.isExposed = true;
           type.patch = null;
           type.awaits = undefined;
@@ -103,9 +115,21 @@ extension PatchLanguage {
         }
 
         function setUp(target, name, parent) {
-          defineProperty(target, "name", hidden(name, false));
+          inheritMethod(target, "name", name);
+          inheritMethod(target, "length", 0);
           setPrototypeOf(target, parent === undefined ? rootStatics : parent);
           setPrototypeOf(target.prototype, parent === undefined ? root : parent.prototype);
+        }
+
+        /// A function has these itself, and hides a method of its parent by them.
+        function inheritMethod(target, key, own) {
+          defineProperty(target, key, {
+            __proto__: null, enumerable: false, configurable: true,
+            get() {
+              const above = getPrototypeOf(target), value = above === null ? undefined : get(above, key, this);
+              return isFunction(value) ? value : own;
+            },
+          });
         }
 
         function fill(target, methods) {
@@ -132,6 +156,7 @@ extension PatchLanguage {
           setUp(target, name, parent);
           const type = typeNamed(name);
           type.target = target;
+          weakSet(typesOf, target, type);
           type.patch = patch;
           type.awaits = awaits;
           type.statics = siteOf(type, target, true);
@@ -143,14 +168,14 @@ extension PatchLanguage {
 
         /// A new object before its `init`; one of the host is made by the `init…` that comes next.
         function allocated(target) {
-          const type = mapGet(types, target.name);
-          if (type !== undefined && type.isExposed && type.target === target) {
+          const type = typeOf(target);
+          if (type !== undefined && type.isExposed) {
             const begin = (_, name) => indexOf(textOf(name), "init") === 0 ? (...list) => construct(target, list) : undefined;
             return new NewProxy(create(null), { __proto__: null, get: begin });
           }
           for (let at = getPrototypeOf(target); isFunction(at); at = getPrototypeOf(at)) {
-            const above = mapGet(types, at.name);
-            if (above === undefined || !above.isExposed || above.target !== at) continue;
+            const above = typeOf(at);
+            if (above === undefined || !above.isExposed) continue;
             const object = construct(at, []);
             setPrototypeOf(object, target.prototype);
             return object;

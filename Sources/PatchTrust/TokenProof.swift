@@ -3,7 +3,7 @@ package import PatchFormat
 /// A server's proof that it knows a token, which it gives before it receives the token.
 ///
 /// HMAC-SHA256 (RFC 2104) of the caller's nonce, keyed with the SHA-256 of the token's secret: the server stores that digest,
-/// and never the secret. The proof tells nothing about either.
+/// and never the secret. The proof reveals neither.
 package enum TokenProof {
     package static let nonceBytes = 32
 

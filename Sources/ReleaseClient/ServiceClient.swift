@@ -9,7 +9,7 @@ import PatchTrust
 /// A release service over HTTP: asks, and asks again where that may help.
 ///
 /// No redirect is followed, nothing is cached, and the token goes to the service alone: before the first request with it, the
-/// server says whether it has the app, and proves that it knows the token.
+/// server states whether it has the app, and proves that it knows the token.
 package struct ServiceClient: Sendable {
     package struct Settings: Sendable {
         /// Certificates in PEM, in place of the system's.
@@ -110,7 +110,7 @@ package struct ServiceClient: Sendable {
 
     /// Asks the server, once for each app, whether it is the one that the token is for.
     ///
-    /// A server that is older than this question gets the token over TLS alone, where its certificate says who it is.
+    /// A server that is older than this question receives the token over TLS alone, where its certificate identifies it.
     func identify(_ app: AppID?, root: IdentityQuestion.KnownRoot? = nil) async throws(ServiceError) {
         guard let token else { return }
         let isKnown = identified.withLockedValue { app == nil ? !$0.isEmpty : $0.contains(app?.text ?? "") }

@@ -48,7 +48,7 @@ package struct Console: Sendable {
     /// Returns when everything is written. When the reader has gone (`patchsync status | head -1`) the process ends
     /// as SIGPIPE would have ended it, quietly. When standard output cannot take it (a full disk) the process says
     /// so and ends with ``ExitCode/disk``: a command whose answer is lost has not succeeded. Elsewhere the text is
-    /// lost, for there is nowhere left to say it. A program that serves continues instead: ``outlastStreams(output:errors:)``.
+    /// lost, for there is nowhere left to write it. A program that serves continues instead: ``outlastStreams(output:errors:)``.
     package func write(_ text: String) {
         write(Array(text.utf8))
     }

@@ -32,17 +32,44 @@ struct ProxyRuleTests {
     }
 
     @Test(arguments: [
-        ("filter[name]=a%20b", "filter%5Bname%5D=a%20b"), ("q={%22a%22}|^`", "q=%7B%22a%22%7D%7C%5E%60"),
-        ("100%&x=%4", "100%25&x=%254"), ("a=\"<\\>", "a=%22%3C%5C%3E"),
-        ("u=http://a/?b;c,d'(e)*!$@", "u=http://a/?b;c,d'(e)*!$@"),
+        "filter[name]=a%20b", "q={%22a%22}|^`", "100%&x=%4", "a=\"<\\>", "u=http://a/?b;c,d'(e)*!$@", "", "?",
     ])
-    func `passes on what a URL may not hold percent-encoded, and what is encoded as it is`(
-        query: String,
-        expected: String
-    ) throws {
+    func `passes a query on as it was sent`(query: String) throws {
         let rule = try ProxyRule(argument: "/api/.*=https://a.example")
-        let target = rule.target(of: try .get("/api/a%20b", query: query), at: rule.upstreams[0])
-        #expect(target == "/api/a%20b?\(expected)")
+        #expect(rule.target(of: try .get("/api/a%20b", query: query), at: rule.upstreams[0]) == "/api/a%20b?\(query)")
+    }
+
+    @Test(arguments: [
+        ("/api/img/https://host/a.png", "/v2/img/https://host/a.png"), ("/api/a%2Fb/%2f", "/v2/a%2Fb/%2f"),
+        ("/api/", "/v2/"),
+        ("/api//", "/v2//"), ("/api/a;v=1/b;/%7Ex/~", "/v2/a;v=1/b;/%7Ex/~"), ("/api/%FF%fe", "/v2/%FF%fe"),
+        ("/api/a+b%2Bc", "/v2/a+b%2Bc"), ("/%61pi/x", "/v2/x"), ("/api/...", "/v2/..."),
+        ("/api/%252e%252e", "/v2/%252e%252e"),
+        ("/api/a%5Cb", "/v2/a%5Cb"),
+    ])
+    func `passes a path on as it was sent, behind the pattern's prefix`(sent: String, target: String) throws {
+        let rules = ProxyRules([try ProxyRule(argument: "/api/.*=https://a.example/v2")])
+        let request = try FileRequest(getting: sent, headers: [:], keepsEncoded: true)
+        let rule = try #require(try rules.rule(for: request))
+        #expect(rule.target(of: request, at: rule.upstreams[0]) == target)
+    }
+
+    @Test(arguments: [
+        ("/api/../x", SentPathRefusal.dotSegment), ("/api/./x", .dotSegment), ("/api/%2E%2e/x", .dotSegment),
+        ("/api/x/..", .dotSegment), ("/api/..;a=b/x", .dotSegment), ("/api/a%2F..%2Fx", .dotSegment),
+        ("/api/..%5Cx", .dotSegment), ("//api/x", .ambiguous), ("/api%2Fx", .ambiguous), ("/api%5Cx/y", .ambiguous),
+        ("/api/admin%2Fx", .ambiguous), ("/api//admin/x", .ambiguous), ("/api/admin//x", nil),
+    ])
+    func `passes no path on that servers read in different ways`(sent: String, refusal: SentPathRefusal?) throws {
+        let rules = ProxyRules([
+            try ProxyRule(argument: "/api/admin/.*=https://b.example"),
+            try ProxyRule(argument: "/api/.*=https://a.example"),
+            try ProxyRule(argument: "/.*=https://c.example"),
+        ])
+        let request = try FileRequest(getting: sent, headers: [:], keepsEncoded: true)
+        var found: SentPathRefusal?
+        do throws(SentPathRefusal) { _ = try rules.rule(for: request) } catch { found = error }
+        #expect(found == refusal)
     }
 
     @Test func `reads several upstreams in their order, and patterns with an equals sign`() throws {

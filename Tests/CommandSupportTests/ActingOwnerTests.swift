@@ -75,7 +75,7 @@ struct ActingOwnerTests {
 
     @Test func `says as whom it acts where it may not do something`() {
         let denied = Failure("cannot read /k: permission denied", hint: "look", exitCode: .disk)
-        let user = "started by root, this command acts as shop, who owns /srv/a: shop needs permission."
+        let user = "started by root, this command acts as shop, who owns /srv/a: the user shop needs permission."
         #expect(denied.explained(as: "shop", on: "/srv/a").hint == "look\n\(user)")
         #expect(
             Failure("x: Permission denied").explained(as: "shop", on: "/srv/a")

@@ -73,6 +73,29 @@ struct MultipartFormTests {
         }
     }
 
+    @Test func `has quotes in the names of files, as browsers and curl write them`() throws {
+        for (written, file) in [
+            ("x%22y.txt", "x\"y.txt"), ("x\\\"y.txt", "x\"y.txt"), ("100%.txt", "100%.txt"), ("a%2Fb%0A", "a%2Fb%0A"),
+        ] {
+            let head = try PartHead(Array("Content-Disposition: form-data; name=a; filename=\"\(written)\"".utf8)[...])
+            #expect(head.file == file)
+        }
+    }
+
+    @Test func `has room for a number in every file's name`() throws {
+        for (text, name) in [
+            ("Photo.jpg", "Photo (2).jpg"), ("Photo", "Photo (2)"), ("Photo.", "Photo. (2)"),
+            (String(repeating: "n", count: 251) + ".txt", String(repeating: "n", count: 247) + " (2).txt"),
+            (String(repeating: "n", count: 255), String(repeating: "n", count: 251) + " (2)"),
+            ("n." + String(repeating: "x", count: 253), "n." + String(repeating: "x", count: 249) + " (2)"),
+            (String(repeating: "\u{E9}", count: 125) + ".jpeg", String(repeating: "\u{E9}", count: 123) + " (2).jpeg"),
+        ] {
+            #expect(try ItemName(text).numbered(2).text == name)
+        }
+        let accents = "e" + String(repeating: "\u{301}", count: 127)
+        #expect(throws: ItemFault.longName) { try ItemName(accents).numbered(2) }
+    }
+
     @Test func `says what it is in UTF-8`() {
         let head = Array("Content-Disposition: form-data; name=\"".utf8) + [0xFF, UInt8(ascii: "\"")]
         #expect(throws: MultipartFault.notUTF8) { _ = try PartHead(head[...]) }

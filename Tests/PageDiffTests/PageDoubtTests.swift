@@ -12,6 +12,36 @@ struct PageDoubtTests {
         #expect(Self.told("<!--SonicDiff-a-->1<!--sonicdiff-b-END-->") == [])
     }
 
+    @Test func `is a nonce and a token in the template, and none in a block`() {
+        let block =
+            "<!--sonicdiff-a--><script nonce=\"abcdefgh\">1</script><input name=csrf_token value=0123456789><!--sonicdiff-a-end-->"
+        #expect(Self.told(block) == [])
+        #expect(Self.told("<script nonce=abcdefgh>1</script>") == [])
+        let nonce =
+            "a nonce outside of every block makes each answer another template: clients get the page whole; "
+            + "allow the script by its hash, or put it in a block"
+        func token(_ name: String) -> String {
+            "the token \(name) outside of every block makes each answer another template: clients get the page whole; put it in a block"
+        }
+        let head =
+            "<head>\n<META content='0123456789' Name='csrf-token'>\n<script src=a.js nonce='r4nd0m+/=='></script></head>"
+        #expect(
+            Self.told("\(head)\(block)\n<style nonce=\"r4nd0m+/==\"></style>") == [
+                "2: \(token("csrf-token"))", "3: \(nonce)",
+            ]
+        )
+        for name in ["csrfmiddlewaretoken", "authenticity_token", "_token", "__RequestVerificationToken", "_csrf"] {
+            let form = "\(block)<form>\n<input type=\"hidden\" name=\"\(name)\" value=\"aB3-0123456789\" /></form>"
+            #expect(Self.told(form) == ["2: \(token(name))"])
+        }
+        for none in [
+            "<script nonce>", "<script nonce=''>", "<input name=csrf_token>", "<input name=q value=0123456789>",
+            "<x nonce=\"", "<", "< nonce=abcdefgh>",
+        ] {
+            #expect(Self.told(block + none) == [], "\(none)")
+        }
+    }
+
     @Test func `is each start behind the last end`() {
         let text = "<!--sonicdiff-a-->1<!--sonicdiff-a-end-->\n<!--sonicdiff-b-->2\n\n<!--sonicdiff-->3"
         #expect(

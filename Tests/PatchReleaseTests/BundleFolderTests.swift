@@ -1,6 +1,8 @@
 import PatchCompression
 import PatchFormat
 import PatchStore
+import PatchTrust
+import ReleaseFolder
 import SystemPackage
 import Testing
 
@@ -14,7 +16,10 @@ struct BundleFolderTests {
         let (made, verified) = try await bench.release(name, to: "out-\(name)")
         let assets = verified.manifests[label("web", "1.0.0")]?.manifest.assets ?? []
         let own = ["app/main.js", "app/main.js.map", "img/café one.svg", "index.html"]
-        return (assets.map(\.path.text).filter { !own.contains($0) }, made.warnings.map { "\($0)" })
+        return (
+            assets.map(\.path.text).filter { !own.contains($0) },
+            made.warnings.map { "\($0)".replacing("\(bench.folder)/\(name)/", with: "") }
+        )
     }
 
     // MARK: Left out by default
@@ -32,7 +37,7 @@ struct BundleFolderTests {
         #expect(paths == [".config/app.json", ".nojekyll", ".well-known/x"])
         #expect(
             warnings == [
-                "release.yaml:10: patches[2].folder: 5 files and folders of web left out by default: .aws/, .npmrc, a.js~, "
+                "release.yaml:9: patches[2].folder: 5 files and folders of web left out by default: .aws/, .npmrc, a.js~, "
                     + "app/npm.log, node_modules/; `include:` takes one again"
             ]
         )
@@ -48,7 +53,7 @@ struct BundleFolderTests {
         try bench.write(text, to: "v1/.patchlineignore")
         let (paths, warnings) = try await release(bench)
         #expect(paths == [])
-        #expect(warnings == ["\(bench.folder.appending("v1/.patchlineignore")):2: matches no file: missing.txt"])
+        #expect(warnings == [".patchlineignore:2: matches no file: missing.txt"])
     }
 
     @Test func `has source maps by choice`() async throws {
@@ -61,7 +66,7 @@ struct BundleFolderTests {
         try bench.write(#"{"sources":["a.ts"],"sourcesContent":["x"]}"#, to: "v2/web/app/main.js.map")
         #expect(
             try await release(bench, "v2").warnings == [
-                "release.yaml:7: patches[2].source-maps: 1 source map with the app's source code in web: app/main.js.map; "
+                "release.yaml:6: patches[2].source-maps: 1 source map with the app's source code in web: app/main.js.map; "
                     + "write `source-maps: include` or `leave-out`"
             ]
         )
@@ -91,18 +96,18 @@ struct BundleFolderTests {
         )
         #expect(
             warnings == [
-                "release.yaml:10: patches[2].folder: 1 compressed file differs from its plain one and was left out of web: "
+                "release.yaml:9: patches[2].folder: 1 compressed file differs from its plain one and was left out of web: "
                     + "old.js\(ending) (old.js); compress after the last change",
-                "release.yaml:10: patches[2].folder: 2 files are not what the ending says and left out: garbage.js\(ending), "
+                "release.yaml:9: patches[2].folder: 2 files are not what the ending says and left out: garbage.js\(ending), "
                     + "short.js\(ending)",
-                "release.yaml:10: patches[2].folder: 1 file is not what the ending says: bad.data\(ending)",
+                "release.yaml:9: patches[2].folder: 1 file is not what the ending says: bad.data\(ending)",
             ]
         )
     }
 
     @Test func `reads brotli`() throws {
         // Of "new(1)", stored: one block that is the last.
-        let stream: [UInt8] = [0x0B, 0x02, 0x80] + Array("new(1)".utf8) + [0x03]
+        let stream: [UInt8] = [0x8B, 0x02, 0x80] + Array("new(1)".utf8) + [0x03]
         let disk = DiskFiles()
         let bench = try Workbench()
         let file = bench.folder.appending("a.js.br")
@@ -174,8 +179,82 @@ struct BundleFolderTests {
         for name in ["aux.js", "a:b.js", "COM1", "console.js"] { try bench.write("x", to: "v1/web/\(name)") }
         #expect(
             try await release(bench).warnings == [
-                "release.yaml:10: patches[2].folder: 3 names that Windows cannot store in web: COM1, a:b.js, aux.js; devices take them"
+                "release.yaml:9: patches[2].folder: 3 names that Windows cannot store in web: COM1, a:b.js, aux.js; devices take them"
             ]
         )
+    }
+}
+
+@Suite("What is said of a bundle's folder")
+struct BundleWordsTests {
+    private static func twice(_ problem: (FilePath) -> BundleProblem) -> BundleProblem {
+        .several([problem("web/a"), problem("web/b")])
+    }
+
+    private static func sentences() throws -> [(BundleProblem, String)] {
+        let (a, b) = (try AssetPath("a"), try AssetPath("A"))
+        return [
+            (
+                twice { .link($0, .outside("/etc")) },
+                "2 symbolic links that lead out of the bundle's folder: web/a (to /etc), web/b (to /etc)"
+            ),
+            (twice { .link($0, .nowhere) }, "2 symbolic links that lead nowhere: web/a, web/b"),
+            (twice { .link($0, .circle) }, "2 symbolic links to folders that they are in: web/a, web/b"),
+            (
+                twice { .link($0, .leftOut(".env")) },
+                "2 symbolic links to files that are left out: web/a (to .env), web/b (to .env)"
+            ),
+            (twice { .special($0) }, "2 entries that are neither files nor folders: web/a, web/b"),
+            (twice { .badName($0, .backslash) }, "2 names with a backslash: web/a, web/b"),
+            (twice { .badName($0, .control) }, "2 names with a control character: web/a, web/b"),
+            (twice { .badName($0, .segmentTooLong) }, "2 names over 255 bytes: web/a, web/b"),
+            (twice { .badName($0, .tooLong) }, "2 paths over 1,024 bytes: web/a, web/b"),
+            (twice { .notUTF8(in: $0, name: [0xFF]) }, "2 names that are not UTF-8: $'web/a/\\xff', $'web/b/\\xff'"),
+            (twice { .twins(a, b, in: $0) }, "2 paths that equal another after case folding: A (a), A (a)"),
+            (twice { .reserved($0) }, "2 paths below __patchline/: web/a, web/b; they belong to the device"),
+            (
+                twice { .releaseInside($0) },
+                "2 signed releases: web/a, web/b; they would be signed and published again as files"
+            ),
+            (
+                twice { .secret($0, .privateKey(.javaKeyStore)) },
+                "2 files with secrets: web/a (a private key (a Java key store)), web/b (a private key (a Java key store)); "
+                    + "anyone could read them once they are published"
+            ),
+        ]
+    }
+
+    @Test func `is one message for all problems of a kind`() throws {
+        for (problem, sentence) in try Self.sentences() { #expect(problem.groups.map(\.sentence) == [sentence]) }
+    }
+
+    @Test func `lists twenty names, and one command for many`() {
+        let names = (1...30).map { BundleProblem.notUTF8(in: "web", name: [0xFC, UInt8($0 + 32)]) }
+        let group = BundleProblem.several(names).groups[0]
+        #expect(group.sentence.hasSuffix(" and 10 more"))
+        #expect(
+            group.renaming?.hasSuffix(
+                "\n… and 25 more in the same way\nconvmv -r -f latin1 -t utf-8 --notest web renames all of them (package convmv)"
+            ) == true
+        )
+    }
+
+    @Test func `is one warning for each note`() throws {
+        let (folder, a, b) = (try AssetPath("web"), try AssetPath("a.js.gz"), try AssetPath("a.js"))
+        #expect(
+            BundleNote.stale([a, a], of: [b, b]).rule(in: folder)
+                == ": 2 compressed files differ from their plain ones and were left out of web: a.js.gz (a.js), a.js.gz (a.js); "
+                + "compress after the last change"
+        )
+        #expect(
+            BundleNote.browserKeys([b]).rule(in: folder)
+                == ": an API key of Google is in a.js; anyone can read it, so restrict it to this app"
+        )
+    }
+
+    @Test func `advises no pattern that takes files twice`() {
+        #expect(throws: FileExclusions.PatternFault(line: 0, rule: "begins with '!'; it takes files anyway")) {
+            try FileExclusions.none.including("!a")
+        }
     }
 }

@@ -47,4 +47,32 @@ struct LanguageTests {
                 == #"["1BNA","sS","21BNA",5,true,"2Bn","S","undefined","Bn",0,"zy3","zy3","c","undefined","undefined","Loud: its parent Late is not exposed yet","l!","oh"]"#
         )
     }
+
+    @Test func `has class methods by names that every function has of its own, which subclasses inherit`() throws {
+        let engine = JavaScriptEngine(limits: EngineLimits(time: .seconds(1), bytes: 100_000_000))
+        _ = try engine.evaluate(PatchLanguage.text, source: "language")
+        let result = try engine.evaluate(
+            """
+            (() => { const out = [];
+            const language = \(PatchLanguage.text)({ global: globalThis, fixed: false, waits: true, changed() {}, schedule(q, s, w) { w() }, include() {} });
+            language.expose("Host", class Host { m() { return "host" } });
+            language.begin("one");
+            defineClass("Cell: Host", {}, { name() { return "n" + this.title() }, length() { return "l" }, title() { return "t" } });
+            defineClass("Wide: Cell", {}, { title() { return "w" } });
+            defineClass("Widest: Wide", {}, { name() { return "my" + this.super().name() }, length() { return this.ORIGlength() + "!" } });
+            require("Cell,Wide,Widest"); language.end();
+            for (const type of [Cell, Wide, Widest]) out.push(type.name(), type.length());
+            out.push(new Wide().m());
+            language.begin("two"); defineClass("Plain", {}); defineClass("Child: Plain", {}); require("Plain,Child"); language.end();
+            out.push(Plain.name, Child.name, Child.length, String(new Child()));
+            const child = Child;
+            language.begin("three"); defineClass("Plain", {}, { name() { return "late" } }); language.end();
+            out.push(child.name()); language.withdraw("three"); out.push(child.name);
+            return JSON.stringify(out); })()
+            """,
+            source: "t"
+        )
+        let expected = #"["nt","l","nw","l","mynw","l!","host","Plain","Child",0,"[Child]","late","Child"]"#
+        #expect(engine.text(of: result) == expected)
+    }
 }

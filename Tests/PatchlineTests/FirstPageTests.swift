@@ -15,7 +15,7 @@ import PageTesting
 import Testing
 
 /// F1: what counts against a trial, and from when on.
-@Suite("The first page shown of a version on trial", .timeLimit(.minutes(5)))
+@Suite("The first page of a version on trial", .timeLimit(.minutes(5)))
 struct FirstPageTests {
     /// The second version waits, and the first one is confirmed.
     private static func launched() async throws -> Launched {

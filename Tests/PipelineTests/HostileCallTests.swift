@@ -6,7 +6,7 @@ import Testing
 /// Bytes from outside cost an answer, and never the process: every store of a device depends on it.
 ///
 /// By hand for as long as `PATCHLINE_CALLS_SECONDS` says, from the seed `PATCHLINE_CALLS_SEED` on: `make calls`.
-@Suite("Whatever is said to patchsync run", .timeLimit(.minutes(120)))
+@Suite("Hostile input to patchsync run", .timeLimit(.minutes(120)))
 struct HostileCallTests {
     private static func setting(_ name: String) -> String? { ProcessInfo.processInfo.environment[name] }
 

@@ -72,7 +72,9 @@ struct OwnersTests {
             #expect(made.code == 6, "\(made)")
             #expect(made.errors.contains("error: cannot read \(root): permission denied\n"), "\(made)")
             #expect(
-                made.errors.contains("this command acts as nobody, who owns \(folder)/shop: nobody needs permission"),
+                made.errors.contains(
+                    "this command acts as nobody, who owns \(folder)/shop: the user nobody needs permission"
+                ),
                 "\(made)"
             )
             #expect(try await run(.system("ls"), ["-A", folder.string]).output.isEmpty)

@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 /// Somebody who may write where a command makes something puts a symbolic link in its way, to a folder of others' files.
-@Suite("A symbolic link that somebody planted")
+@Suite("A symbolic link that another user planted")
 struct PlantedLinkTests {
     private static let planted = "a symbolic link that another user made, so it is not followed"
 

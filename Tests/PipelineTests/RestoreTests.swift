@@ -112,7 +112,7 @@ struct RestoreTests {
                 try await run(.system("rm"), ["-r", part.appending(lost).string]).done()
                 let data = world.path("data\(index)")
                 let refused = try await run(.patchsrv, ["restore", part.string, "--data", data.string])
-                #expect(refused.code == 4 && refused.errors.contains("is no whole backup: "), "\(refused)")
+                #expect(refused.code == 4 && refused.errors.contains("is not a complete backup: "), "\(refused)")
                 #expect(refused.errors.contains(index < 3 ? "\(Self.app)" : "records.sqlite"), "\(refused)")
                 #expect(
                     !FileManager.default.fileExists(atPath: data.appending("apps").string)

@@ -12,6 +12,22 @@ SEE = """async () => ({
   workers: navigator.serviceWorker ? (await navigator.serviceWorker.getRegistrations()).map(r => [new URL(r.scope).pathname, new URL((r.active ?? r.waiting ?? r.installing).scriptURL).pathname]).sort() : [],
   paint: performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null })"""
 
+# What browsers offer to secure contexts alone, or to isolated pages. Each is a name, and whether it works where a look costs nothing.
+APIS = """async () => {
+  const works = async make => { try { return (await make()) != null } catch { return false } };
+  return {
+    'service workers': await works(() => navigator.serviceWorker), 'Cache storage': await works(async () => (await caches.open('look'), await caches.delete('look'))),
+    'crypto.subtle': await works(() => crypto.subtle.digest('SHA-256', new Uint8Array(1))), 'IndexedDB': await works(() => indexedDB),
+    'private files (OPFS)': await works(() => navigator.storage.getDirectory()), 'Web Locks': await works(() => navigator.locks.request('look', () => 1)),
+    'clipboard': await works(() => navigator.clipboard), 'camera and microphone': await works(() => navigator.mediaDevices.getUserMedia),
+    'geolocation': await works(() => navigator.geolocation), 'notifications': await works(() => Notification), 'push': await works(() => PushManager),
+    'screen wake lock': await works(() => navigator.wakeLock), 'passkeys (WebAuthn)': await works(() => PublicKeyCredential),
+    'WebUSB': await works(() => navigator.usb), 'Web Serial': await works(() => navigator.serial), 'WebHID': await works(() => navigator.hid),
+    'Web Bluetooth': await works(() => navigator.bluetooth), 'Web MIDI': await works(() => navigator.requestMIDIAccess), 'WebGPU': await works(() => navigator.gpu),
+    'file pickers': await works(() => showOpenFilePicker), 'payments': await works(() => PaymentRequest), 'WebTransport': await works(() => WebTransport),
+    'shared memory (SharedArrayBuffer)': await works(() => SharedArrayBuffer),
+  } }"""
+
 
 class Tab:
     """A page of a profile of its own, and what its consoles and requests say."""
@@ -102,15 +118,20 @@ def look(programs, url, theirs, source, work):
     with sync_playwright() as playwright:
         # One after the other, and the first one's load is over before the second begins: each has the machine.
         their_tab = Tab(playwright, os.path.join(work, "profile-nginx"))
-        their_tab.open(theirs + "/")
+        their_paint = their_tab.open(theirs + "/")["paint"]
         tab = Tab(playwright, os.path.join(work, "profile"))
-        tab.open(url)
+        our_paint = tab.open(url)["paint"]
         our, their = settled([tab, their_tab])
-        result["first_page"] = dict(device=round(our["paint"] or 0), nginx=round(their["paint"] or 0))
+        result["first_page"] = dict(device=round(our_paint or our["paint"] or 0), nginx=round(their_paint or their["paint"] or 0))
         result["worker"], result["isolated"], result["text"] = our["workers"], our["isolated"], our["text"]
         for part in SAME:
             if our[part] != their[part]:
                 differ("first visit", part, our[part], their[part])
+        apis = [one.page.evaluate(APIS) for one in (tab, their_tab)]
+        result["apis"] = sorted(name for name, works in apis[0].items() if works)
+        for name in apis[0]:
+            if apis[0][name] != apis[1][name]:
+                differ("first visit", "API " + name, apis[0][name], apis[1][name])
         if "cdvToken" in tab.page.url:
             differ("first visit", "address", "the token stands in it", "no token")
         if bool(our["text"]) != bool(their["text"]):

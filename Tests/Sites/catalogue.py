@@ -1,11 +1,12 @@
 """The front ends that `make sites` takes: wheels and generators of PyPI, pinned, in a cache outside the repository."""
 import json, os, shutil, subprocess, sys, zipfile
 
-# Each was written by others. `folder` is the site's place in the wheel; `index` is copied to index.html where a wheel has a template instead.
+# Each was written by others. `folder` is the site's place in the wheel; `index` is copied to index.html where a wheel has none, and
+# `base` is a placeholder that the app's own server fills in when it starts: here with nothing, for the app is at the root.
 WHEELS = {
     "music-assistant": dict(wheel="music-assistant-frontend==2.17.350", folder="music_assistant_frontend/", kind="app", what="Vite, PWA"),
-    "claude-code-remote": dict(wheel="claude-code-remote==1.0.2", folder="claude_code_remote/server/static/", kind="app", what="PWA, own worker"),
-    "prefect": dict(wheel="prefect==3.9.1", folder="prefect/server/ui/", kind="app", what="Vue"),
+    "claude-code-remote": dict(wheel="claude-code-remote==1.0.2", folder="claude_code_remote/server/static/", base="/__ROOT__", kind="app", what="PWA, own worker"),
+    "prefect": dict(wheel="prefect==3.9.1", folder="prefect/server/ui/", base="/PREFECT_UI_SERVE_BASE_REPLACE_PLACEHOLDER", kind="app", what="Vue"),
     "kedro-viz": dict(wheel="kedro-viz==12.5.0", folder="kedro_viz/html/", kind="app", what="React"),
     "chainlit": dict(wheel="chainlit==2.12.0", folder="chainlit/frontend/dist/", kind="app", what="React, source maps"),
     "octoprint": dict(wheel="octoprint==1.11.8", folder="octoprint/static/", index="intermediary.html", kind="site", what="pages without a generator"),
@@ -64,11 +65,17 @@ def unpack(app, cache, target):
     with zipfile.ZipFile(wheel(app["wheel"], cache)) as archive:
         for entry in archive.infolist():
             name = entry.filename[len(begin):]
-            if not entry.filename.startswith(begin) or entry.is_dir() or name.endswith(".py") or only and not name.startswith(only):
+            if not entry.filename.startswith(begin) or entry.is_dir() or name.endswith((".py", "py.typed")) or only and not name.startswith(only):
                 continue
             os.makedirs(os.path.dirname(os.path.join(target, name)), exist_ok=True)
             with archive.open(entry) as source, open(os.path.join(target, name), "wb") as file:
                 shutil.copyfileobj(source, file)
+    for name in files_of(target) if "base" in app else []:
+        with open(os.path.join(target, name), "rb") as file:
+            text = file.read()
+        if (base := app["base"].encode()) in text:
+            with open(os.path.join(target, name), "wb") as file:
+                file.write(text.replace(base, b""))
     if "index" in app:
         shutil.copyfile(os.path.join(target, app["index"]), os.path.join(target, "index.html"))
 

@@ -72,10 +72,25 @@ class Programs:
 
     # The release's way.
 
+    routing = None
+
+    def first_release(self, source, kind):
+        """Signs version 1; what patchsign takes the folder for, if it says so. If that is wrong, release.yaml says what is right."""
+        said = self.release(source, 1)
+        seen = re.search(r"\bis an? (site|app) \(", said)
+        recognised = seen and seen.group(1)
+        if recognised not in (None, kind):
+            self.routing = kind
+            shutil.rmtree(os.path.join(self.work, "release-1"))
+            said = self.release(source, 1)
+        return recognised, said
+
     def release(self, source, version):
         """Signs SOURCE/web as this version; what patchsign printed."""
         with open(os.path.join(source, "release.yaml"), "w") as file:
             file.write(f"app: {self.application}\nchannel: production\npatches:\n  - id: web\n    kind: bundle\n    version: \"{version}.0.0\"\n    folder: web\n")
+            if self.routing:
+                file.write(f"    routing: {self.routing}\n")
         output = os.path.join(self.work, f"release-{version}")
         previous = ["--previous", os.path.join(self.work, f"release-{version - 1}")] if version > 1 else []
         return self.run("patchsign", "release", source, "--keys", self.keys, "--output", output, *previous, *self.passphrase)

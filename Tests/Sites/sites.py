@@ -34,7 +34,7 @@ def judge(name, options, work):
         source = os.path.join(work, "source")
         files = versions.first(origin, os.path.join(source, "web"))
         began = time.monotonic()
-        said = ours.release(source, 1)
+        result["recognised"], said = ours.first_release(source, app["kind"])
         result.update(files=len(files), bytes=sum(os.path.getsize(os.path.join(source, "web", file)) for file in files),
                       signed=round(time.monotonic() - began, 1), signing=[line for line in said.splitlines() if "warning" in line][:8])
         ours.publish(1)
@@ -49,6 +49,8 @@ def judge(name, options, work):
             seen, more = browser.look(ours, url, theirs, source, work)
             result.update(seen)
             found += more
+        if name in catalogue.OWN and result["recognised"] not in (None, app["kind"]):
+            found.append(asks.Difference("release", "patchsign", name, {}, "routing", result["recognised"], app["kind"]))
         result["intended"], defects = decisions.sort(found)
         result["defects"] = [difference._asdict() for difference in defects]
     except Exception as error:  # Whatever fails at one app is its result; the others go on.

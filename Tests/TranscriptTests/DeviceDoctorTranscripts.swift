@@ -74,6 +74,7 @@ struct DeviceDoctorTranscripts {
             .store(.format(Sample.format)), .store(.file(.permission(.read, Sample.path))),
             .folder(folder(0o700), canWrite: true, owner: "patchline"),
             .folder(folder(0o700), canWrite: false, owner: "patchline"),
+            .folder(folder(0o700), canWrite: false, isReadOnly: true, owner: "patchline"),
             .folder(folder(0o775), canWrite: true, owner: "patchline"),
             .owners(
                 ForeignFiles(count: 2, example: "/srv/device/config.json", owner: "patchline:patchline"),

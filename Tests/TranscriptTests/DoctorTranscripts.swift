@@ -47,6 +47,7 @@ struct DoctorTranscripts {
     private let folder: [Diagnosis.Line] = [
         .folder(nil, canWrite: false), .folder(file(.directory, .init(rawValue: 0o777)), canWrite: true),
         .folder(file(.directory, .init(rawValue: 0o755)), canWrite: false),
+        .folder(file(.directory, .init(rawValue: 0o755)), canWrite: false, isReadOnly: true),
         .folder(file(.directory, .init(rawValue: 0o755)), canWrite: true),
     ]
 

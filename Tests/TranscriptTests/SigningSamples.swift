@@ -254,13 +254,15 @@ extension BundleProblem: Sampled {
     private static let folder: FilePath = "Patches/web"
 
     static var samples: [BundleProblem] {
-        guard let index = try? AssetPath("index.html"), let page = try? AssetPath("start.html") else { return [] }
+        guard let index = try? AssetPath("index.html"), let page = try? AssetPath("start.html"),
+            let inner = try? AssetPath("dist/index.html")
+        else { return [] }
         return [
             .missing(file), .symbolicLink(file), .special(file), .notAFolder(folder), .notAFile(folder),
             .badName(file, .tooLong), .notUTF8(in: folder, name: [0x66, 0xFC, 0x72]),
             .reserved("Patches/web/__patchline/x"), .empty(folder),
             .tooManyFiles(folder, limit: 100_000), .noIndex(index, in: folder, pages: []),
-            .noIndex(index, in: folder, pages: [page]),
+            .noIndex(index, in: folder, pages: [page]), .noIndex(index, in: folder, pages: [inner]),
             .manifest(Sample.label, field: "assets[3].path", rule: "differs from another by case only"),
             .gateway(.meteor, "Couldn't load runtime config from index file"), .scriptNotUTF8("Patches/fix.js"),
             .noProgram("Patches/fix.js", line: 2, column: 9, message: "SyntaxError: Unexpected token '='"),

@@ -24,7 +24,8 @@ enum StampScript {
             window[Symbol.for("patchline.page")] = page;
             try {
               // The page around this frame reports for both.
-              if (parent !== window && parent[Symbol.for("patchline.page")]) return;
+              const outer = parent !== window && parent[Symbol.for("patchline.page")];
+              if (outer) return Object.assign(page, { tell: outer.tell, enter: outer.enter });
             } catch {}
             const quiet = () => {};
             // In the query of a URL that no worker has cached.
@@ -54,7 +55,7 @@ enum StampScript {
             // How many reloads did not replace this document, and the release that they were for.
             const mark = "patchline.reloads", reloads = () => (store("sessionStorage", mark) || "0 ").split(" ");
             const replace = async (release) => {
-              const [count, last] = reloads(), tries = last === String(release) ? +count : 0;
+              const [count, last] = reloads(), tries = last === String(release) ? +count : 0, end = Date.now() + 5000;
               // After two attempts, or without the count, a reload would only repeat itself.
               if (tries > 1 || !store("sessionStorage", mark, tries + 1 + " " + release))
                 return console.error("Patchline: a cache keeps this page of version " + page.version + ", which the device no longer serves.");
@@ -66,14 +67,16 @@ enum StampScript {
               for (const name of await window.caches?.keys().catch(quiet) ?? []) {
                 const cache = await caches.open(name), options = { ignoreVary: true };
                 for (const { url } of await cache.keys()) {
-                  const { headers } = await cache.match(url, options) ?? {}, from = headers?.get("patchline-release");
-                  const isHTML = /html/.test(headers?.get("content-type")), isMark = url.includes(marker);
-                  if (!url.startsWith(origin) || !isMark && (from ? from === release : !isHTML)) continue;
+                  if (!url.startsWith(origin + "/")) continue;
+                  const headers = (await cache.match(url, options))?.headers, from = headers?.get("patchline-release");
+                  const isMark = url.includes(marker);
+                  if (!isMark && (from ? from === release : !/html/.test(headers?.get("content-type")))) continue;
                   // A page that registers the worker again revives it. Where it has no way to the network, an empty cache would
-                  // show an error in place of the app, so the entry is replaced.
-                  const fresh = !isMark && await fetch(url + (url.includes("?") ? "&" : "?") + marker + release).catch(quiet);
+                  // show an error in place of the app, so the entry is replaced, if that takes no longer than a person waits.
+                  const isLate = Date.now() > end, ask = url + (url.includes("?") ? "&" : "?") + marker + release;
+                  const fresh = !isMark && !isLate && await fetch(ask).catch(quiet);
                   if (fresh?.ok && fresh.headers.get("patchline-release") === release) await cache.put(url, fresh);
-                  else if (isMark || fresh?.status === 404 || tries) await cache.delete(url, options);
+                  else if (isMark || isLate || tries || fresh?.status === 404) await cache.delete(url, options);
                 }
               }
               location.reload();

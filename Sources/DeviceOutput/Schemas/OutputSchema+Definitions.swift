@@ -14,7 +14,7 @@ extension OutputSchema {
             }
         """#
 
-    /// The failure of the last sync, as `status` and `explain` tell it.
+    /// The failure of the last sync, in `status` and `explain`.
     static let syncFailure = #"""
         "syncFailure": {
               "type": "object",

@@ -4,8 +4,9 @@ package enum RoomSharing: Equatable, Sendable {
     ///
     /// - trustedProxies: whose word counts for who asks; they have no share themselves.
     case byAddress(trustedProxies: TrustedProxies)
-    /// Among the users of this machine, as the system tells them (sock_diag(7), SO_PEERCRED of unix(7)): whoever runs this process, and root,
-    /// have no share, and nobody has whom the system does not tell.
+    /// Among the users of this machine, by sock_diag(7) and SO_PEERCRED of unix(7).
+    ///
+    /// The user of this process, root, and users that the system does not name have no share.
     ///
     /// - strangers: connections of each other user that have shown no right to be here, whether room is short or not; nil
     ///   where there is no right to show: then they have a share as addresses have.

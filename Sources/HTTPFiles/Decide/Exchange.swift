@@ -19,9 +19,22 @@ struct Exchange: Sendable {
 
     func open(_ head: RequestHead) throws(RequestFault) -> Opening {
         let framing = try BodyFraming(head)
-        switch MethodRule(head.method, acceptsBodies: source.acceptsBodies) {
-        case .unknown:
-            throw .unknownMethod
+        let rule = MethodRule(head.method, acceptsBodies: source.acceptsBodies)
+        var fault: RequestPathError?
+        if rule == .served {
+            let target: RequestTarget?
+            do throws(RequestPathError) { target = try RequestTarget(parsing: head.target) } catch {
+                (target, fault) = (nil, error)
+            }
+            if let target { return try receive(target, head, framing) }
+        }
+        if MethodRule.mayPass(head.method), let target = try? RequestTarget(parsing: head.target, keepsEncoded: true),
+            source.passesAsSent(FileRequest(head, target))
+        {
+            return try receive(target, head, framing)
+        }
+        if let fault { throw .target(fault) }
+        switch rule {
         case .notAllowed(let allow):
             let response = Response(
                 refusing: .methodNotAllowed,
@@ -29,17 +42,19 @@ struct Exchange: Sendable {
                 headers: ["Allow": allow]
             )
             return .refuse(response, keepsConnection: framing == .none)
-        case .served:
-            break
+        case .served, .unknown: throw .unknownMethod
         }
+    }
+
+    private func receive(
+        _ target: RequestTarget,
+        _ head: RequestHead,
+        _ framing: BodyFraming
+    ) throws(RequestFault) -> Opening {
         try head.checkBody(framing)
         let expectsContinue = try head.expectsContinue()
-        do throws(RequestPathError) {
-            let request = FileRequest(head, try RequestTarget(parsing: head.target))
-            return .receive(request, source.decide(request), framing, expectsContinue: expectsContinue)
-        } catch {
-            throw .target(error)
-        }
+        let request = FileRequest(head, target)
+        return .receive(request, source.decide(request), framing, expectsContinue: expectsContinue)
     }
 
     /// The source's reply to the client.

@@ -15,6 +15,12 @@ package protocol FileSource: Sendable {
     /// them when the answer is used: see ``PreparedReply/whenUsed`` and ``FileDecision/later(_:_:)``.
     func decide(_ request: FileRequest) -> FileDecision
 
+    /// Whether the source hands a request on to another server as it was sent, which then decides about its method and its path.
+    ///
+    /// Asked for requests that are refused otherwise: with a method beside those of ``acceptsBodies``, and with a path that names
+    /// no file, in which such segments are as they were sent: `a%2Fb`, `%FF`.
+    func passesAsSent(_ request: FileRequest) -> Bool
+
     /// A number never used before, once a ``PreparedReply`` that named the last one no longer holds.
     ///
     /// Read before each request, on any thread.
@@ -35,6 +41,8 @@ extension FileSource {
     package var acceptsBodies: Bool { false }
 
     package var edition: Int { 0 }
+
+    package func passesAsSent(_ request: FileRequest) -> Bool { false }
 
     package func everyAnswerFields(to headers: HTTPHeaders?) -> HTTPHeaders { [:] }
 

@@ -3,7 +3,8 @@ package import NIOHTTP1
 
 /// One request as a source sees it: parsed, bounded, and safe to look up.
 package struct FileRequest: Sendable {
-    /// GET or HEAD, or for a source that accepts bodies POST, PUT, PATCH, DELETE or OPTIONS.
+    /// GET or HEAD; for a source that accepts bodies also POST, PUT, PATCH, DELETE or OPTIONS; for one that passes requests on any but
+    /// CONNECT and TRACE.
     package let method: HTTPMethod
     package let path: RequestPath
     /// Raw, without `?`; nil without one.
@@ -13,6 +14,8 @@ package struct FileRequest: Sendable {
     package private(set) var body: [UInt8]
     /// The body, for a source that takes it so (``BodyIntake/stream``); nil for all others.
     package private(set) var stream: RequestStream?
+    /// The path as the client sent it.
+    package let sentPath: SentPath
     /// The path as the client spells it, percent-encoded, without its dot segments and empty segments.
     package let spelledPath: String
     /// Whether the client spells the path as it is, with nothing to remove: no `..`, no `.`, no empty segment.
@@ -41,6 +44,7 @@ package struct FileRequest: Sendable {
         self.headers = headers
         self.body = body
         spelledPath = path.encoded
+        sentPath = SentPath(path.encoded)
         isPlain = true
         upgrade = nil
     }
@@ -52,19 +56,23 @@ package struct FileRequest: Sendable {
         headers = head.headers
         body = []
         spelledPath = target.spelledPath
+        sentPath = target.sentPath
         isPlain = target.isPlain
         upgrade = head.upgrade
     }
 
     /// A request of our own for what a target names.
-    package init(getting target: String, headers: HTTPHeaders) throws(RequestPathError) {
-        let target = try RequestTarget(parsing: target)
+    ///
+    /// - Parameter keepsEncoded: whether it may name what only another server has, see ``FileSource/passesAsSent(_:)``.
+    package init(getting target: String, headers: HTTPHeaders, keepsEncoded: Bool = false) throws(RequestPathError) {
+        let target = try RequestTarget(parsing: target, keepsEncoded: keepsEncoded)
         method = .GET
         path = target.path
         query = target.query
         self.headers = headers
         body = []
         spelledPath = target.spelledPath
+        sentPath = target.sentPath
         isPlain = target.isPlain
         upgrade = nil
     }
@@ -128,6 +136,9 @@ enum MethodRule: Equatable, Sendable {
             self = .unknown
         }
     }
+
+    /// Whether a source that passes requests on may get it: CONNECT asks for a tunnel, and TRACE shows the request's own cookies.
+    static func mayPass(_ method: HTTPMethod) -> Bool { method != .CONNECT && method != .TRACE }
 
     /// RFC 9110 §9.3, PATCH of RFC 5789, and QUERY, which is registered too.
     private static let standard: Set = [

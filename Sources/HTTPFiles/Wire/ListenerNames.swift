@@ -1,7 +1,7 @@
 import NIOHTTP1
 
 /// The names under which a listener answers, against DNS rebinding: a page in a browser on this machine can have a name of its
-/// own lead to 127.0.0.1, and would read what is answered under that name.
+/// own lead to 127.0.0.1, and would read the answers under that name.
 ///
 /// A rebound name is never an address, so addresses and `localhost` are safe. A listener with TLS or for other machines
 /// answers under every name: its certificate, or the network, decides who can ask.

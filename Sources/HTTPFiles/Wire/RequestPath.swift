@@ -37,12 +37,18 @@ package struct RequestPath: Hashable, Sendable {
         self = try RequestTarget(parsing: target).path
     }
 
-    /// - Parameter spelled: gets the raw segments that are left.
-    init(rawSegments: [ArraySlice<UInt8>], spelled: inout [ArraySlice<UInt8>]) throws(RequestPathError) {
+    /// - Parameters:
+    ///   - spelled: gets the raw segments that are left.
+    ///   - keepsEncoded: whether a segment that names nothing here, such as `a%2Fb` or `%FF`, stays as it is spelled.
+    init(
+        rawSegments: [ArraySlice<UInt8>],
+        spelled: inout [ArraySlice<UInt8>],
+        keepsEncoded: Bool = false
+    ) throws(RequestPathError) {
         var segments: [String] = []
         var endsInFolder = true
         for raw in rawSegments {
-            let segment = try Self.decode(raw)
+            let segment = try keepsEncoded ? Self.decodeOrKeep(raw) : Self.decode(raw)
             switch segment {
             case "", ".":
                 endsInFolder = true
@@ -75,6 +81,17 @@ package struct RequestPath: Hashable, Sendable {
 
     static func joined(_ names: [String], hasTrailingSlash: Bool) -> String {
         names.isEmpty ? "/" : names.map { "/\($0)" }.joined() + (hasTrailingSlash ? "/" : "")
+    }
+
+    private static func decodeOrKeep(_ raw: ArraySlice<UInt8>) throws(RequestPathError) -> String {
+        do throws(RequestPathError) { return try decode(raw) } catch {
+            switch error {
+            case .encodedSlash, .notUTF8: break
+            case .backslash where !raw.contains(UInt8(ascii: "\\")): break
+            case .notAPath, .forbiddenByte, .badEscape, .controlCharacter, .backslash: throw error
+            }
+            return String(decoding: raw, as: UTF8.self)
+        }
     }
 
     private static func decode(_ raw: ArraySlice<UInt8>) throws(RequestPathError) -> String {

@@ -3,12 +3,15 @@ struct RequestTarget: Equatable, Sendable {
     let path: RequestPath
     /// Raw, without `?`; nil without one.
     let query: String?
+    /// As received.
+    let sentPath: SentPath
     /// As received, without the segments that `path` does not have either.
     let spelledPath: String
     /// Whether nothing had to be removed for `path`: no dot segment, no empty one but at the end.
     let isPlain: Bool
 
-    init(parsing target: String) throws(RequestPathError) {
+    /// - Parameter keepsEncoded: see ``RequestPath``; for a source that passes requests on.
+    init(parsing target: String, keepsEncoded: Bool = false) throws(RequestPathError) {
         // Above 0x7E lie DEL and raw UTF-8, below 0x21 the controls and the space; a fragment is never sent.
         for byte in target.utf8 where byte < 0x21 || byte > 0x7E || byte == UInt8(ascii: "#") {
             throw .forbiddenByte(byte)
@@ -18,9 +21,10 @@ struct RequestTarget: Equatable, Sendable {
             rest = try Self.afterAuthority(rest)
         }
         let parts = rest.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
+        sentPath = SentPath(String(decoding: parts.first ?? [], as: UTF8.self))
         let names = (parts.first ?? []).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         var spelled: [ArraySlice<UInt8>] = []
-        path = try RequestPath(rawSegments: names, spelled: &spelled)
+        path = try RequestPath(rawSegments: names, spelled: &spelled, keepsEncoded: keepsEncoded)
         spelledPath = RequestPath.joined(
             spelled.map { String(decoding: $0, as: UTF8.self) },
             hasTrailingSlash: path.hasTrailingSlash

@@ -187,7 +187,7 @@ package struct SelectionMachine: Equatable, Sendable {
     ///
     /// It ends a trial at once, as a page that never is ready does in its time; one that has nothing to go back to stays.
     ///
-    /// - Parameter error: what the script threw, to be kept with the block.
+    /// - Parameter error: the script's error, to be kept with the block.
     package mutating func scriptFailed(
         _ script: PatchContent,
         in token: LaunchToken?,

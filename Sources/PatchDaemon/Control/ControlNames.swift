@@ -17,7 +17,7 @@ enum ControlNames {
                 throw .invalid(error, hint: hint(name, known))
             }
         }
-        // A body that cannot be read is told by the route.
+        // The route reports a body that cannot be read.
         guard !call.request.body.isEmpty, let fields = try? call.fields() else { return }
         let schema = schema?.asBody ?? ControlSchema.object([]).json
         guard let path = unknown(in: .object(fields.object), schema) else { return }

@@ -64,7 +64,7 @@ package struct ControlServer: Sendable {
 
     /// Serves until the task is cancelled or the service group stops; answers in flight are finished.
     ///
-    /// - Parameter tell: called with each change.
+    /// - Parameter tell: called with each change of the socket.
     package func run(_ tell: @escaping @Sendable (News) -> Void) async {
         let (jobs, later) = AsyncStream.makeStream(of: (@Sendable () async -> Void).self)
         let work = ControlWork(

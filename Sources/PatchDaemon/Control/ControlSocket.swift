@@ -25,10 +25,11 @@ final class ControlSocket: Sendable {
 
     /// Makes the folder with mode 0750 if it is missing, and replaces a socket without a listener.
     ///
-    /// Never waits. No symbolic link at the path's end is followed.
+    /// Never waits. Links of its folder are followed, and a link in the socket's place is not.
     ///
     /// - Throws: `locked` while another process makes the socket; trying again helps.
-    init(_ path: FilePath) throws(ControlError) {
+    init(_ named: FilePath) throws(ControlError) {
+        let path = FilePath(replacing: named.string)
         guard path.string.utf8.count <= Self.longestPath else {
             throw .pathTooLong(path, limit: Self.longestPath)
         }

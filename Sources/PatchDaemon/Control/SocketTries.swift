@@ -1,4 +1,4 @@
-/// Decides when a socket that cannot be made is tried again, and which failures are told.
+/// Decides when a socket that cannot be made is tried again, and which failures are reported.
 struct SocketTries: Equatable, Sendable {
     struct Next: Equatable, Sendable {
         let pause: Duration
@@ -13,7 +13,7 @@ struct SocketTries: Equatable, Sendable {
     private var count = 0
     private var told: ControlError?
 
-    /// Each failure is told once, until another one comes.
+    /// Each failure is reported once, until another one occurs.
     mutating func failed(_ error: ControlError) -> Next {
         count += 1
         if case .locked = error, told == nil, count <= Self.silentTries {

@@ -1,7 +1,7 @@
 import PatchFormat
 import PatchSync
 
-/// What an existing store has to follow because the settings file names another server or channel.
+/// The changes that an existing store has to follow because the settings file names another server or channel.
 struct SourceChanges: Equatable, Sendable {
     /// Nil if it stays.
     let server: ServerURL?

@@ -37,7 +37,7 @@ extension StoreSetting {
             )
         case .startupTimer:
             SettingHelp(
-                "From when on that time goes and a launch counts: the first request for a page of the new version (page, the "
+                "From when on that time goes and a launch counts: the first page of the new version that is shown (page, the "
                     + "default), or the launch (launch).",
                 "page|launch"
             )

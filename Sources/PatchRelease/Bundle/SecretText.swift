@@ -46,8 +46,8 @@ enum SecretText {
             Mark(text: "MC4CAQAwBQYDK2V", pair: 12) { text, place in
                 text.count(of: .base64, from: place) >= 62 ? .privateKey(.pkcs8) : nil
             },
-            Mark(text: "IBAAKC", pair: 4) { text, place in
-                text.holds("MII", at: place - 5) && text.count(of: .base64, from: place) >= 200
+            Mark(text: "IBAAK", pair: 3) { text, place in
+                text.holds("MII", at: place - 6) && text.count(of: .base64, from: place) >= 200
                     ? .privateKey(.pkcs1) : nil
             },
             Mark(text: "b3BlbnNzaC1rZXktdjE", pair: 10) { text, place in

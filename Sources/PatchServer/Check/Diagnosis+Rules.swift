@@ -63,12 +63,24 @@ extension Diagnosis.Line {
     }
 
     /// The server's folder, which no user but its own needs to read, except for the tree.
-    package static func folder(_ status: FileStatus?, canWrite: Bool) -> Diagnosis.Line {
+    package static func folder(
+        _ status: FileStatus?,
+        canWrite: Bool,
+        isReadOnly: Bool = false
+    ) -> Diagnosis.Line {
         guard let status, status.kind == .directory else {
             return Diagnosis.Line("folder", .fault, "it is not there", hint: "start an app with patchsrv init")
         }
         guard status.permissions.rawValue & 0o022 == 0 else {
             return Diagnosis.Line("folder", .fault, "other users may change it", hint: "chmod go-w it")
+        }
+        guard !isReadOnly else {
+            return Diagnosis.Line(
+                "folder",
+                .warning,
+                "its file system is mounted read-only",
+                hint: "publish, refresh and gc need write access"
+            )
         }
         guard canWrite else {
             return Diagnosis.Line(

@@ -9,7 +9,7 @@ extension AppRepository {
     /// - Parameter acceptingClock: Sign by a clock that is behind the newest signature, because that one was made by a clock
     ///   that was ahead. The dial is signed too: its own expiry is from that clock.
     /// - Throws: `ended` when root or targets have: a device would take nothing of it, and a clock that is ahead would
-    ///   date what it signs in the future. `clockBehind` for a clock that is certainly wrong.
+    ///   date signatures in the future. `clockBehind` for a clock that is certainly wrong.
     @discardableResult
     package func refresh(
         signing key: OnlineKey,

@@ -54,7 +54,7 @@ package enum RefreshResult: Equatable, Sendable {
     case signed(RefreshedVersions)
     /// Another process changes the folder.
     case locked
-    /// Nothing, whatever is due: signatures by this clock would have expired for every device.
+    /// Nothing, even if signatures are due: by this clock they would have expired for every device.
     case clockBehind(ClockBehind)
     case failed(String)
     /// The online key is encrypted, and nobody named its passphrase.

@@ -23,7 +23,7 @@ struct BackupRestoration {
 
     let backup: ServerFolder
     private let header: BackupHeader
-    /// Whether the backup's records can be compared with what was backed up.
+    /// Whether the backup's records can be compared with its audit head.
     var isDescribed: Bool { header.files != nil }
     private let data: ServerFolder
     private let files = DiskFiles()
@@ -55,7 +55,7 @@ struct BackupRestoration {
         let fault = try lost.first ?? BackedUpFile.fault(in: backup.root, header.files, files: files)?.description
         guard let fault else { return }
         throw Failure(
-            "\(directory) is no whole backup: \(fault)",
+            "\(directory) is not a complete backup: \(fault)",
             hint: "copy it again from where it was made, or name another backup; nothing was restored",
             exitCode: .malformed
         )

@@ -106,7 +106,13 @@ struct DoctorCommand: AsyncParsableCommand {
 
     private func lookAtFolder(_ diagnosis: inout Diagnosis) {
         let (disk, root) = (DiskFiles(), folder.folder.root)
-        diagnosis.add(.folder(try? disk.status(of: root), canWrite: disk.canWrite(in: root)))
+        diagnosis.add(
+            .folder(
+                try? disk.status(of: root),
+                canWrite: disk.canWrite(in: root),
+                isReadOnly: disk.isReadOnly(root)
+            )
+        )
         if let files = ForeignFiles(in: root) {
             diagnosis.add(Diagnosis.Line("owners", .fault, files.finding, hint: files.hint(for: root)))
         }

@@ -16,9 +16,10 @@ struct BlocksCommand: AsyncParsableCommand {
             <!--sonicdiff-NAME--> and <!--sonicdiff-NAME-end-->, with their bytes, comments included. Pages with one template tag
             differ in their title and their blocks alone, so that clients which have one of them get no more than these of another.
 
-            What is passed over without a word when a page is sent is a warning here, with its line in the page: a start without an
-            end, an end without a start, a block within another, an empty one, a name that stands twice, and a comment that is
-            nearly a mark. At most \(PageLimits.doubts) are told, and the exit code is 0 with them too.
+            What is passed over without a word when a page is sent is a warning here, with its line in the page: a start without
+            an end, an end without a start, a block within another, an empty one, a name that stands twice, and a comment that
+            is nearly a mark; and so is a nonce or a form's token outside of every block, by which every answer has another
+            template. At most \(PageLimits.doubts) are told, and the exit code is 0 with them too.
 
             EXAMPLES
               patchsrv blocks page.html

@@ -2,7 +2,7 @@ import PatchFormat
 import PatchStore
 import SystemPackage
 
-/// The program that listens on a port of this machine, as far as the system tells this user.
+/// The program that listens on a port of this machine, as far as this user may see it.
 struct PortHolder: Equatable, CustomStringConvertible {
     /// Its owner's number.
     let user: UInt32

@@ -28,4 +28,9 @@ extension DiskFiles {
     package func canWrite(in directory: FilePath) -> Bool {
         unsafe directory.withPlatformString { unsafe access($0, W_OK | X_OK) } == 0
     }
+
+    /// Whether nobody may write in a directory, because its file system is mounted read-only.
+    package func isReadOnly(_ directory: FilePath) -> Bool {
+        unsafe directory.withPlatformString { unsafe access($0, W_OK) == -1 && errno == EROFS }
+    }
 }

@@ -8,7 +8,7 @@ import SystemPackage
 package struct PackFacts: Equatable, Sendable {
     /// The compressed form that was answered; nil for the pack as it is.
     package let coding: CompressionFormat?
-    /// Bytes of the whole pack as it travels, or nil if the server did not say.
+    /// Bytes of the whole pack as it travels, or nil if the server did not send it.
     package let length: Int?
     /// The server's strong name for the form; nil if it has none.
     package let validator: String?

@@ -77,7 +77,7 @@ extension Device {
     /// - Parameter time: nil for now.
     package func hold(on state: DeviceState, at time: UTCTime? = nil) -> ActivationHold? {
         let windows = configuration.policy.windows
-        // Only what waits has hours, and only these need the zone's file.
+        // Only pending versions have hours, and only hours need the zone's file.
         let clock = windows.windows.isEmpty ? nil : try? zones.rules(of: windows.zone)
         return state.machine.hold(postponed(in: state), windows, by: clock, at: time ?? now())
     }

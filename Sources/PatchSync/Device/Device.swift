@@ -182,7 +182,7 @@ package struct Device: Sendable {
 
     /// A script failed in a page of this launch: its trial is rolled back, unless its files were altered meanwhile.
     ///
-    /// - Parameter error: what it threw, to be kept with the block.
+    /// - Parameter error: the script's error, to be kept with the block.
     package func scriptFailed(
         _ script: PatchContent,
         in token: LaunchToken?,

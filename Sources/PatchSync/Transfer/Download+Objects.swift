@@ -14,7 +14,7 @@ extension Download {
                     .union(requests.manifests.map(\.sha256))
             )
         }
-        // Each manifest is whole by now, and its digest names what is here of the bundle's pack: that stays.
+        // Each manifest is whole by now. The received bytes of the bundle's pack have its digest as their name, and stay.
         for manifest in requests.manifests {
             do throws(StoreError) { try store.objects.removePart(of: ExpectedFile(manifest)) } catch {
                 throw SyncError(error, entry: "\(manifest.sha256)")

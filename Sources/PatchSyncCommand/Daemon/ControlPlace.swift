@@ -24,7 +24,7 @@ struct ControlPlace: Sendable {
 
     /// Serves until the task is cancelled.
     ///
-    /// A socket that cannot be used is told and tried again; the stores do not wait for it.
+    /// A socket that cannot be used is reported and tried again; the stores do not wait for it.
     ///
     /// - Parameter whenSettled: called when the first try has succeeded or failed, and perhaps again.
     func serve(telling events: DaemonEvents, _ whenSettled: @escaping @Sendable () -> Void) async {

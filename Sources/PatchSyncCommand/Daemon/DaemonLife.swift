@@ -80,7 +80,7 @@ struct DaemonLife: Sendable {
 
     /// Waits until the settings file exists.
     ///
-    /// Its folder may be gone too, so that no watch would tell of it.
+    /// Its folder may be gone too, so that no watch would report it.
     ///
     /// - Returns: false if the task was cancelled.
     private func fileIsThere(telling gone: () -> Void) async -> Bool {
@@ -89,7 +89,7 @@ struct DaemonLife: Sendable {
         while file.identity == nil {
             guard (try? await Task.sleep(for: .seconds(1))) != nil else { return false }
         }
-        // Also when the same file is back: its absence was told.
+        // Also when the same file is back: its absence was reported.
         wish.yield(true)
         return true
     }

@@ -52,7 +52,21 @@ extension Diagnosis.Line {
     }
 
     /// - Parameter owner: the name of the user whose folder it is.
-    static func folder(_ status: FileStatus?, canWrite: Bool, owner: String) -> Diagnosis.Line {
+    static func folder(
+        _ status: FileStatus?,
+        canWrite: Bool,
+        isReadOnly: Bool = false,
+        owner: String
+    ) -> Diagnosis.Line {
+        guard !isReadOnly else {
+            return Diagnosis.Line(
+                "folder",
+                .notWritable,
+                .fault,
+                "its file system is mounted read-only: the installed version runs, and no new one is downloaded",
+                hint: "mount it with write access, or move the store to a partition that has it"
+            )
+        }
         guard canWrite else {
             return Diagnosis.Line(
                 "folder",
@@ -279,7 +293,8 @@ extension Diagnosis.Line {
             let hint =
                 isInFile || holder.isStore
                 ? Failure.portTaken(port, by: holder).hint
-                : "stop it; another port (serve --port) costs the pages their storage"
+                : "end that program, or give the store another port (serve --port, or `port:` in the settings file of "
+                    + "`patchsync run`). Pages on another port begin with empty storage."
             return Diagnosis.Line(
                 "port",
                 .portTaken,

@@ -122,7 +122,14 @@ struct DoctorCommand: AsyncParsableCommand {
         let (now, store, disk) = (device.now(), device.store, DiskFiles())
         diagnosis.add(.store(device.configuration))
         let owner = MachineLook.owner(of: store.root)
-        diagnosis.add(.folder(try? disk.status(of: store.root), canWrite: disk.canWrite(in: store.root), owner: owner))
+        diagnosis.add(
+            .folder(
+                try? disk.status(of: store.root),
+                canWrite: disk.canWrite(in: store.root),
+                isReadOnly: disk.isReadOnly(store.root),
+                owner: owner
+            )
+        )
         if let files = ForeignFiles(in: store.root) { diagnosis.add(.owners(files, in: store.root)) }
         lookAtState(device, &diagnosis)
         if let line = Diagnosis.Line.sync(store.syncFailure(of: device.configuration.channel), at: now) {

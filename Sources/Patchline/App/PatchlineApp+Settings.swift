@@ -103,7 +103,7 @@ extension PatchlineApp {
 
     /// From when on a new version has to prove itself.
     public enum StartupTimer: Sendable {
-        /// From the first request for a page of it on; what ends the process before says nothing of it.
+        /// From its first page that is shown on; what ends the process before says nothing of it.
         case firstPage
         /// From the launch on: for programs that show no pages.
         case launch

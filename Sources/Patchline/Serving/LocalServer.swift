@@ -76,7 +76,7 @@ package actor LocalServer {
         if !settings.isOpen { serving.access.token = device.keptAccessToken() ?? .make() }
         token = serving.access.token
         host = device.configuration.pages.text
-        // The device decides the name, whatever the settings hold.
+        // The device decides the name; the settings do not.
         serving.access.hosts =
             if let own = device.configuration.host?.host {
                 settings.isOpen ? Access.loopbackHosts.union([own]) : [own]

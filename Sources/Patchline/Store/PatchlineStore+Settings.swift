@@ -50,7 +50,7 @@ extension PatchlineStore {
         public var consent = Consent.automatic
         /// How long ``PatchlineStore/postpone(for:)`` may put off the start of what is new, in a row; at most a year.
         public var postponeLimit = Duration.seconds(7 * 86_400)
-        /// The hours in which what is new starts: `mon-fri 02:00-04:00`, `22:00-06:00` for every day; at most 32, none for any time.
+        /// The hours in which new versions start: `mon-fri 02:00-04:00`, `22:00-06:00` for every day; at most 32, none for any time.
         public var windows: [String] = []
         /// The clock of ``windows``: `UTC`, an offset such as `+01:00`, a time zone of this machine such as `Europe/Berlin`, or `local`.
         public var windowZone = "UTC"

@@ -13,7 +13,7 @@ extension RunningApp {
         package let hasBundle: Bool
     }
 
-    /// Scripts are about to run: a trial begins, as with the first request for a page of it.
+    /// Scripts are about to run: a trial begins, as with its first page that is shown.
     package func beginScripts() async throws(SyncError) -> ScriptLaunch {
         if let token = trial?.token { await pageShown(token.text) }
         guard let serving else { return ScriptLaunch(scripts: [], token: nil, hasBundle: false) }

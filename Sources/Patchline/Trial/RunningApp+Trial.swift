@@ -5,10 +5,9 @@ import PatchFormat
 import PatchStore
 import PatchSync
 
-/// How a trial begins, with the first request for a page of it, and how its time ends.
+/// How a trial begins, when its first page is shown, and how its time ends.
 extension RunningApp {
-    /// Returns once the launch counts, durably, or something else is served in its place: no byte of its page leaves before,
-    /// or a page that ends the process at once would be tried for ever.
+    /// Returns once the launch counts, durably, or something else is served in its place.
     package func pageShown(_ text: String) async {
         guard let token = LaunchToken(text), isUnopened(token) else { return }
         if !isInBackground {

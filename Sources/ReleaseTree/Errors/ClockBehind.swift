@@ -4,7 +4,7 @@ package import PatchFormat
 ///
 /// Nothing is signed by it.
 ///
-/// Whatever such a clock dates has expired for every device. A machine without a battery-backed clock starts in 1970.
+/// Signatures of such a clock have expired for every device. A machine without a battery-backed clock starts in 1970.
 package struct ClockBehind: Hashable, Sendable {
     /// The proof that a later time has passed.
     package enum Evidence: Hashable, Sendable {

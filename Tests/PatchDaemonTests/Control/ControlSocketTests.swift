@@ -45,6 +45,20 @@ struct ControlSocketTests {
         }
     }
 
+    @Test func `is made behind a link of its folder, and a later link does not move it`() throws {
+        try inFolder { root in
+            let (real, link) = (root.appending("data"), root.appending("run"))
+            try DiskFiles().makeDirectory(real)
+            try #require(unsafe symlink("data", link.string) == 0)
+            let socket = try ControlSocket(link.appending("control.sock"))
+            defer { close(socket.descriptor) }
+            #expect(socket.path == real.appending("control.sock") && mode(socket.path) & S_IFMT == S_IFSOCK)
+            #expect(made(real.appending("control.sock")) == .answered(real.appending("control.sock")))
+            try #require(unsafe unlink(link.string) == 0)
+            #expect(socket.isThere)
+        }
+    }
+
     @Test func `is taken over where nobody answers, and left where another has it by then`() throws {
         try inFolder { root in
             let path = root.appending("control.sock")

@@ -1,0 +1,116 @@
+/// A part of a template that is different in each answer, so that no client has the template already.
+struct ChangingPart: Equatable {
+    let place: Int
+    let matter: PageDoubt.Matter
+
+    /// The most bytes of one tag that are looked at.
+    private static let tag = 4_096
+    /// Bytes of a value that is a token and no word.
+    private static let shortest = 8
+
+    /// The names that web frameworks give the token of a form, in lower case without `-` and `_`.
+    private static let tokens: Set = [
+        "csrf", "csrftoken", "xcsrftoken", "csrfmiddlewaretoken", "xsrf", "xsrftoken", "authenticitytoken", "token",
+        "requestverificationtoken", "anticsrf", "anticsrftoken", "csrfkey", "csrfname", "csrfvalue", "formbuildid",
+        "formtoken",
+        "formkey", "wpnonce", "nonce", "viewstate", "eventvalidation",
+    ]
+
+    /// The first nonce and the first token outside of every block of a page, in their order.
+    static func all(in page: SplitPage) -> [ChangingPart] {
+        guard page.isMarked else { return [] }
+        var (nonce, token): (ChangingPart?, ChangingPart?)
+        ByteSearch.through(page.page) { search in
+            var place = 0
+            var block = page.marks.blocks[...]
+            while nonce == nil || token == nil,
+                let start = search.first(UInt8(ascii: "<"), from: place, before: search.count)
+            {
+                place = start + 1
+                while let first = block.first, first.range.upperBound <= start { block = block.dropFirst() }
+                if let first = block.first, first.range.contains(start) {
+                    place = max(place, first.range.upperBound)
+                    continue
+                }
+                let attributes = Attributes(after: start, in: search, limit: tag)
+                if nonce == nil, let value = attributes["nonce"], value.utf8.count >= shortest {
+                    nonce = ChangingPart(place: start, matter: .nonce)
+                }
+                if token == nil, let name = attributes.token(tokens, shortest) {
+                    token = ChangingPart(place: start, matter: .token(name))
+                }
+            }
+        }
+        return [nonce, token].compactMap(\.self).sorted { $0.place < $1.place }
+    }
+}
+
+/// The attributes of a tag.
+private struct Attributes {
+    private var values: [String: String] = [:]
+
+    /// - Parameter start: of the tag's `<`.
+    init(after start: Int, in search: ByteSearch, limit: Int) {
+        let end = min(search.count, start + limit)
+        var place = start + 1
+        guard place < end, search[place].isWord else { return }
+        place = Self.skip(from: place, before: end, in: search) { !$0.isSpace && $0 != UInt8(ascii: ">") }
+        while place < end, search[place] != UInt8(ascii: ">") {
+            let begin = place
+            place = Self.skip(from: place, before: end, in: search) {
+                !$0.isSpace && $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ">")
+            }
+            let name = Self.text(begin..<place, of: search).lowercased()
+            place = Self.skip(from: place, before: end, in: search) { $0.isSpace }
+            var value = ""
+            if place < end, search[place] == UInt8(ascii: "=") {
+                place = Self.skip(from: place + 1, before: end, in: search) { $0.isSpace }
+                (value, place) = Self.value(from: place, before: end, in: search)
+            } else if place == begin {
+                place += 1
+            }
+            if values[name] == nil { values[name] = value }
+        }
+    }
+
+    subscript(_ name: String) -> String? { values[name] }
+
+    /// The name of the token that a `meta` or an `input` holds.
+    func token(_ names: Set<String>, _ shortest: Int) -> String? {
+        guard let name = values["name"] ?? values["id"], let value = values["content"] ?? values["value"],
+            value.utf8.count >= shortest,
+            names.contains(name.lowercased().filter { $0 != "-" && $0 != "_" })
+        else { return nil }
+        return name
+    }
+
+    private static func value(from start: Int, before end: Int, in search: ByteSearch) -> (String, Int) {
+        guard start < end else { return ("", end) }
+        let quote = search[start]
+        guard quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
+            let stop = skip(from: start, before: end, in: search) { !$0.isSpace && $0 != UInt8(ascii: ">") }
+            return (text(start..<stop, of: search), stop)
+        }
+        let stop = search.first(quote, from: start + 1, before: end) ?? end
+        return (text(min(start + 1, stop)..<stop, of: search), min(stop + 1, end))
+    }
+
+    private static func skip(
+        from start: Int,
+        before end: Int,
+        in search: ByteSearch,
+        while isPart: (UInt8) -> Bool
+    ) -> Int {
+        var place = start
+        while place < end, isPart(search[place]) { place += 1 }
+        return place
+    }
+
+    private static func text(_ range: Range<Int>, of search: ByteSearch) -> String {
+        String(decoding: range.map { search[$0] }, as: UTF8.self)
+    }
+}
+
+extension UInt8 {
+    fileprivate var isSpace: Bool { self == 0x20 || (0x09...0x0D).contains(self) }
+}
