@@ -144,7 +144,7 @@ package struct APIProxy: RequestDelegate {
         -> FileAnswer
     {
         if request.upgrade == "websocket" { return try await openTunnel(to: upstream, request, by: rule) }
-        let slot = try slots.take(upstream, for: slotClient(of: request), isEndless: request.asksForEvents)
+        let slot = try slots.take(upstream, for: slotClient(of: request), isEndless: request.asksForEventsAlone)
         do throws(UpstreamFault) {
             do throws(UpstreamFault) {
                 return try await pass(request, to: upstream, by: rule, slot)
@@ -378,6 +378,14 @@ extension FileRequest {
 
     fileprivate var asksForEvents: Bool {
         headers["Accept"].contains { $0.lowercased().contains("text/event-stream") }
+    }
+
+    /// Whether the answer can only be a stream, as for an EventSource of a page.
+    ///
+    /// Other clients accept a document as well, and the head of the answer shows which of the two it is.
+    fileprivate var asksForEventsAlone: Bool {
+        let types = headers["Accept"]
+        return !types.isEmpty && types.allSatisfy { $0.lowercased() == "text/event-stream" }
     }
 }
 

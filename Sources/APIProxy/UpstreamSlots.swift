@@ -64,7 +64,7 @@ final class UpstreamSlots: Sendable {
         (self.limit, self.now, self.report) = (limit, now, report)
     }
 
-    /// - Parameter isEndless: whether the request accepts an endless answer.
+    /// - Parameter isEndless: whether the request accepts an endless answer alone.
     /// - Throws: `busy`, or `tooManyStreams` if endless answers have no room.
     func take(_ upstream: Upstream, for client: Client, isEndless: Bool) throws(UpstreamFault) -> Slot {
         let time = now()

@@ -50,7 +50,11 @@ enum ControlNames {
     static func hint(_ path: String, _ known: [String]) -> String {
         func last(_ path: String) -> String { path.split(separator: ".").last.map(String.init) ?? path }
         func folder(_ path: String) -> Substring { path.dropLast(last(path).count) }
-        let beside = known.filter { folder($0) == folder(path) }
+        // An object may be misspelled as well: each has members, so it is a beginning of known paths.
+        let objects = known.flatMap { path in
+            path.indices.filter { path[$0] == "." }.map { String(path[..<$0]) }
+        }
+        let beside = (known + objects).filter { folder($0) == folder(path) }
         let meant =
             known.first { last($0) == last(path) }
             ?? last(path).nearest(among: beside.map(last)).map { folder(path) + $0 }

@@ -306,6 +306,10 @@ struct ControlServerTests {
                 "the body: network.meterd is not a member of this request", "did you mean network.metered?"
             ),
             (
+                "PATCH", "settings", #"{"polcy":{"consent":"ask"}}"#,
+                "the body: polcy is not a member of this request", "did you mean policy?"
+            ),
+            (
                 "PATCH", "settings", #"{"policy":{"metered":true}}"#,
                 "the body: policy.metered is not a member of this request", "did you mean network.metered?"
             ),
