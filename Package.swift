@@ -105,7 +105,8 @@ let package = Package(
         .target(
             name: "PatchRelease",
             dependencies: [
-                "CBrotli", "CLinux", "ChildProcess", "PatchLanguage", "Gateways", "PatchCompression", "PatchDelta", "PatchFormat",
+                "CBrotli", "CLinux", "ChildProcess", "PatchLanguage", "Gateways", "PatchCompression", "PatchDelta",
+                "PatchFormat",
                 "PatchTrust", "PatchStore",
                 "ReleaseFolder",
                 "YAMLReading", systemPackage,
@@ -420,7 +421,8 @@ let package = Package(
         .testTarget(
             name: "PatchReleaseTests",
             dependencies: [
-                "ChildProcess", "YAMLReading", "PatchDelta", "PatchRelease", "ReleaseFolder", "PatchTesting",
+                "ChildProcess", "YAMLReading", "PatchCompression", "PatchDelta", "PatchRelease", "ReleaseFolder",
+                "PatchTesting",
                 "PatchFormat",
                 "PatchTrust",
                 "PatchStore", subprocess,

@@ -110,35 +110,6 @@ package struct DescriptionPositions: Equatable, Sendable {
     }
 }
 
-/// What is wrong with a document, gathered while reading goes on.
-final class Mistakes {
-    private(set) var found: [FormatError] = []
-    private(set) var doubts: [FormatError] = []
-
-    func add(_ error: FormatError) {
-        found.append(error)
-    }
-
-    func doubt(_ error: FormatError) {
-        doubts.append(error)
-    }
-
-    /// Nil where it is a mistake.
-    func take<Value>(_ read: () throws(FormatError) -> Value) -> Value? {
-        do throws(FormatError) { return try read() } catch {
-            found.append(error)
-            return nil
-        }
-    }
-
-    /// A mistake for each member that is not known.
-    func allow(_ known: Set<String>, in fields: Fields) {
-        for member in fields.object.members where !known.contains(member.key.text) {
-            add(fields.unknown(member.key.text, known: known))
-        }
-    }
-}
-
 extension [DescriptionError] {
     /// By line; what has none first.
     var inOrder: [DescriptionError] {

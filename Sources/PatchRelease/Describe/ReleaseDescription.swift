@@ -105,10 +105,3 @@ package struct DescribedBundle: Equatable, Sendable {
     package var gateways: [Gateway] = []
     package var selection = BundleSelection()
 }
-
-/// A `Content-Encoding` of a description's `headers`.
-package struct DescribedCoding: Equatable, Sendable {
-    package let pattern: FilePattern
-    /// Nil for files that are sent as they are.
-    package let coding: AssetCoding?
-}

@@ -22,7 +22,8 @@ extension ReleaseDifference {
     package static func shown(_ names: [String], all: Bool, option: String = "--all") -> [String] {
         let shown = all ? names : Array(names.prefix(namesShown))
         let rest = names.count - shown.count
-        return shown.map { "    \($0)" } + (rest > 0 ? ["    … and \(Words.grouped(rest)) more: \(option) names them"] : [])
+        return shown.map { "    \($0)" }
+            + (rest > 0 ? ["    … and \(Words.grouped(rest)) more: \(option) names them"] : [])
     }
 
     private func lines(_ each: (Change) -> [String]) -> [String] {

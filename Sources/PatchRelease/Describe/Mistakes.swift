@@ -1,0 +1,30 @@
+import PatchFormat
+
+/// The mistakes of a document, gathered while reading goes on.
+final class Mistakes {
+    private(set) var found: [FormatError] = []
+    private(set) var doubts: [FormatError] = []
+
+    func add(_ error: FormatError) {
+        found.append(error)
+    }
+
+    func doubt(_ error: FormatError) {
+        doubts.append(error)
+    }
+
+    /// The value, or nil if reading it failed.
+    func take<Value>(_ read: () throws(FormatError) -> Value) -> Value? {
+        do throws(FormatError) { return try read() } catch {
+            found.append(error)
+            return nil
+        }
+    }
+
+    /// Adds a mistake for each unknown member.
+    func allow(_ known: Set<String>, in fields: Fields) {
+        for member in fields.object.members where !known.contains(member.key.text) {
+            add(fields.unknown(member.key.text, known: known))
+        }
+    }
+}
