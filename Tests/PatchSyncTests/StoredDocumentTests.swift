@@ -106,6 +106,7 @@ struct StoredDocumentTests {
         ("\"appVersion\":\"2\"", "\"appVersion\":\"two\"", "appVersion", AppVersion.rule),
         ("\"host\":\"a", "\"host\":\"A", "host", HostLabel.rule),
         ("\"host\":\"ab", "\"host\":\"a.b", "host", HostLabel.rule),
+        ("\"host\":\"ab", "\"sharedHost\":\"ab", "sharedHost", "must be localhost or 127.0.0.1"),
     ])
     func `refuses a malformed configuration by field and rule`(old: String, new: String, field: String, rule: String)
         throws

@@ -77,6 +77,7 @@ struct PatchSyncTranscripts {
         "set --store device --user a --user-file b",
         "set --store device --user-file - --data-file -",
         "set --store device --keep 11",
+        "set --store device --host own --no-own-host",
         "set --store device --data lang",
         "set --store device --data l!ng=de",
         "set --store device --data lang==de",

@@ -55,7 +55,7 @@ package enum DeviceSetting: String, Setting {
         case .data: ConditionValue.rule
         case .platform, .compatibility: Platform.rule
         case .keep: "must be from 0 to 10"
-        case .reserve, .allowance: "must be from 0B to 1TB"
+        case .reserve, .allowance: "must be from 0B to 1TB, such as 20kB"
         case .limitRate: "must be from 1kB to 1TB, or 0B for no limit"
         case .answers, .express, .debug, .metered: "must be true or false"
         case .entrySignatures: EntrySignatures.rule

@@ -3,6 +3,12 @@ extension Setting {
     ///   - given: as it was written. An empty text forgets.
     ///   - takesBareTimes: whether a length of time may have no unit, as in an option.
     package func value(_ given: GivenSetting, takesBareTimes: Bool) throws(SettingFault) -> SettingValue {
+        switch (form, given) {
+        case (.list(let most), .list(let items)) where items.count > most:
+            throw SettingFault("must have at most \(most) values")
+        case (.list, .text): throw SettingFault("must be a list")
+        default: break
+        }
         guard let value = form.value(given, takesBareTimes: takesBareTimes) else { throw SettingFault(rule) }
         return value
     }

@@ -83,7 +83,7 @@ package enum StoreSetting: String, Setting {
         case .charset: "must be a name, as utf-8"
         case .type: "must be EXT=TYPE/SUBTYPE"
         case .dialect: "must be rfc9110 or gcdwebserver"
-        case .proxy: "must be a list of at most \(ProxyRules.maxRules) rules"
+        case .proxy: "must be PATTERN=URL, as in '/api/.*=https://api.example.com'"
         case .proxyTimeout: "must be a length of time from 1s to 1h, such as 60s"
         }
     }

@@ -59,9 +59,9 @@ struct EventLogTests {
     }
 
     @Test func `names the version of a script that failed in a page once`() throws {
-        let failure = try ScriptFailure(
-            Array(#"{"patchId":"fix","version":"2","fault":"threw","message":"x","line":1,"column":1}"#.utf8)
-        )
+        let text = #"{"patchId":"fix","version":"2","fault":"threw","message":"x","line":1,"column":1}"#
+        let report = try JSON.document(Array(text.utf8), named: "report", limit: 1_000)
+        let failure = try ScriptFailure(reported: Fields(report, of: "report"))
         log.take(.app(.scriptFailed(failure)), from: "shop")
         guard case .events(let entries) = log.news(after: 0) else {
             Issue.record("nothing was told")
