@@ -16,6 +16,12 @@ struct ChangingPart: Equatable {
         "formkey", "wpnonce", "nonce", "viewstate", "eventvalidation",
     ]
 
+    /// Whether an element begins there that has nonces or tokens.
+    private static func isLookedAt(_ place: Int, in search: ByteSearch) -> Bool {
+        search.holds("script", at: place) || search.holds("style", at: place) || search.holds("link", at: place)
+            || search.holds("meta", at: place) || search.holds("input", at: place)
+    }
+
     /// The first nonce and the first token outside of every block of a page, in their order.
     static func all(in page: SplitPage) -> [ChangingPart] {
         guard page.isMarked else { return [] }
@@ -32,7 +38,7 @@ struct ChangingPart: Equatable {
                     place = max(place, first.range.upperBound)
                     continue
                 }
-                guard place < search.count, search[place].isWord else { continue }
+                guard isLookedAt(place, in: search) else { continue }
                 let attributes = Attributes(after: start, in: search, limit: tag)
                 // No byte is looked at twice, whatever a tag without an end holds.
                 place = attributes.end
