@@ -116,8 +116,6 @@ struct BundleRecognitionTests {
     }
 
     @Test func `has the coding of files without a plain one, by their name and their bytes`() async throws {
-        let gzip = "\u{1F}\u{8B}"
-        _ = gzip
         let bench = try bench(
             [
                 "index.html": Self.page, "plain.js": "x", "a.br": "x", "b.data.br": "x",
