@@ -76,6 +76,8 @@ def plain(text, origin):
         text = text.replace(name, "HOST")
     text = re.sub(r"[?&](cdvToken|t|_|ts|session_hash)=[^ &'\"]*", "", text)
     text = re.sub(r"\s+at (HOST\S*:\d+:\d+|async |\S+ \(HOST).*", "", text, flags=re.S)
+    # The body of a 404 is each host's own.
+    text = re.sub(r"Unexpected token .*? is not valid JSON", "not JSON", text, flags=re.S)
     text = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "UUID", text)
     return re.sub(r"\(\d+:\d+\)|:\d+:\d+", "", text).strip()[:200]
 
