@@ -72,6 +72,17 @@ struct ProxyRuleTests {
         #expect(found == refusal)
     }
 
+    @Test func `says why it does not pass a path on`() {
+        let refusals: [SentPathRefusal] = [.dotSegment, .controlCharacter, .ambiguous]
+        #expect(
+            refusals.map(\.message) == [
+                "The path has a segment . or .., which servers resolve in different ways.",
+                "The path has an encoded control character.",
+                "The path has an empty segment or an encoded slash, and the rules differ by how it is read.",
+            ]
+        )
+    }
+
     @Test func `reads several upstreams in their order, and patterns with an equals sign`() throws {
         let rule = try ProxyRule(argument: "/a=b/.*=https://A.example:443,http://[::1]:8080/x/")
         #expect(rule.pattern.text == "/a=b/.*")

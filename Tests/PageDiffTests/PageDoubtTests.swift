@@ -18,8 +18,8 @@ struct PageDoubtTests {
         #expect(Self.told(block) == [])
         #expect(Self.told("<script nonce=abcdefgh>1</script>") == [])
         let nonce =
-            "a nonce outside of every block makes each answer another template: clients get the page whole; "
-            + "allow the script by its hash, or put it in a block"
+            "a nonce outside of every block makes each answer another template: clients get the page whole; allow the script by its "
+            + "hash, or put it in a block"
         func token(_ name: String) -> String {
             "the token \(name) outside of every block makes each answer another template: clients get the page whole; put it in a block"
         }

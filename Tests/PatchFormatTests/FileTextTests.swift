@@ -32,6 +32,15 @@ struct FileTextTests {
         #expect(throws: problem) { try FileText.decode(bytes) }
     }
 
+    @Test func `is refused in words that name the way out`() {
+        #expect(
+            FileText.Problem.allCases.map(\.rawValue) == [
+                "is not UTF-8", "is UTF-16 without a byte order mark; save it as UTF-8",
+                "is not valid UTF-16; save it as UTF-8", "is UTF-32; save it as UTF-8",
+            ]
+        )
+    }
+
     @Test(arguments: [[], [0xEF, 0xBB, 0xBF], [0xFF, 0xFE]] as [[UInt8]])
     func `may be empty`(bytes: [UInt8]) throws {
         #expect(try FileText.decode(bytes).isEmpty)

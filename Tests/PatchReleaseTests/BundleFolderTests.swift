@@ -250,6 +250,16 @@ struct BundleWordsTests {
             BundleNote.browserKeys([b]).rule(in: folder)
                 == ": an API key of Google is in a.js; anyone can read it, so restrict it to this app"
         )
+        #expect(
+            BundleNote.sources([b, a]).rule(in: folder)
+                == ": 2 source maps with the app's source code in web: a.js, a.js.gz; write `source-maps: include` or `leave-out`"
+        )
+        let place = BundleNote.FileLine(path: b, line: 3, column: 7)
+        #expect(
+            BundleNote.hostNames([place], more: 2).rule(in: folder)
+                == ": the host's name is compared with localhost at a.js:3:7 and 2 more; a device's pages are at NAME.localhost, so they "
+                + "are treated as on a public site: `patchsync set --host localhost` opens them at localhost"
+        )
     }
 
     @Test func `advises no pattern that takes files twice`() {

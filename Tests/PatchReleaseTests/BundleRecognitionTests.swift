@@ -68,6 +68,45 @@ struct BundleRecognitionTests {
         #expect(recognition.routing == routing && recognition.reason == reason)
     }
 
+    @Test(
+        arguments: [
+            (
+                ["index.html": page, "docs/index.html": page],
+                "is a site (docs/index.html is a page of its own): an unknown page is answered with 404; "
+                    + "if it is a single-page app, set `routing: app` in release.yaml"
+            ),
+            (
+                ["index.html": page],
+                "is an app (index.html is its only page): an unknown page is answered with index.html; "
+                    + "if each page has its own file, set `routing: site` in release.yaml"
+            ),
+        ] as [([String: String], String)]
+    )
+    func `is said with the setting that decides otherwise`(files: [String: String], words: String) async throws {
+        let (_, made) = try await manifest(try bench(files))
+        #expect(made.recognitions[named("web")]?.words == words)
+    }
+
+    @Test func `is doubted where a file is kept by browsers and its content changed without its name`() async throws {
+        let cacheable = "cacheable: [\"*.js\"]"
+        let bench = try bench(
+            ["index.html": Self.page, "main.3f9a1c07.js": "1", "cart.js": "1", "same.js": "1"],
+            extra: cacheable
+        )
+        _ = try await manifest(bench)
+        let changed = ["index.html": "\(Self.page)\n", "main.3f9a1c07.js": "2", "cart.js": "2", "same.js": "1"]
+        try write(changed, extra: cacheable, version: "2", to: "v2", bench)
+        let (_, made) = try await manifest(bench, "2", from: "v2", on: "out1")
+        #expect(
+            made.warnings.map { "\($0)".replacing("\(bench.folder)/v2/", with: "") } == [
+                "release.yaml:8: patches[0].cacheable keeps main.3f9a1c07.js for a year, and other bytes have the same name in web 1"
+                    + "; build with new names, or leave them out here",
+                "release.yaml:8: patches[0].cacheable is ignored for cart.js: the content changed since web 1 and the name did not"
+                    + "; put a hash into the name to have it kept for a year",
+            ]
+        )
+    }
+
     @Test func `is decided by the description`() async throws {
         let (site, made) = try await manifest(try bench(["index.html": Self.page], extra: "routing: site"))
         #expect(site.routing == .site && made.recognitions.isEmpty)
@@ -77,10 +116,11 @@ struct BundleRecognitionTests {
     }
 
     @Test func `has the coding of files without a plain one, by their name and their bytes`() async throws {
-        let gzip = "\u{1F}\u{8B}"
-        _ = gzip
         let bench = try bench(
-            ["index.html": Self.page, "plain.js": "x", "a.br": "x", "b.data.br": "x"],
+            [
+                "index.html": Self.page, "plain.js": "x", "a.br": "x", "b.data.br": "x",
+                "v.data.unityweb": "k UnityWeb Compressed Content (brotli)", "w.data.unityweb": "plain",
+            ],
             extra: "headers: {\"t/*.gz\": {Content-Encoding: gzip}, \"**/b.data.br\": {Content-Encoding: identity}}"
         )
         for path in [
@@ -100,7 +140,8 @@ struct BundleRecognitionTests {
         let codings = manifest.assets.compactMap { asset in asset.coding.map { "\(asset.path) \($0.rawValue)" } }
         #expect(
             codings == [
-                "a.br br", "l.svgz gzip", "t/t.json.gz gzip", "u.framework.js.unityweb gzip", "x.js.gz gzip",
+                "a.br br", "l.svgz gzip", "t/t.json.gz gzip", "u.framework.js.unityweb gzip",
+                "v.data.unityweb br", "x.js.gz gzip",
             ]
         )
     }
@@ -133,10 +174,21 @@ struct BundleRecognitionTests {
     @Test(
         arguments: [
             ("routing: spa", "routing must be site or app"),
-            ("headers: {\"a**\": {Link: x}}", FilePattern.rule),
-            ("headers: {\"**\": {Set-Cookie: a}}", "set it in a script of the app"),
-            ("headers: {\"**\": {Content-Encoding: deflate}}", "must be br, zstd or gzip"),
-            ("headers: [a]", "must be a mapping"),
+            (
+                "headers: {\"a**\": {Link: x}}",
+                "headers.a** must be a path in the bundle, such as *.html, assets/* or **/*.js; ** must be all between two slashes"
+            ),
+            (
+                "headers: {\"**\": {Set-Cookie: a}}",
+                "headers.**.Set-Cookie would set the same cookie on every device; set it in a script of the app"
+            ),
+            (
+                "headers: {\"**\": {Content-Encoding: deflate}}",
+                "headers.**.Content-Encoding must be br, zstd or gzip, or identity for a file to be sent as it is"
+            ),
+            ("headers: [a]", "headers must be a mapping, such as {\"**\": {Cross-Origin-Opener-Policy: same-origin}}"),
+            ("headers: {\"**\": x}", "headers.** must be a mapping, such as {Referrer-Policy: same-origin}"),
+            ("headers: {\"**\": {Link: x, link: y}}", "headers.**.link stands twice"),
         ]
     )
     func `is refused with the field and a way out`(extra: String, words: String) async throws {
@@ -147,6 +199,7 @@ struct BundleRecognitionTests {
             base: nil,
             files: bench.files
         ) { _, _ in { _ in } }
-        #expect(check.mistakes.contains { $0.description.contains(words) }, "\(check.mistakes)")
+        let told = check.mistakes.map { "\($0)".replacing("\(bench.folder)/v1/", with: "") }
+        #expect(told == ["release.yaml:8: patches[0].\(words)"])
     }
 }

@@ -127,6 +127,25 @@ struct ContentSearchTests {
         #expect(Self.secret(in: [0x30, 0x06, 0x30, 0x04, 0xA0, 0x02, 0x02, 0x00]) == nil)
     }
 
+    @Test func `are told by what they are`() {
+        #expect(
+            SecretKind.Container.allCases.map { SecretKind.privateKey($0).words } == [
+                "a private key (PEM)", "a private key (OpenPGP)", "a private key (PKCS#12)", "a private key (PKCS#8)",
+                "a private key (PKCS#1)", "a private key (SEC 1)", "a private key (JWK)", "a private key (OpenSSH)",
+                "a private key (PuTTY)", "a private key (a Java key store)", "a private key (age)",
+                "a private key (WireGuard)", "a private key (XML)", "a private key (a key blob of Windows)",
+            ]
+        )
+        #expect(
+            SecretKind.Service.allCases.map { SecretKind.token($0).words } == [
+                "a secret token of AWS", "a secret token of Google", "a secret token of GitHub",
+                "a secret token of GitLab", "a secret token of Slack", "a secret token of Stripe",
+                "a secret token of npm", "a secret token of PyPI", "a secret token of SendGrid",
+                "a secret token of OpenAI", "a secret token of Anthropic", "a secret token of Hugging Face",
+            ]
+        )
+    }
+
     @Test func `need not be errors where the description allows them`() async throws {
         let bench = try Workbench()
         try bench.describe("v1", extra: #"allow-secrets: ["app/*.pem", "/other.pem"]"#)

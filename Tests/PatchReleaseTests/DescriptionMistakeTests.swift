@@ -32,8 +32,9 @@ struct DescriptionMistakeTests {
             "a key with a letter too few", "version: 1.0.0", "verison: 1.0.0",
             [
                 "4: patches[0].version is missing",
-                "6: patches[0].verison is not known here; did you mean version? Known are cacheable, commit, "
-                    + "compatibility, exclude, folder, gateways, id, index, keep, kind, requires, routes, rules, security, version",
+                "6: patches[0].verison is not known here; did you mean version? Known are allow-secrets, cacheable, "
+                    + "commit, compatibility, exclude, folder, gateways, headers, id, include, index, keep, kind, links, requires, "
+                    + "routes, routing, rules, security, source-maps, version",
             ]
         ),
         (
@@ -269,6 +270,23 @@ struct DescriptionMistakeTests {
         (
             "cacheable: [\"app/*\"]", "exclude: [\"*.map\", \"*.psd\"]",
             "9: patches[0].exclude[1] leaves nothing out of web: *.psd"
+        ),
+        (
+            "cacheable: [\"app/*\"]", "exclude: [\"*.map\", \"!*.psd\"]",
+            "9: patches[0].exclude[1] takes nothing again of web: !*.psd"
+        ),
+        (
+            "cacheable: [\"app/*\"]", "headers: {\"*.css\": {Link: x}}",
+            "9: patches[0].headers.*.css matches no file of web; **/*.css is in every folder"
+        ),
+        (
+            "cacheable: [\"app/*\"]", "headers: {\"*.wasm\": {Content-Encoding: br}}",
+            "9: patches[0].headers.*.wasm matches no file of web; **/*.wasm is in every folder"
+        ),
+        (
+            "cacheable: [\"app/*\"]", "headers: {\"app/*.js\": {Cache-Control: max-age=600}}",
+            "9: patches[0].headers.app/*.js.Cache-Control "
+                + "applies only to names that carry their content, such as main.3f9a1c07.js; sent with no-cache: app/main.js"
         ),
         (
             "file: a.js", "file: a.js\n    security: {text: a hole}\n    requires: {web: [\"1.0.0\"]}",

@@ -211,7 +211,7 @@ struct DeviceOutputTests {
             #expect(other.code == 8, "\(other)")
             #expect(
                 other.errors.contains(
-                    "other settings: channel (production, not beta); data region; own host (true, not false)"
+                    "other settings: channel (production, not beta); data region; host (own, not 127.0.0.1)"
                 ),
                 "\(other)"
             )

@@ -199,6 +199,7 @@ struct MeteorFollowTests {
             for (options, rule) in [
                 (["--platform", "web"], "--platform must be android or ios"),
                 (["--look-every", "0"], "--look-every must be from 1 to 31536000 seconds"),
+                (["--startup-timeout", "0"], "--startup-timeout must be from 1 to 3600000 milliseconds"),
             ] {
                 let wrong = try await run(.patchsync, arguments + ["--unsigned"] + options)
                 #expect(wrong.code == 64 && wrong.errors.contains(rule), "\(wrong)")

@@ -44,9 +44,10 @@ package enum ContentName {
         guard piece.allSatisfy({ isDigit($0) || isLetter($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") })
         else { return false }
         if piece.count == 8, piece.allSatisfy({ isDigit($0) || isUpper($0) }) { return true }
-        // `base64Encoder` changes three times; Base64 of random bytes changes at most characters.
+        // Random characters change their kind at most places, `i18nMessages` and `base64Encoder` at few.
         guard piece.contains(where: isUpper), piece.contains(where: isLower) else { return false }
-        return zip(piece, piece.dropFirst()).count { kind($0) != kind($1) } >= 4
+        let changes = zip(piece, piece.dropFirst()).count { kind($0) != kind($1) }
+        return changes >= 5 && changes * 2 >= piece.count
     }
 
     private static func kind(_ byte: UInt8) -> Int {

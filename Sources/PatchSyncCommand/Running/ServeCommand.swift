@@ -22,17 +22,17 @@ struct ServeCommand: LastingCommand {
             "Launch: serve the active bundle on loopback, and roll a new one back unless it is confirmed in time.",
         discussion: """
             The port is the app's own and stays the same, for cookies and storage belong to it. A new version has the startup
-            timeout to say that it works, from the first request for a page of it on: the page by window.patchline.confirm() of
+            timeout to say that it works, from its first page that is shown on: the page by window.patchline.confirm() of
             /__patchline/launch.js, or a program by `patchsync confirm --launch-file FILE`. Time in which this process is
-            stopped does not count, nor does a launch of which no page was asked for. Where there is nothing to go back to, it
+            stopped does not count, nor does a launch of which no page was shown. Where there is nothing to go back to, it
             stays.
 
             What a sync staged starts when the page calls window.patchline.switchToPending(), by `patchsync switch`, or at
             the next launch; a mandatory version starts at once, one that runs at the next launch waits for that.
 
             Only what has the access token gets in: open the URL that is printed, or the one that --json tells. The token is
-            the store's own, in STORE/access-token, which its owner alone can read; the first answer turns it into a cookie of
-            this launch. After a restart open the URL again.
+            the store's own, in STORE/access-token, which its owner alone can read; the first answer turns it into a cookie, which
+            a new token revokes.
 
             Other users of the machine see command lines, and some see the journal: --url-file writes the URL into a file that
             is yours alone instead. Named FILE.html it is a page that leads there, for browsers to be started with. In a systemd
