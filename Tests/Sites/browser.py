@@ -76,6 +76,8 @@ def plain(text, origin):
         text = text.replace(name, "HOST")
     text = re.sub(r"[?&](cdvToken|t|_|ts|session_hash)=[^ &'\"]*", "", text)
     text = re.sub(r"\s+at (HOST\S*:\d+:\d+|async |\S+ \(HOST).*", "", text, flags=re.S)
+    # The body of a 404 is each host's own.
+    text = re.sub(r"Unexpected token .*? is not valid JSON", "not JSON", text, flags=re.S)
     text = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "UUID", text)
     return re.sub(r"\(\d+:\d+\)|:\d+:\d+", "", text).strip()[:200]
 
@@ -149,15 +151,17 @@ def look(programs, url, theirs, source, work):
     return result, found
 
 
-def events_until(programs, wanted, tab, seconds):
+def events_until(programs, before, wanted, tab, seconds):
+    """What the device told since it had told so many events."""
     end = time.monotonic() + seconds
-    while time.monotonic() < end and not wanted & set(programs.events()):
+    while time.monotonic() < end and not wanted & set(programs.events()[before:]):
         tab.page.wait_for_timeout(200)
-    return programs.events()
+    return programs.events()[before:]
 
 
 def update(programs, tab, source, result, differ):
     """Version 2 under the open page, started by the page."""
+    before = len(programs.events())
     versions.second(os.path.join(source, "web"))
     programs.release(source, 2)
     programs.publish(2)
@@ -182,7 +186,7 @@ def update(programs, tab, source, result, differ):
     result["update"]["shown"] = spent if state["version"] == 2 else None
     if state["version"] != 2:
         differ("update", "version on the screen", state["version"], 2)
-    events = events_until(programs, {"confirmed", "rolledBack"}, tab, 25)
+    events = events_until(programs, before, {"confirmed", "rolledBack"}, tab, 25)
     outcome = [name for name in events if name in ("confirmed", "rolledBack")]
     if outcome != ["confirmed"]:
         differ("update", "what the device says", outcome or tab.see()["confirmation"], ["confirmed"])

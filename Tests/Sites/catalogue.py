@@ -5,7 +5,7 @@ import json, os, shutil, subprocess, sys, zipfile
 # `base` is a placeholder that the app's own server fills in when it starts: here with nothing, for the app is at the root.
 WHEELS = {
     "music-assistant": dict(wheel="music-assistant-frontend==2.17.350", folder="music_assistant_frontend/", kind="app", what="Vite, PWA"),
-    "claude-code-remote": dict(wheel="claude-code-remote==1.0.2", folder="claude_code_remote/server/static/", base="/__ROOT__", kind="app", what="PWA, own worker"),
+    "claude-code-remote": dict(wheel="claude-code-remote==1.0.2", folder="claude_code_remote/server/static/", base="__ROOT__", kind="app", what="PWA, own worker"),
     "prefect": dict(wheel="prefect==3.9.1", folder="prefect/server/ui/", base="/PREFECT_UI_SERVE_BASE_REPLACE_PLACEHOLDER", kind="app", what="Vue"),
     "kedro-viz": dict(wheel="kedro-viz==12.5.0", folder="kedro_viz/html/", kind="app", what="React"),
     "chainlit": dict(wheel="chainlit==2.12.0", folder="chainlit/frontend/dist/", kind="app", what="React, source maps"),

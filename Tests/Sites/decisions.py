@@ -16,9 +16,14 @@ DECISIONS = [
              "one representation, one length, one tag", lambda d: d.part in ("range", "body of a range") and d.path.endswith((".html", ".htm", "/"))),
     Decision("codings", "the device has brotli, zstd and gzip forms of its own, and picks the smallest that is accepted",
              "nginx sends only the .gz that lies in the folder", lambda d: d.part == "coding" and d.got is not None),
+    Decision("left-out", "dot files (`.buildinfo`, `.vite/`) are not part of a release", "`patchsign` leaves out what may hold secrets; release.yaml can take it in",
+             lambda d: "/." in d.path and "/.." not in d.path and d.got in (404, None)),
+    Decision("compressed-only", "a compressed file without its plain one is sent as that file, `application/gzip`, to a client that does not accept its coding",
+             "nginx would send a coding that the client did not ask for",
+             lambda d: d.part in ("type", "coding", "body") and d.path.split("?")[0].endswith(".gz") and not d.fields.get("Accept-Encoding")),
+    Decision("404-text", "the words of a 404 where the folder has no 404.html", "each host has its own", lambda d: d.part == "body of a 404" and "<center>nginx" in str(d.expected)),
     Decision("404-page", "404.html is sent where a page was asked for; a missing script, image or fetch gets one line of text",
              "nothing reads a page there, and a device may be asked often", lambda d: d.part == "body of a 404" and not page_wanted(d)),
-    Decision("404-text", "the words of a 404 where the folder has no 404.html", "each host has its own", lambda d: d.part == "body of a 404" and "<center>nginx" in str(d.expected)),
 ]
 
 

@@ -145,7 +145,7 @@ TYPES = """
 text/html html htm; text/css css; text/javascript js mjs; application/json json map; application/manifest+json webmanifest; application/wasm wasm;
 image/svg+xml svg; image/png png; image/jpeg jpg jpeg; image/gif gif; image/webp webp; image/avif avif; image/vnd.microsoft.icon ico; text/plain txt;
 application/xml xml; font/woff2 woff2; font/woff woff; font/ttf ttf; font/otf otf; application/vnd.ms-fontobject eot; application/pdf pdf;
-text/markdown md; application/zip zip; audio/mpeg mp3; video/mp4 mp4; application/atom+xml atom; application/rss+xml rss
+text/markdown md; application/zip zip; application/gzip gz; audio/mpeg mp3; video/mp4 mp4; application/atom+xml atom; application/rss+xml rss
 """
 NAMED = "|".join(end for row in TYPES.split(";") for end in row.split()[1:] if end not in ("html", "htm"))
 PARTS = "css|js|mjs|json|map|webmanifest|wasm|eot|svg|png|jpe?g|gif|webp|avif|ico|woff2?|ttf|otf|mp3|mp4"
@@ -159,18 +159,23 @@ def location(path, words):
 
 
 def nginx_configuration(folder, files, kind, work, port):
-    """nginx as a good static host is set up: /folder redirects to /folder/, which is its index.html; gzip_static, also without a plain file.
+    """nginx as a good static host is set up: /folder redirects to /folder/, which is its index.html; gzip_static; a .gz without its plain file is its content, coded.
     A site has name.html under /name, and 404.html; an app answers navigations with its index. What is missing and no page is 404."""
     known, exact = set(files), []
     for name in files:
         if name.endswith("/index.html"):
             place = "/" + name.removesuffix("/index.html")
+            if kind == "site":
+                exact.append(location(place + "/index/", "return 301 $path_without_slash$is_args$args;"))
             if kind == "app" or place[1:] + ".html" not in known:
                 exact.append(location(place, "return 301 $path_as_sent/$is_args$args;"))
         elif name.endswith(".html") and kind == "site" and name.removesuffix(".html") + "/index.html" not in known:
             exact.append(location("/" + name.removesuffix(".html") + "/", "return 301 $path_without_slash$is_args$args;"))
         elif name.endswith(".gz") and name.removesuffix(".gz") not in known:
-            exact.append(location("/" + name.removesuffix(".gz"), "gzip_static always; gunzip on;"))
+            # As Unity's and Flutter's tools say to set a host up: the name is the compressed one, the content the other.
+            end = name.removesuffix(".gz").rpartition(".")[2]
+            kinds = [row.split()[0] for row in TYPES.split(";") if end in row.split()[1:]]
+            exact.append(location("/" + name, f"types {{ }} default_type {kinds[0]}; add_header Content-Encoding gzip;") if kinds and end != "json" else "")
     unknown = "return 404;" if kind == "site" else "if ($page_wish = 0) { return 404; } rewrite ^ /index.html break;"
     own_404 = "error_page 404 /404.html;" if kind == "site" and "404.html" in known else ""
     paths = "".join(f"{one}_temp_path {work}/nginx-{one}; " for one in ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"])
