@@ -18,6 +18,8 @@ DECISIONS = [
              "nginx sends only the .gz that lies in the folder", lambda d: d.part == "coding" and d.got is not None),
     Decision("left-out", "dot files (`.buildinfo`, `.vite/`) are not part of a release", "`patchsign` leaves out what may hold secrets; release.yaml can take it in",
              lambda d: "/." in d.path and "/.." not in d.path and d.got in (404, None)),
+    Decision("nosniff", "Chromium says of a missing script or style besides that its type is refused", "`X-Content-Type-Options: nosniff` (<doc:PageAPI>)",
+             lambda d: d.part == "console" and d.got.startswith(("Refused to execute script", "Refused to apply style")) and "MIME type ('text/plain')" in d.got),
     Decision("compressed-only", "a compressed file without its plain one is sent as that file, `application/gzip`, to a client that does not accept its coding",
              "nginx would send a coding that the client did not ask for",
              lambda d: d.part in ("type", "coding", "body") and d.path.split("?")[0].endswith(".gz") and not d.fields.get("Accept-Encoding")),
