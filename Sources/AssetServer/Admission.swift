@@ -51,8 +51,7 @@ package enum Admission: Sendable {
         let shown = Self.cookies(cookie, in: request.headers)
         guard isNew || shown.contains(where: { session.pass.matches($0) }) else {
             let closed = Self.closed(isLate: !shown.isEmpty)
-            let isOpen = access.hasOwnHost && request.isForManifest
-            self = isOpen ? .fileOnly(query: request.query, otherwise: closed) : .answered(closed)
+            self = request.isForManifest ? .fileOnly(query: request.query, otherwise: closed) : .answered(closed)
             return
         }
         var fields: HTTPHeaders = [:]
@@ -196,7 +195,8 @@ extension FileRequest {
         guard method == .GET || method == .HEAD, headers.first(name: "Sec-Fetch-Dest") == "manifest",
             headers.first(name: "Sec-Fetch-Site") == "same-origin"
         else { return false }
-        return [".webmanifest", ".json"].contains { path.text.hasSuffix($0) }
+        let name = path.segments.last?.lowercased() ?? ""
+        return name.hasSuffix(".webmanifest") || name.hasSuffix("manifest.json")
     }
 
     /// Whether a browser asks for a document to show, at the top or in a frame.

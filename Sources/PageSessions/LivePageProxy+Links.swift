@@ -14,7 +14,7 @@ extension LivePageProxy {
         for link in links.prefix(PageLimits.links) where link.utf8.count <= PageLimits.link {
             let url = link.filter { $0 != " " }
             guard let target = settings.rules.target(of: url, by: visit.rule),
-                let request = try? FileRequest(getting: target, headers: visit.request.headers.ofLinks),
+                let request = try? FileRequest(resolving: target, headers: visit.request.headers.ofLinks),
                 let linked = LinkedRequest(request, in: settings.rules)
             else { continue }
             if let job = self.links.added({ await self.get(request, linked) }) { begin(job) }
@@ -73,5 +73,14 @@ extension HTTPHeaders {
         fields.add(name: "Accept", value: "*/*")
         fields.add(name: "Accept-Encoding", value: "gzip")
         return fields
+    }
+}
+
+extension FileRequest {
+    /// The request that a browser sends for a link: without the dot segments, which it resolves first.
+    fileprivate init(resolving target: String, headers: HTTPHeaders) throws {
+        let request = try FileRequest(getting: target, headers: headers)
+        let query = request.query.map { "?\($0)" } ?? ""
+        self = request.isPlain ? request : try FileRequest(getting: request.spelledPath + query, headers: headers)
     }
 }

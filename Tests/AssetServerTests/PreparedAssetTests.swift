@@ -54,7 +54,7 @@ struct PreparedAssetTests {
 
     @Test(arguments: [
         "/app/main.js", "/app/main.js?v=1", "/favicon.ico", "/app/visible.js",
-        "/caf%C3%A9/a%20b.txt", "/local-filesystem/x",
+        "/caf%C3%A9/a%20b.txt", "/local-filesystem/x.js",
     ])
     func `is what it answers when it is asked`(target: String) async throws {
         let server = try server()
@@ -75,7 +75,7 @@ struct PreparedAssetTests {
 
     @Test func `is no page, which is read to receive its stamp`() throws {
         let server = try server()
-        for target in ["/", "/index.html", "/any/where"] {
+        for target in ["/", "/index.html", "/any/where", "/local-filesystem/x"] {
             #expect(server.prepared(try request(target)) == nil, "\(target)")
         }
     }
@@ -194,11 +194,11 @@ struct PreparedAssetTests {
 
     @Test func `is nothing that a delegate may answer`() throws {
         let server = try server()
-        #expect(try isPrepared(request("/api/x"), by: server))
+        #expect(try isPrepared(request("/api/x.json"), by: server))
         let before = server.edition
         server.delegate(to: APIDelegate())
         #expect(server.edition != before)
-        #expect(try !isPrepared(request("/api/x"), by: server))
+        #expect(try !isPrepared(request("/api/x.json"), by: server))
         #expect(try isPrepared(request("/app/main.js"), by: server))
     }
 

@@ -71,7 +71,7 @@ private struct Stamps {
     ) throws -> ReleaseStamp {
         let texts = [
             "index.html": index, "part.html": "<p>part</p>", "wide.html": "<!doctype html><p>\u{E9}", "app.js": version,
-            "app.webmanifest": "{}", "data.json": "{}",
+            "app.webmanifest": "{}", "Manifest.json": "{}", "data.json": "{}",
         ]
         let assets = try texts.map { path, text in
             Asset(
@@ -371,7 +371,8 @@ struct CookielessTests {
 
     @Test(
         arguments: [
-            ("/app.webmanifest", [], "app.webmanifest"), ("/data.json", [], "data.json"), ("/app.js", [], "403"),
+            ("/app.webmanifest", [], "app.webmanifest"), ("/Manifest.json", [], "Manifest.json"),
+            ("/data.json", [], "403"), ("/app.js", [], "403"),
             ("/", [], "403"), ("/none.json", [], "403"), ("/__patchline/scripts.json", [], "403"),
             ("/app.webmanifest", [("Sec-Fetch-Site", "same-site")], "403"),
             ("/app.webmanifest", [("Sec-Fetch-Site", "cross-site")], "403"),
@@ -379,7 +380,7 @@ struct CookielessTests {
             ("/app.webmanifest", [("Host", "other.localhost:12552")], "421"),
         ] as [(String, [(String, String)], String)]
     )
-    func `is a manifest of the app's own host, whose name is a secret`(
+    func `is a manifest that a page of ours links to, by its name`(
         target: String,
         other: [(String, String)],
         expected: String
@@ -391,10 +392,11 @@ struct CookielessTests {
         #expect(await stamps.server.answer(try request(target, fields)).summary == expected)
     }
 
-    @Test func `is none of a host that every program shares`() async throws {
+    @Test func `is a manifest of a host that every program shares, too`() async throws {
         let stamps = Stamps(Access(token: Self.token, under: .shared))
         try stamps.serve("1")
-        #expect(await stamps.server.answer(try request("/app.webmanifest", Self.manifest)).summary == "403")
+        #expect(await stamps.server.answer(try request("/app.webmanifest", Self.manifest)).summary == "app.webmanifest")
+        #expect(await stamps.server.answer(try request("/data.json", Self.manifest)).summary == "403")
     }
 }
 

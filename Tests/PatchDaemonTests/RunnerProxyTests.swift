@@ -40,7 +40,7 @@ struct RunnerProxyTests {
         #expect(settings.timeout == .seconds(5))
         let slower = try Self.proxying([], "/etc/p.json", files: files) { $0.proxyTimeout = .seconds(90) }
         #expect(slower?.timeout == .seconds(90), "the settings file wins over the file of rules")
-        #expect(throws: RunnerFault.other("open /etc/ca.pem: no such file or directory")) {
+        #expect(throws: RunnerFault.other("cannot read /etc/ca.pem: it does not exist")) {
             _ = try Self.proxying(["/api/.*=http://a"], nil, files: files) { $0.proxyCA = "/etc/ca.pem" }
         }
         let none = try Self.proxying([], nil, files: files)

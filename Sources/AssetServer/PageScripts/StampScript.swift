@@ -32,7 +32,8 @@ enum StampScript {
             const marker = "patchline-fresh=";
             const store = (kind, key, value) => {
               try {
-                return value === undefined ? window[kind][key] : (window[kind][key] = value);
+                if (value === null) delete window[kind][key];
+                else return value === undefined ? window[kind][key] : (window[kind][key] = value);
               } catch {}
             };
             const post = (call, body) => fetch("/__patchline/" + call, {
@@ -96,7 +97,7 @@ enum StampScript {
                 const { result, release, key: entry } = await answer.json();
                 if (entry) store("localStorage", key, entry);
                 if (result === "stale") replace(release).catch(quiet);
-                else store("sessionStorage", mark, "0 ");
+                else store("sessionStorage", mark, null);
               } catch {
                 isTold = false;
                 if (tries++ < 6) setTimeout(page.tell, 500 << tries);

@@ -49,9 +49,9 @@ package struct MeteorSite: Equatable, Sendable {
     }
 
     private static func manifest(_ version: String, _ bundle: AssetManifest, _ served: [Asset]) -> [UInt8] {
-        let maps = Set(served.compactMap(\.sourceMap))
+        let maps = Set(served.compactMap { sourceMap(of: $0, in: bundle)?.path })
         let rows = served.filter { !maps.contains($0.path) }.map { asset in
-            let map = asset.sourceMap.flatMap { bundle[$0] }
+            let map = sourceMap(of: asset, in: bundle)
             return JSON.fields([
                 ("path", .text(asset.path.text)), ("where", .text("client")), ("type", .text(asset.type.meteorText)),
                 ("cacheable", .bool(asset.cacheable)), ("url", .text("\(asset.url)?\(asset.fingerprint.sha1.hex)")),
@@ -64,6 +64,14 @@ package struct MeteorSite: Equatable, Sendable {
             ("format", .text(MeteorManifest.format)), ("version", .text(version)),
             ("cordovaCompatibilityVersions", .fields(compatibility)), ("manifest", .array(rows)),
         ]).fileBytes
+    }
+
+    /// The source map of a file: the one that the release names, or the file beside it.
+    ///
+    /// A release names none where a comment in the file does.
+    private static func sourceMap(of asset: Asset, in bundle: AssetManifest) -> Asset? {
+        if let named = asset.sourceMap { return bundle[named] }
+        return (try? AssetPath("\(asset.path).map")).flatMap { bundle[$0] }
     }
 
     /// What a request gets.

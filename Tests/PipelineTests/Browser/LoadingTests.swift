@@ -109,9 +109,10 @@ extension WebApp {
         for file in 0..<300 {
             let isNamed = file < 240
             let edition = file % (isNamed ? 24 : 6) == 0 ? number : 0
-            let path = "many/\(isNamed ? "named" : "plain")/\(file).js"
+            // A bundler's name with a hash of the content.
+            let path = isNamed ? "many/named/\(file).3f9a1c0\(edition).js" : "many/plain/\(file).js"
             app[path] = "window.count = (window.count ?? 0) + 1 // edition \(edition)\n"
-            app["index.html"] += "<script src=\"/\(path)\(isNamed ? "?v=\(edition)" : "")\"></script>\n"
+            app["index.html"] += "<script src=\"/\(path)\"></script>\n"
         }
         return app
     }
