@@ -1,11 +1,12 @@
 """The front ends that `make sites` takes: wheels and generators of PyPI, pinned, in a cache outside the repository."""
 import json, os, shutil, subprocess, sys, zipfile
 
-# Each was written by others. `folder` is the site's place in the wheel; `index` is copied to index.html where a wheel has none, and
+# Each was written by others. `folder` is the site's place in the wheel; `index` is copied to index.html where a wheel has none, `also` is
+# a folder under which the app's own server has the same files besides, and
 # `base` is a placeholder that the app's own server fills in when it starts: here with nothing, for the app is at the root.
 WHEELS = {
     "music-assistant": dict(wheel="music-assistant-frontend==2.17.350", folder="music_assistant_frontend/", kind="app", what="Vite, PWA"),
-    "claude-code-remote": dict(wheel="claude-code-remote==1.0.2", folder="claude_code_remote/server/static/", base="__ROOT__", kind="app", what="PWA, own worker"),
+    "claude-code-remote": dict(wheel="claude-code-remote==1.0.2", folder="claude_code_remote/server/static/", base="__ROOT__", also="static/", kind="app", what="PWA, own worker"),
     "prefect": dict(wheel="prefect==3.9.1", folder="prefect/server/ui/", base="/PREFECT_UI_SERVE_BASE_REPLACE_PLACEHOLDER", kind="app", what="Vue"),
     "kedro-viz": dict(wheel="kedro-viz==12.5.0", folder="kedro_viz/html/", kind="app", what="React"),
     "chainlit": dict(wheel="chainlit==2.12.0", folder="chainlit/frontend/dist/", kind="app", what="React, source maps"),
@@ -76,6 +77,9 @@ def unpack(app, cache, target):
         if (base := app["base"].encode()) in text:
             with open(os.path.join(target, name), "wb") as file:
                 file.write(text.replace(base, b""))
+    if "also" in app:
+        shutil.copytree(target, target + ".copy")
+        os.rename(target + ".copy", os.path.join(target, app["also"]))
     if "index" in app:
         shutil.copyfile(os.path.join(target, app["index"]), os.path.join(target, "index.html"))
 
