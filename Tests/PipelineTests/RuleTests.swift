@@ -31,7 +31,7 @@ struct RuleTests {
                 let set = try await device("set", "--user", "alice", "--data", "Region=eu", "--keep", "2", "--json")
                     .done()
                 #expect(set.output.contains(#""data":{"region":"eu"},"#), "\(set)")
-                #expect(set.output.contains(#""express":true,"keep":2,"#), "\(set)")
+                #expect(set.output.contains(#""express":true,"host":"own","keep":2,"#), "\(set)")
                 #expect(set.output.contains(#""user":"alice""#), "\(set)")
                 let second = try await device.sync().done()
                 #expect(second.output.contains("staged: it waits for the next launch"), "\(second)")
