@@ -36,6 +36,7 @@ package struct MeteorSite: Equatable, Sendable {
         guard !platforms.isEmpty else { throw .noCompatibility }
         // Where its client keeps the manifest, no file may lie: a build leaves its own there.
         let served = bundle.assets.filter { $0.path != bundle.index && $0.path != MeteorAsset.kept }
+            .map { $0.withMap(of: bundle) }
         var identity = config.identity
         for asset in served { identity += "\(asset.path)\(asset.fingerprint.sha1.hex)".utf8 }
         version = Fingerprint(of: identity).sha1.hex
@@ -49,9 +50,9 @@ package struct MeteorSite: Equatable, Sendable {
     }
 
     private static func manifest(_ version: String, _ bundle: AssetManifest, _ served: [Asset]) -> [UInt8] {
-        let maps = Set(served.compactMap { sourceMap(of: $0, in: bundle)?.path })
+        let maps = Set(served.compactMap(\.sourceMap))
         let rows = served.filter { !maps.contains($0.path) }.map { asset in
-            let map = sourceMap(of: asset, in: bundle)
+            let map = asset.sourceMap.flatMap { bundle[$0] }
             return JSON.fields([
                 ("path", .text(asset.path.text)), ("where", .text("client")), ("type", .text(asset.type.meteorText)),
                 ("cacheable", .bool(asset.cacheable)), ("url", .text("\(asset.url)?\(asset.fingerprint.sha1.hex)")),
@@ -64,14 +65,6 @@ package struct MeteorSite: Equatable, Sendable {
             ("format", .text(MeteorManifest.format)), ("version", .text(version)),
             ("cordovaCompatibilityVersions", .fields(compatibility)), ("manifest", .array(rows)),
         ]).fileBytes
-    }
-
-    /// The source map of a file: the one that the release names, or the file beside it.
-    ///
-    /// A release names none where a comment in the file does.
-    private static func sourceMap(of asset: Asset, in bundle: AssetManifest) -> Asset? {
-        if let named = asset.sourceMap { return bundle[named] }
-        return (try? AssetPath("\(asset.path).map")).flatMap { bundle[$0] }
     }
 
     /// What a request gets.
@@ -111,5 +104,23 @@ extension AssetType {
         case .json, .map: "json"
         case .html, .asset: "asset"
         }
+    }
+}
+
+extension Asset {
+    /// The same file with the source map that the release names, or the one beside it.
+    ///
+    /// A release names no map where a comment in the file does; Meteor's clients and their header expect every one.
+    fileprivate func withMap(of bundle: AssetManifest) -> Asset {
+        guard sourceMap == nil, let map = try? AssetPath("\(path).map"), bundle[map] != nil else { return self }
+        return Asset(
+            path: path,
+            url: url,
+            type: type,
+            cacheable: cacheable,
+            sourceMap: map,
+            coding: coding,
+            fingerprint: fingerprint
+        )
     }
 }
