@@ -1,6 +1,6 @@
 """What real.sh and run.sh ask of Python: unpack a wheel, hold a manifest against it, make a bundle."""
 
-import base64, csv, hashlib, io, json, os, random, sys, zipfile
+import base64, csv, hashlib, io, json, os, random, re, sys, zipfile
 
 LEFT_OUT = (".map", ".gz", ".br", ".py", ".pyi", ".pyc", "py.typed")
 
@@ -63,5 +63,16 @@ def make(folder, count, seed, changed, largest=40_000):
             file.write(random.Random(f"{seed} {number}").randbytes(size))
 
 
+def unstamp(*files):
+    """Takes the release stamp out of pages, which the device puts into each HTML document."""
+    for name in files:
+        with open(name, "rb") as file:
+            data = file.read()
+        plain = re.sub(rb'<script data-patchline="[0-9a-f]{32}".*?</script>', b"", data, count=1, flags=re.DOTALL)
+        if plain != data:
+            with open(name, "wb") as file:
+                file.write(plain)
+
+
 if __name__ == "__main__":
-    {"unpack": unpack, "fetch": fetch, "make": make}[sys.argv[1]](*sys.argv[2:])
+    {"unpack": unpack, "fetch": fetch, "make": make, "unstamp": unstamp}[sys.argv[1]](*sys.argv[2:])

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The main job on applications that nobody here wrote: three versions of each, as PyPI's wheels ship them, are released,
-# published, synced, served and updated twice. Every served byte must be the wheel's, and only what changed may travel.
+# published, synced, served and updated twice. Every served byte must be the wheel's, but for the release stamp of a page, and only
+# what changed may travel.
 #
 # usage: Benchmarks/real.sh BIN_DIR [APP…]      apps: esphome jupyterlab optuna; the first two by default
 set -euo pipefail
@@ -84,9 +85,12 @@ check_served() {
     "$python" "$here/bundles.py" fetch "$manifest" "$work/v$1/files" "$page" >"$work/curl$1" ||
         fail "the manifest of $version is not what the wheel holds"
     (cd "$folder" && curl --no-progress-meter --parallel --parallel-max 8 --config "$work/curl$1") || fail "a URL of $version's manifest is not served"
+    find "$folder" -type f -exec "$python" "$here/bundles.py" unstamp {} +
     (cd "$folder" && sha256sum --check --quiet --strict "$work/v$1/files") || fail "a served file of $version is not the wheel's"
     [ "$(find "$folder" -type f | wc -l)" = "$(wc -l <"$work/v$1/files")" ] || fail "not every file of $version was served"
-    curl -fsS "$page/" | cmp -s - "$folder/$index" || fail "/ does not show $index of $version"
+    curl -fsS "$page/" >"$work/page"
+    "$python" "$here/bundles.py" unstamp "$work/page"
+    cmp -s "$work/page" "$folder/$index" || fail "/ does not show $index of $version"
     rm -r "$folder"
 }
 
