@@ -79,6 +79,7 @@ struct ReleaseInputTests {
             let damaged = try await run(.patchsign, arguments)
             #expect(damaged.code == 4 && damaged.errors.contains("production.key is not a PEM key"), "\(damaged)")
             try await run(.system("cp"), [world.shop.otherKeys.appending("production.key").string, key.string]).done()
+            try await run(.system("chmod"), ["600", key.string]).done()
             let foreign = try await run(.patchsign, arguments)
             #expect(foreign.code == 3 && foreign.errors.contains("may not sign for role production"), "\(foreign)")
             #expect(!FileManager.default.fileExists(atPath: world.path("out").string))
