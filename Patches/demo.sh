@@ -57,6 +57,13 @@ expect_status() {
 }
 page_version() { curl -fsS -b "$cookie" "$1" | sed -n 's/.*<meta name="version" content="\([^"]*\)".*/\1/p'; }
 expect_page() { local found; found=$(page_version "$page$1"); [ "$found" = "$2" ] || fail "$page$1 shows version '$found', not $2"; ok "$page$1 shows version $2"; }
+# report_shown VERSION: the report of the page's own inline script, which curl does not run.
+report_shown() {
+    local stamp
+    stamp=$(curl -fsS -b "$cookie" "$page/" | sed -n 's/.*data-patchline="\([0-9a-f]\{32\}\)".*/\1/p')
+    curl -fsS -o /dev/null -b "$cookie" -d "{\"page\": \"$stamp\", \"version\": \"$1\", \"age\": 0, \"reloads\": 0}" "$page/__patchline/shown" ||
+        fail "the device takes no report of version $1"
+}
 # expect_script ID FILE: the device gives this script out, under its digest; without FILE, not at all.
 expect_script() {
     local sha
@@ -74,7 +81,7 @@ expect_script() {
 # expect_put VERSION: the cart's page comes with this version of its fix, before its own scripts; without VERSION, as it is.
 expect_put() {
     local found
-    found=$(curl -fsS -b "$cookie" "$page/cart" | sed -n 's/.*<head><script[^>]*language.js[^>]*><.script><script[^>]*data-patch="fix-cart-total" data-version="\([^"]*\)".*/\1/p')
+    found=$(curl -fsS -b "$cookie" "$page/cart" | sed -n 's/.*<script[^>]*language.js[^>]*><.script><script[^>]*data-patch="fix-cart-total" data-version="\([^"]*\)".*/\1/p')
     [ "$found" = "${1:-}" ] || fail "$page/cart comes with '$found' of fix-cart-total, not '${1:-}'"
     if [ -n "$found" ]; then ok "$page/cart comes with fix-cart-total $1 before its own scripts"; else ok "$page/cart comes as it is: its script is damaged"; fi
 }
@@ -103,7 +110,7 @@ object_of() { local sha; sha=$(sha256sum "$1" | cut -c1-64); echo "$tree/objects
 
 printf '%sPatchline: the main job, end to end%s\n' "$bold" "$plain"
 echo "   in $work"
-head -c 18 /dev/urandom | base64 >"$work/passphrase"
+(umask 077; head -c 18 /dev/urandom | base64 >"$work/passphrase")
 
 title "Keys and the root of trust"
 run patchsign init --app $app --keys "$keys" --passphrase-file "$work/passphrase"
@@ -214,11 +221,12 @@ for attempt in 1 2; do
         run patchsync sync --store "$store" --retry-failed
     fi
     run patchsync switch --store "$store"
-    # Its time begins with the first request for a page of it.
+    # Its time begins when a page of it is shown.
     tries=0
     until [ "$(page_version "$page/")" = 3.0.0 ]; do
         tries=$((tries + 1)); [ $tries -lt 600 ] || fail "no page of version 3 within a minute"; sleep 0.1
     done
+    report_shown 3.0.0
     ok "$page/ shows version 3.0.0, which throws before it confirms"
     tries=0
     until [ "$(grep -c 'rolled back to' "$work/serve.log")" = $attempt ]; do
