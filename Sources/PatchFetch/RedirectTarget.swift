@@ -21,26 +21,40 @@ struct RedirectTarget: Equatable {
             guard let scheme = origin.firstRange(of: "//") else { return nil }
             self.init(absolute: origin[..<scheme.lowerBound] + target, on: origin)
         } else if target.hasPrefix("/") {
-            self.init(url: origin + target)
+            self.init(origin, target)
         } else if target.hasPrefix("?") {
-            self.init(url: origin + path.prefix { $0 != "?" } + target)
+            self.init(origin, path.prefix { $0 != "?" } + target)
         } else if target.prefix(while: { $0 != "/" && $0 != "?" }).contains(":") {
             self.init(absolute: target, on: origin)
         } else {
             let folder = path.prefix { $0 != "?" }
             guard let slash = folder.lastIndex(of: "/") else { return nil }
-            self.init(url: origin + folder[...slash] + target)
+            self.init(origin, folder[...slash] + target)
         }
     }
 
-    private init(url: String) { self.url = url }
+    private init(_ origin: String, _ target: some StringProtocol) {
+        let path = target.prefix { $0 != "?" }
+        url = origin + Self.withoutDotSegments(path) + target.dropFirst(path.count)
+    }
+
+    /// Resolves `.` and `..`, which a client never sends (RFC 3986 §5.2.4); empty segments stay.
+    private static func withoutDotSegments(_ path: some StringProtocol) -> String {
+        let segments = String(path).split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        var kept: [Substring] = []
+        for segment in segments {
+            if segment == ".." { _ = kept.popLast() } else if segment != "." { kept.append(segment) }
+        }
+        let isFolder = segments.last.map { $0 == "." || $0 == ".." } ?? false
+        return kept.map { "/\($0)" }.joined() + (isFolder || kept.isEmpty ? "/" : "")
+    }
 
     private init?(absolute: some StringProtocol, on origin: String) {
         guard let (other, path) = Self.parts(String(absolute)), let one = ServerURL(origin),
             let same = ServerURL(other),
             one.isSecure == same.isSecure, one.host.lowercased() == same.host.lowercased(), one.port == same.port
         else { return nil }
-        self.init(url: origin + (path.hasPrefix("/") ? "" : "/") + path)
+        self.init(origin, (path.hasPrefix("/") ? "" : "/") + path)
     }
 
     /// `https://host:port`, and the rest.

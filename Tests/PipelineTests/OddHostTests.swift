@@ -14,7 +14,7 @@ struct OddHostTests {
         "tag-unquoted", "tag-empty", "tag-40", "tag-64", "tag-weak", "tag-multipart", "tag-long", "type-html",
         "type-odd",
         "type-absent", "date-1970", "date-none", "cache", "fields-many", "cookie", "disposition", "redirect",
-        "status-203", "status-206", "length-absent", "chunked", "missing-403",
+        "redirect-relative", "status-203", "status-206", "length-absent", "chunked", "missing-403",
     ]
 
     /// The bytes cannot be had, or not told from another host's: the beginning of the error.
