@@ -55,7 +55,7 @@ extension AssetTable {
 
     /// The index, if the bundle lists a route that this is.
     ///
-    /// A route that is spelled out is a page whatever its name looks like; `/item/*` is none for `/item/logo.png`.
+    /// A route without a wildcard is always a page. `/item/*` matches `/item/7` but not `/item/logo.png`, which names a file.
     private func routed(_ request: FileRequest) -> BundleIndex.Row? {
         guard let route = route(matching: request.path.segments) else { return nil }
         guard !route.text.contains("*") || PageWish(request) == .page else { return nil }
@@ -97,7 +97,10 @@ enum PageWish: Equatable, Sendable {
         accepted.isEmpty || accepted.hasPrefix("*/*")
     }
 
-    /// Of a browser that does not say what it asks for, a navigation to `readme.md` is believed, one to `main.js` is not.
+    /// Whether files of this type are parts of pages.
+    ///
+    /// Without `Sec-Fetch-Dest`, a request for `readme.md` that accepts HTML counts as
+    /// a navigation, one for `main.js` does not.
     private static func isPartOfPage(_ type: String) -> Bool {
         ["image/", "font/", "audio/", "video/"].contains { type.hasPrefix($0) }
             || [

@@ -3,8 +3,7 @@ import PatchFormat
 
 /// The content codings that an answer announces (RFC 9110 §8.4).
 ///
-/// Object storages and forges store whatever name an uploader gave: nothing at all, `aws-chunked`, `utf-8`. A name that is no coding
-/// announces none.
+/// Object stores and forges keep any value that an uploader sent: an empty one, `aws-chunked`, `utf-8`. Unknown names are ignored.
 struct AnnouncedCodings: Equatable {
     /// The codings that the device decodes, in the order in which they were applied.
     let forms: [CompressionFormat]

@@ -57,7 +57,7 @@ package struct FetchRequest: Equatable, Sendable {
     package var isHead = false
     /// The digests of the whole file, if known.
     package var expected: ExpectedFile?
-    /// Whether a body that is shorter than announced counts: its receiver verifies what came.
+    /// Whether a body that is shorter than announced is accepted, because the receiver verifies its bytes.
     package var takesShort = false
     /// A document to post: then `path` is below the server itself, ``URLLayout/answer(_:_:)`` for one.
     package var question: [UInt8]?

@@ -6,10 +6,10 @@ import PatchTrust
 
 /// An HTML file of the bundle as it answers one request: with the release stamp, and with the scripts of its page.
 ///
-/// It is a representation of its own, with a tag of its own: that of the file, of what was put in and where. It comes from the
-/// plain file, also where a compressed form lies beside that, and is held in memory while it is sent.
+/// Its entity tag covers the file, the inserted tags and their place. The device makes it from the plain file, even if a compressed
+/// form exists, and holds it in memory while it is sent.
 package struct PatchedPage: Sendable {
-    /// What the request receives.
+    /// The answer to the request.
     enum Made: Sendable {
         case stamped(FileAnswer)
         /// As it lies in the bundle.
@@ -95,7 +95,7 @@ package struct PatchedPage: Sendable {
                 bytes: page[..<place] + text + page[place...],
                 entityTag: plain.status == .ok ? Self.tag(of: row, text, at: place) : nil,
                 contentType: contentType,
-                // What a release may say of a page: no-store, for one.
+                // A release may set it for a page, to no-store for example.
                 cacheControl: plain.cacheControl,
                 headers: headers
             )

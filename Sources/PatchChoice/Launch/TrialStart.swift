@@ -2,7 +2,7 @@
 package enum TrialStart: Sendable {
     /// With the launch itself: for hosts that have no pages.
     case launch
-    /// When its first page is shown. What ends the process before says nothing of the version.
+    /// When its first page is shown. An end of the process before that does not count against the version.
     case firstPage
 
     /// A selection without a bundle has no page that somebody could ask for.

@@ -71,7 +71,7 @@ package struct FilePattern: Hashable, Sendable {
             }
             places = closure(next)
         }
-        // `assets/**` is what lies below the folder.
+        // `assets/**` matches the files below the folder.
         return places.contains(segments.count)
     }
 
