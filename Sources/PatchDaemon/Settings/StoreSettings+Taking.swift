@@ -38,7 +38,7 @@ extension StoreSettings {
         case .origin: origins = try value.items(setting) { Self.isOrigin($0) ? $0 : nil }
         case .header: headers = try value.items(setting) { Header($0) }
         case .charset:
-            charset = try parsed(text, setting) { !$0.isEmpty && $0.utf8.allSatisfy(Self.isTokenCharacter) ? $0 : nil }
+            charset = try parsed(text, setting) { $0.utf8.allSatisfy(Self.isTokenCharacter) ? $0 : nil }
         case .type: types = Dictionary(try value.items(setting, Self.type)) { $1 }
         case .dialect: dialect = text == "gcdwebserver" ? .gcdWebServer(name: "GCDWebServer") : .rfc9110
         case .proxy:

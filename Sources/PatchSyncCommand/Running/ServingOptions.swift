@@ -42,6 +42,8 @@ struct ServingOptions: ParsableArguments {
         settings.syncEvery = nil
         for setting in StoreSetting.allCases {
             guard let given = given(setting) else { continue }
+            // Empty text clears a setting of a store. A running server has nothing to clear.
+            if case .text("") = given { throw ValidationError(SettingFault(setting.rule).words("--\(setting.name)")) }
             let value = try setting.value(given)
             do throws(SettingFault) { try settings.take(value, for: setting) { FilePath(argument: $0) } } catch {
                 throw ValidationError(error.words("--\(setting.name)"))
