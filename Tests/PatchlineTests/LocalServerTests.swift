@@ -257,6 +257,8 @@ struct LocalServerTests {
             #expect(try await browser.ask("/", document).body == before.body)
             let confirmed = try await browser.ask("/__patchline/confirm?page=\(stamp)", method: "POST")
             #expect(confirmed.body == "{\"result\":\"confirmed\"}")
+            let status = try await browser.ask("/__patchline/status?page=\(stamp)").body
+            #expect(status.contains("\"onTrial\":false"), "the page may ask at once: \(status)")
             #expect(try world.device.device.state().machine.confirmedLaunch == stopped.token)
             await server.stop()
         }

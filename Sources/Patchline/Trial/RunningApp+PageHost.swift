@@ -11,7 +11,10 @@ extension RunningApp: PageHost {
         do throws(SyncError) {
             // Another process may have changed the channel.
             switch try await device.reopened().confirm(token) {
-            case .confirmed: return .confirmed
+            case .confirmed:
+                // Before the answer: the page may ask for the status next, and the watcher needs a moment.
+                await attempt { () throws(SyncError) in try await self.follow() }
+                return .confirmed
             case .alreadyConfirmed: return .alreadyConfirmed
             case .otherLaunch, .nothingOnTrial, .nothingToConfirm: return .otherLaunch
             }
