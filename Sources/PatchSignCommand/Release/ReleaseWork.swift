@@ -18,29 +18,6 @@ struct ReleaseWork {
 
     /// Cheap checks come first, so that no passphrase is typed in vain.
     ///
-    /// - Parameter source: the described folder.
-    init(
-        channel: ChannelName,
-        source: FilePath,
-        previous: FilePath?,
-        time: TimeOption,
-        making: MakingOptions,
-        keys: KeyOptions
-    ) throws(Failure) {
-        let trust = try keys.rootOfTrust()
-        let base = try previous.map { (folder) throws(Failure) in try Self.base(folder, trust) }
-        try self.init(
-            channel: channel,
-            base: base,
-            trust: trust,
-            time: try time.time(),
-            created: try time.given(),
-            making: making,
-            keys: keys,
-            source: source
-        )
-    }
-
     /// - Parameters:
     ///   - source: a folder that must not be overwritten, besides the base's.
     ///   - output: replaces the options' own.
