@@ -2,7 +2,9 @@ import NIOHTTP1
 package import PatchFormat
 import PatchTrust
 
-/// What a server has of one channel, as it says itself. Nothing here is verified: it explains refusals to people.
+/// What a server has of one channel, as it says itself.
+///
+/// Nothing here is verified: it explains refusals to people.
 package struct ChannelState: Equatable, Sendable {
     /// A version as a list has it.
     package struct Version: Equatable, Sendable {

@@ -28,7 +28,9 @@ package struct OfferedRelease: Equatable, Sendable {
     }
 }
 
-/// Why a server refuses a release that was right when it was made. Each case has one way on.
+/// Why a server refuses a release that was right when it was made.
+///
+/// Each case has one way on.
 package enum StaleRelease: Equatable, Sendable {
     /// It was made from a draft, which still lacks signatures: complete that one first.
     case madeFromDraft(ChannelState.Draft)

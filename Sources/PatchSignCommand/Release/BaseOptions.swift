@@ -32,7 +32,12 @@ struct BaseOptions: ParsableArguments {
     /// The release to make the channel's next one from; nil for its first.
     func next(of channel: ChannelName, _ trust: ReleaseTrust) async throws(Failure) -> BaseRelease? {
         if let previous { return try ReleaseWork.base(FilePath(argument: previous), trust) }
-        return server.isNamed ? try await published(trust).next(of: channel) : nil
+        guard server.isNamed else { return nil }
+        let base = try await published(trust).next(of: channel)
+        if base == nil {
+            Console.standardError.line(printable(PublishedBase.first(channel, on: try server.url())))
+        }
+        return base
     }
 
     /// The release to compare another one with.

@@ -25,7 +25,7 @@ struct PublishedBase {
         let draft: ChannelState.Draft?
     }
 
-    /// The current release of the channel; nil before the first one, and a line says so.
+    /// The current release of the channel; nil before the first one.
     ///
     /// - Parameters:
     ///   - quorum: `mayBeLost` for a release that lost signatures because a key was revoked.
@@ -38,7 +38,10 @@ struct PublishedBase {
     ) async throws(Failure) -> BaseRelease? {
         let fetched = try await fetch(channel)
         if let draft = fetched.draft { throw waits(draft, in: channel) }
-        return try base(fetched.release, of: channel, quorum, above)
+        guard let base = try base(fetched.release, of: channel, quorum, above) else { return nil }
+        let version = base.contents.roleVersion
+        Console.standardError.line(printable(Self.found(version, channel, on: try server.url())))
+        return base
     }
 
     /// The same, whatever drafts wait.
@@ -73,15 +76,10 @@ struct PublishedBase {
         _ quorum: BaseRelease.SignatureRule,
         _ above: Int
     ) throws(Failure) -> BaseRelease? {
-        let url = try server.url()
-        guard let release else {
-            Console.standardError.line(printable(Self.first(channel, on: url)))
-            return nil
-        }
+        guard let release else { return nil }
         let version = release.header.roleVersion
-        let base: BaseRelease
         do throws(SigningError) {
-            base = try BaseRelease(
+            return try BaseRelease(
                 published: release,
                 at: FilePath("\(channel) \(version)"),
                 rootOfTrust: trust,
@@ -92,8 +90,6 @@ struct PublishedBase {
         } catch .incomplete(_, let role, let valid, let needed) {
             throw Self.incomplete(role, version, valid: valid, needed: needed, options: server.words)
         } catch { throw Failure(error) }
-        Console.standardError.line(printable(Self.found(version, channel, on: url)))
-        return base
     }
 
     private func waits(_ draft: ChannelState.Draft, in channel: ChannelName) -> Failure {
@@ -119,8 +115,8 @@ struct PublishedBase {
         Failure(
             "release \(version) of \(role), which the server publishes, has \(valid) of "
                 + "\(Words.count(needed, "signature")) by the keys that --keys names",
-            hint: "if a key was revoked since: `patchsign release renew --base-quorum-lost --channel \(role) --keys DIR "
-                + "--output NEW\(options)`; else --keys has another targets.json than the server",
+            hint: "if a key was revoked since: `patchsign release renew --base-quorum-lost --channel \(role) "
+                + "--keys DIR --output NEW\(options)`; else --keys has another targets.json than the server",
             exitCode: .refused
         )
     }
