@@ -125,7 +125,7 @@ package struct PublishedApp: Sendable {
         do throws(ServiceError) {
             let before = try await tree.envelope(channel, version: version - 1)
             return ReleaseHeader.Base(roleVersion: version - 1, sha256: before.identity)
-        } catch .problem(let problem) where problem.status == 404 {
+        } catch .problem(let problem) where tree.isAbsent(problem) {
             return ReleaseHeader.Base(roleVersion: version - 1, sha256: .nobodyKnows)
         }
     }

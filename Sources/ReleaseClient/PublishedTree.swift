@@ -69,14 +69,19 @@ package struct PublishedTree: Sendable {
         }
         do throws(ServiceError) {
             return try await bytes(request.path, limit: request.mostBytes)
-        } catch .problem(let problem) where problem.status == 404 {
+        } catch .problem(let problem) where isAbsent(problem) {
             return nil
         }
     }
 
+    /// An object storage answers 403 for a missing file.
+    func isAbsent(_ problem: ServiceProblem) -> Bool {
+        problem.status == 404 || (place == .files && problem.status == 403)
+    }
+
     /// The error for a server without this tree: the timestamp is the first file that every tree has.
     private func noTree(_ error: ServiceError, _ request: RoleRequest) -> ServiceError? {
-        guard place == .files, case .timestamp = request, case .problem(let problem) = error, problem.status == 404
+        guard place == .files, case .timestamp = request, case .problem(let problem) = error, isAbsent(problem)
         else { return nil }
         return .problem(
             ServiceProblem(

@@ -103,7 +103,13 @@ extension ServerOptions {
         let (app, channel) = (signed.header.app, signed.header.channel)
         let answer = try await asking { client throws(ServiceError) in
             do throws(ServiceError) {
-                let push = ReleasePush(signed, from: base, to: client, files: DiskFiles()) { progress.show($0) }
+                let push = ReleasePush(
+                    signed,
+                    from: base,
+                    packLimit: previous == nil ? ReleasePush.smallPack : nil,
+                    to: client,
+                    files: DiskFiles()
+                ) { progress.show($0) }
                 return Answer.taken(try await push.run(notes: notes))
             } catch .problem(let problem) where problem.status == 409 && problem.rule == "base" {
                 // Without the state the server's own advice is shown.

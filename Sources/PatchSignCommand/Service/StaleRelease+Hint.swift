@@ -34,9 +34,8 @@ extension StaleRelease {
     ///   - server: The server for another command, with a space before it.
     func hint(in channel: ChannelName, base: Int, server: String, remake: Remake) -> String {
         let again = remake.command(in: channel, server: server)
-        func making(_ cause: String, _ option: String = "") -> String {
-            guard let again else { return cause }
-            return "\(cause): \(option.isEmpty ? again : "\(again.dropLast()) \(option)`") makes it again on that one"
+        func making(_ cause: String) -> String {
+            again.map { "\(cause): \($0) makes it again on that one" } ?? cause
         }
         let pull = "`patchsign pull --channel \(channel) --keys DIR --output work\(server)`"
         return switch self {
@@ -47,11 +46,10 @@ extension StaleRelease {
             "\(pull) fetches the draft to be signed\n"
                 + "`patchsrv draft remove \(draft.version) --channel \(channel)\(server)` gives it up"
         case .ahead(let current):
-            making(
-                "it was made from release \(base), and the server has \(current == 0 ? "none" : "only \(current)"): "
-                    + "if it was restored or replaced",
-                MemoryOptions.flag
-            )
+            "it was made from release \(base), and the server has \(current == 0 ? "none" : "only \(current)")"
+                + (again.map {
+                    "; if the server was restored or replaced, \($0.dropLast()) \(MemoryOptions.flag)` makes it again there"
+                } ?? "")
         case .listed(let current):
             "nothing to do: release \(current) lists the same; `patchsign release renew --channel \(channel) --keys DIR "
                 + "--output NEW\(server)` signs it again with a new expiry"
