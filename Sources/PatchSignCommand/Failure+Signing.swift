@@ -101,9 +101,7 @@ extension Failure {
         case .signer(_, .command(.timedOut)):
             "`timeout: SECONDS` in the description gives it longer; it cannot ask at the terminal"
         case .signer(_, .command(.exited)): "run it by hand: PATCHLINE_SCHEME=rsassa-pss-sha256 COMMAND <FILE | wc -c"
-        case .incomplete:
-            "the other key holders sign with `patchsign release sign`; if it is published already, take it from there: "
-                + "--server URL in place of --previous"
+        case .incomplete: "the other key holders sign with `patchsign release sign`"
         case .ceremony(_, let error): error.hint
         case .unmet: "list the version that is required, or drop the requirement"
         case .embedding(_, .nothing): "name the versions to ship with --select id=version"

@@ -125,14 +125,22 @@ struct ReleaseWork {
     }
 
     static func base(_ folder: FilePath, _ trust: ReleaseTrust) throws(Failure) -> BaseRelease {
-        try signing { () throws(SigningError) in
-            try BaseRelease(
+        do throws(SigningError) {
+            return try BaseRelease(
                 folder: folder,
                 rootOfTrust: trust,
                 files: DiskFiles(),
                 progress: reporter("Verifying the previous release")
             )
-        }
+        } catch .incomplete(let path, let role, let valid, let needed) {
+            // A colleague's signature may be on the server, and not in this folder.
+            throw Failure(
+                SigningError.incomplete(path, role: role, valid: valid, needed: needed).description,
+                hint: "if it is published, take it from the server: --server URL in place of --previous; "
+                    + "else the other key holders sign with `patchsign release sign`",
+                exitCode: .refused
+            )
+        } catch { throw Failure(error) }
     }
 
     /// Writes the release, and reports its contents and missing signatures.
