@@ -587,7 +587,7 @@ let package = Package(
             dependencies: [
                 "PatchScriptCommand", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "ShopService",
                 "GatewayClients", "Gateways", "PatchFetch", "PatchFormat", "PatchTrust", "Patchline",
-                "PatchTesting", subprocess, systemPackage,
+                "PatchTesting", "YAMLReading", subprocess, systemPackage,
             ],
             exclude: ["Judges", "Transcripts"]
         ),

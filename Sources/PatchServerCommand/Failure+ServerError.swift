@@ -200,7 +200,10 @@ extension ServerError {
         case .release(.trust(.expired)):
             "nothing was published; `patchsign release renew` makes it again with a new expiry"
         case .release(.trust): "nothing was published"
-        case .conflict(.outdated), .conflict(.otherBase), .conflict(.versionUsed): "nothing was published"
+        case .conflict(.outdated), .conflict(.otherBase):
+            "nothing was published; make it again on the current one: `patchsign release FOLDER --keys DIR --output NEW "
+                + "--server URL`"
+        case .conflict(.versionUsed): "nothing was published"
         case .exhausted:
             "rotate the online key: a new root with other keys for snapshot and timestamp, then patchsrv trust"
         case .dial(let refusal): refusal.hint

@@ -91,7 +91,15 @@ struct WithdrawCommand: AsyncParsableCommand {
             let made = try await signing { () async throws(SigningError) in
                 try await work.builder.withdraw(patch, version: patchVersion, from: base)
             }
-            try await options.finish(try work.written(made), at: output)
+            let remake = Remake.command(again(in: base.contents.channel))
+            try await options.finish(try work.written(made), at: output, remake: remake)
         }
+    }
+
+    /// The same change of what the server publishes by then.
+    private func again(in channel: ChannelName) -> String {
+        let version = patchVersion.map { " --version \($0)" } ?? ""
+        return "patchsign withdraw \(patch)\(version) --channel \(channel) --keys "
+            + "\(shellWord(options.keys.keys)) --push\(options.server.words)"
     }
 }

@@ -95,7 +95,7 @@ extension APIProblem {
                 409,
                 "conflict",
                 text,
-                hint: "patchsign release renew, or make it again on the current one",
+                hint: "make it again on the current one: `patchsign release … --server URL` fetches that",
                 rule: "base"
             )
         case .conflict: self.init(409, "conflict", text, rule: "base")
