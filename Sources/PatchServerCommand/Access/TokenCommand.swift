@@ -312,7 +312,7 @@ struct TokenRevokeCommand: AsyncParsableCommand {
         case .several(let ids):
             throw Failure(
                 "\(ids.count) valid tokens are called \(printable(wanted)): \(ids.joined(separator: ", "))",
-                hint: "name one by its id: `patchsrv token revoke \(ids[0])`; `patchsrv token list` says when each was used",
+                hint: "name one by its id: `patchsrv token revoke \(ids[0])`; `token list` says when each was used",
                 exitCode: .conflict
             )
         }
