@@ -251,7 +251,8 @@ extension TrustRefusal {
         case .channelUntrusted(let channel, _, _):
             "sign the release of \(channel) again with the keys that hold now, patchsign release renew RELEASE "
                 + "--base-quorum-lost, and give it with --release"
-        case .channelVanished: "rotate the online key in the same root, or keep the channel"
+        case .channelVanished: "retire it with `patchsign delegate CHANNEL --retire`, or keep the channel"
+        case .channelRetired: "give the channel another name"
         case .channelWentBack(let channel, let version, _):
             "somebody may have put an old state back: give the newest release of \(channel) with --release, or keep "
                 + "\(version == 0 ? "it unpublished" : "\(version)") with --carry-over \(channel)"

@@ -76,7 +76,10 @@ package struct PublishedApp: Sendable {
     ///   names it; `noRelease` where there is no current one.
     package func release(of channel: ChannelName, version: Int) async throws(ServiceError) -> SignedRelease {
         guard let keys = repository.targets.delegation(to: channel.text)?.keys else {
-            throw .trust(.notDelegated(role: channel.text))
+            throw .trust(
+                repository.targets.hasRetired(channel.text)
+                    ? .retired(channel: channel.text) : .notDelegated(role: channel.text)
+            )
         }
         guard let current = repository.snapshot.files[ExactString(channel.text)]?.version else {
             throw .noRelease(channel)

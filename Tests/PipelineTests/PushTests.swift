@@ -145,6 +145,46 @@ struct PushTests {
         }
     }
 
+    @Test func `needs a token of its channel`() async throws {
+        try await World.with { world in
+            let site = try await world.site(world.shop.site1)
+            func token(_ name: String, _ more: String...) async throws -> Outcome {
+                try await run(
+                    .patchsrv,
+                    ["token", "new", name, "--output", world.path("\(name).token").string, "--data", site.string] + more
+                )
+            }
+            let made = try await token("ci").done()
+            #expect(
+                made.output.isEmpty && made.errors.contains("it may publish in \(Workshop.app)/production alone"),
+                "\(made)"
+            )
+            let file = world.path("ci.token")
+            let mode = try FileManager.default.attributesOfItem(atPath: file.string)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+            let again = try await token("ci")
+            #expect(again.code == 8 && again.errors.contains("a secret is never replaced"), "\(again)")
+            try FileManager.default.removeItem(atPath: file.string)
+            let doubled = try await token("ci")
+            #expect(doubled.code == 8 && doubled.errors.contains("a valid token is called ci already"), "\(doubled)")
+            #expect(!FileManager.default.fileExists(atPath: file.string))
+            try await run(.patchsrv, ["token", "revoke", "ci", "--data", site.string]).done()
+            try await token("ci").done()
+            try await token("beta", "--for", "beta").done()
+            try await serving(site) { _, url in
+                let refused = try await world.push(world.shop.release(2), to: url, token: world.path("beta.token"))
+                #expect(refused.code == 3, "\(refused)")
+                #expect(
+                    refused.errors.contains("this needs the role publisher on \(Workshop.app)/production"),
+                    "\(refused)"
+                )
+                try await world.push(world.shop.release(2), to: url, token: file).done()
+            }
+            let listed = try await run(.patchsrv, ["token", "list", "--unused", "30d", "--data", site.string]).done()
+            #expect(listed.output == "every valid token was used in that time\n", "\(listed)")
+        }
+    }
+
     @Test func `needs a token that holds, and neither prints it nor sends it in the clear`() async throws {
         try await World.with { world in
             let site = try await world.site(world.shop.site1)
