@@ -16,17 +16,24 @@ package struct ReleaseCheck: Sendable {
     package let recognitions: [PatchID: BundleRecognition]
 
     /// - Parameters:
+    ///   - described: the description, where `folder` has none; its paths are relative to `folder`.
     ///   - trust: what app and channel are judged by; nil judges neither.
     ///   - base: the release that this one is to follow.
     package init(
         folder: FilePath,
+        described: ReleaseDescription? = nil,
         trust: ReleaseTrust?,
         base: BaseRelease?,
         scriptParsing: ScriptParsing = .none,
         files: any FileOperations,
         progress: @Sendable (PatchID, Int) -> Progress
     ) async throws(SigningError) {
-        let reading = try DescriptionReading(folder: folder, files: files)
+        let reading: DescriptionReading
+        if let described {
+            reading = DescriptionReading(of: described)
+        } else {
+            reading = try DescriptionReading(folder: folder, files: files)
+        }
         (app, channel) = (reading.app, reading.channel)
         var mistakes = reading.mistakes
         if let trust { mistakes += reading.misplaced(in: trust) }

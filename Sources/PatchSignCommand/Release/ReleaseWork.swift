@@ -87,11 +87,13 @@ struct ReleaseWork {
             )
         }
         let roleKeys = try making.roleKeys(of: channel, in: keys.folder)
-        let jspatchKey = try making.jspatchKey.map { (key) throws(Failure) in try KeyReference(argument: key) }
-        let keptEntryKeys = try making.keptEntryKeyFiles()
+        let jspatchKey = try making.jspatchKey.map { (key) throws(Failure) in
+            try KeyReference(argument: key, in: keys.folder)
+        }
+        let keptEntryKeys = try making.keptEntryKeyFiles(in: keys.folder)
         let entrySigner = try keys.open(try making.entryKey(in: keys.folder))
         let packageKeys = try jspatchKey.map { (key) throws(Failure) in
-            let encryption = try making.encryptionKey()
+            let encryption = try making.encryptionKey(in: keys.folder)
             return PackageKeys(
                 signer: try keys.opening.openJSPatch(key),
                 encryption: encryption,
