@@ -12,7 +12,11 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
         commandName: "make",
         abstract: "Describes a folder and signs it as the next release of its channel (the default).",
         discussion: """
-            FOLDER holds release.yaml and the files that it names. It describes the whole list of the channel: every \
+            FOLDER holds release.yaml and the files that it names, or a web app alone: with index.html and without release.yaml \
+            it is the bundle web of the default channel, and its version comes from package.json, `git describe` or the date. \
+            `patchsign describe FOLDER` writes a release.yaml to go on with.
+
+            release.yaml describes the whole list of the channel: every \
             patch that the previous release lists must stand in it, with a new version or the same one.
 
             With --previous, signatures of unchanged files are kept. The previous release must verify and have all \
@@ -36,6 +40,7 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
             the JSON schema that editors check release.yaml with.
 
             EXAMPLES
+              patchsign release make dist --keys Keys --output v1.release
               patchsign release make Patches/shop/v1 --keys Keys --output v1.release
               patchsign release make Patches/shop/v2 --keys Keys --previous v1.release --output v2.release
               patchsign release make --check Patches/shop/v2 --keys Keys --previous v1.release
@@ -53,7 +58,7 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
                 )
     )
 
-    @Argument(help: ArgumentHelp("The folder with release.yaml.", valueName: "folder"))
+    @Argument(help: ArgumentHelp("The folder with release.yaml, or with the web app.", valueName: "folder"))
     var folder: String?
 
     @Flag(help: "Name every mistake, and sign nothing.")
@@ -72,6 +77,11 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("The release that is published now.", valueName: "dir"))
     var previous: String?
+
+    @OptionGroup var bare: BareFolderOptions
+
+    @Flag(help: "Write nothing if the release before lists the same already.")
+    var ifChanged = false
 
     @Flag(help: "Name every added, changed and removed file; else the first 20 of each bundle.")
     var verbose = false
@@ -104,23 +114,26 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
     }
 
     private func make(_ folder: FilePath, _ keys: KeyOptions) async throws(Failure) {
-        let description = try signing { () throws(SigningError) in
-            try ReleaseDescription(folder: folder, files: DiskFiles())
-        }
         let trust = try keys.rootOfTrust()
-        try signing { () throws(SigningError) in try description.check(against: trust) }
+        let source = try ReleaseSource(folder, bare, trust: trust)
         let work = try ReleaseWork(
-            channel: description.channel,
+            channel: source.channel,
             source: folder,
             previous: previous.map { FilePath(argument: $0) },
             time: time,
             making: making,
             keys: keys
         )
+        let described = try await source.described(over: work.builder.base, at: work.builder.time)
+        if !json, let derived = described.derived { for line in derived.lines { Console.standardOutput.line(line) } }
         let made = try await signing { () async throws(SigningError) in
-            try await work.builder.release(description, in: folder)
+            try await work.builder.release(described.description, in: described.folder)
+        }
+        if ifChanged, let base = work.builder.base, try work.contents(of: made).listsTheSame(as: base.contents) {
+            return writeUnchanged(base)
         }
         var report = try work.written(made)
+        report.derived = described.derived
         report.named = verbose ? .all : .first
         report.updates = await work.updates(to: made, report.contents)
         report.write(json: json)
@@ -131,14 +144,28 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
         }
     }
 
+    private func writeUnchanged(_ base: BaseRelease) {
+        let console = Console.standardOutput
+        let (release, folder) = (base.contents.roleVersion, base.folder.string)
+        guard !json else {
+            return console.line(JSON.fields([("changed", .bool(false)), ("release", base.contents.json)]).pretty())
+        }
+        console.line("nothing changed since release \(release), \(printable(folder)); nothing was written")
+    }
+
     /// Whether there is no mistake.
     private func look(at folder: FilePath, _ keys: KeyOptions?) async throws(Failure) -> Bool {
         let trust = try keys?.rootOfTrust()
         var base: BaseRelease?
         if let previous, let trust { base = try ReleaseWork.base(FilePath(argument: previous), trust) }
+        var described: ReleaseSource.Described?
+        if let trust, case .bare(let source) = try ReleaseSource(looking: folder, bare, trust: trust) {
+            described = try await source.described(over: base, at: try time.time())
+        }
         let check = try await signing { () async throws(SigningError) in
             try await ReleaseCheck(
-                folder: folder,
+                folder: described?.folder ?? folder,
+                described: described?.description,
                 trust: trust,
                 base: base,
                 scriptParsing: .installed,
@@ -188,7 +215,7 @@ struct ReleaseCheckReport {
         console.styled("warning:", .bold, .yellow) + " " + printable("\(warning)")
     }
 
-    private var json: JSON {
+    var json: JSON {
         .fields([
             ("ok", .bool(check.mistakes.isEmpty)), ("app", check.app.map { .text($0.text) }),
             ("channel", check.channel.map { .text($0.text) }), ("mistakes", .array(check.mistakes.map(\.json))),
