@@ -14,6 +14,8 @@ package struct ReleaseCheck: Sendable {
     package let notJudged: [DescriptionError]
     /// New bundles whose routing was recognised, by bundle.
     package let recognitions: [PatchID: BundleRecognition]
+    /// Whether the release would list anything else than the one before; nil where that is not known.
+    package let isChanged: Bool?
 
     /// - Parameters:
     ///   - described: the description, where `folder` has none; its paths are relative to `folder`.
@@ -68,10 +70,12 @@ package struct ReleaseCheck: Sendable {
         mistakes += findings.mistakes.map(\.0)
         var warnings = reading.warnings + contents.warnings + contents.unmatched + findings.warnings
         var notJudged: [DescriptionError] = []
+        var isChanged: Bool?
         // Of a list with gaps nothing more can be said.
         if mistakes.isEmpty {
             do throws(SigningError) {
                 let draft = try ReleaseDraft(contents.patches, base: base?.contents)
+                isChanged = base.map { !draft.isAlreadyListed(in: $0.contents) }
                 warnings += reading.unmarked(in: draft)
                 let packages = reading.packages(in: draft, over: base?.contents)
                 mistakes += packages.mistakes
@@ -97,6 +101,7 @@ package struct ReleaseCheck: Sendable {
         self.warnings = warnings.inOrder
         self.notJudged = notJudged.inOrder
         recognitions = contents.recognitions
+        self.isChanged = isChanged
     }
 
     /// Nothing is signed, so nothing depends on it.

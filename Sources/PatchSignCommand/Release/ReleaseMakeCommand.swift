@@ -220,6 +220,7 @@ struct ReleaseCheckReport {
             ("ok", .bool(check.mistakes.isEmpty)), ("app", check.app.map { .text($0.text) }),
             ("channel", check.channel.map { .text($0.text) }), ("mistakes", .array(check.mistakes.map(\.json))),
             ("warnings", .array(check.warnings.map(\.json))), ("notJudged", .array(check.notJudged.map(\.json))),
+            ("changed", check.isChanged.map { .bool($0) }),
         ])
     }
 }
