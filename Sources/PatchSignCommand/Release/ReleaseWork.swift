@@ -117,7 +117,7 @@ struct ReleaseWork {
                 packageKeys: packageKeys,
                 scriptParsing: .installed,
                 files: DiskFiles(),
-                progress: Self.progress
+                progress: proposal == nil ? Self.progress : Self.preparing
             )
         }
         builder.proposal = proposal
@@ -203,6 +203,11 @@ struct ReleaseWork {
 
     private static let progress: @Sendable (ReleaseBuilder.Phase, Int) -> Progress = { phase, total in
         reporter(label(of: phase))(total)
+    }
+
+    /// Before a person is asked whether to sign the role: entries are signed by the pipeline's key, which approves nothing.
+    private static let preparing: @Sendable (ReleaseBuilder.Phase, Int) -> Progress = { phase, total in
+        reporter(phase == .signing ? "Preparing entries" : label(of: phase))(total)
     }
 
     static func label(of phase: ReleaseBuilder.Phase) -> String {
