@@ -308,7 +308,7 @@ let package = Package(
         .executableTarget(
             name: "PatchServerCommand",
             dependencies: [
-                "APIProxy", "PageDiff", "PageServing", "PatchChoice", "PatchFetch",
+                "APIProxy", "ChildProcess", "PageDiff", "PageServing", "PatchChoice", "PatchFetch",
                 "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseTree",
                 "HTTPFiles", "HTTPPeers", "SimulationSupport",
                 "ReleaseAPI", "ReleaseClient", "ReleaseService", "ServerRecords", "CommandSupport", "Terminal",

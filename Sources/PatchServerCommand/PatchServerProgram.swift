@@ -22,6 +22,7 @@ struct PatchServerProgram: AsyncParsableCommand {
             --data, with a token.
 
             EXAMPLES
+              patchsrv quickstart dist                      (keys, a release of the folder dist and a server, to try it out)
               patchsrv init --data /srv/patchline --trust Keys --online-key online.key
               patchsrv publish Release --data /srv/patchline
               patchsrv serve --data /srv/patchline --port 8080
@@ -53,6 +54,7 @@ struct PatchServerProgram: AsyncParsableCommand {
                     usual: .disk
                 ),
         subcommands: [
+            QuickstartCommand.self,
             InitCommand.self, PublishCommand.self, DialCommand.self, ParametersCommand.self, AnswerCommand.self,
             TrustCommand.self, RefreshCommand.self, ServeCommand.self, PagesCommand.self, BlocksCommand.self,
             StatusCommand.self, ListCommand.self, DraftCommand.self, ProposalCommand.self, HistoryCommand.self,

@@ -242,7 +242,9 @@ extension World {
     /// `patchsign init` on a terminal.
     fileprivate func initialise(typing answers: [String]) async throws -> Outcome {
         let patchsign = Tool.binaries.appending("patchsign").string
-        let command = [patchsign, "init", "--app", Workshop.app, "--keys", path("keys").string, "--bits", "2048"]
+        let command = [
+            patchsign, "init", "--app", Workshop.app, "--keys", path("keys").string, "--bits", "2048", "--recovery-key",
+        ]
         return try await run(.python, [Tool.script("prompt.py")] + answers + ["--"] + command)
     }
 

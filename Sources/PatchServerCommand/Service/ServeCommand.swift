@@ -151,7 +151,7 @@ struct ServeCommand: ServingCommand {
     }
 
     func run() async throws {
-        try await reporting { try await serve() }
+        try await reporting { try await serve { _ in } }
     }
 
     private func releaseService(_ keys: RefreshOptions.Keys, _ log: ServerLog) async throws -> (
@@ -180,7 +180,10 @@ struct ServeCommand: ServingCommand {
         log.say(.error, printable(what.stays(Failure(of: error)?.message ?? "\(error)")))
     }
 
-    private func serve() async throws {
+    /// Serves until it is told to stop.
+    ///
+    /// - Parameter onListening: is given the URL where devices ask, once they can.
+    func serve(onListening: @escaping @Sendable (String) -> Void) async throws {
         let folder = folder.folder
         guard try DiskFiles().status(of: folder.tree) != nil else { throw Failure.noApps(in: folder) }
         let log = ServerLog(logFormat, accessLog: accessLog)
@@ -239,7 +242,11 @@ struct ServeCommand: ServingCommand {
                 accessLog: log.accessLog,
                 meter: numbers.traffic,
                 errorLog: { log.say(.error, $0) },
-                onListening: { log.tellListening("listening on", "\(scheme)://\($0.authority)") }
+                onListening: {
+                    let url = "\(scheme)://\($0.authority)"
+                    log.tellListening("listening on", url)
+                    onListening(url)
+                }
             )
         )
         let hangups = Hangups {

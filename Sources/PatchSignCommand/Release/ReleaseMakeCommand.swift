@@ -12,7 +12,11 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
         commandName: "make",
         abstract: "Describes a folder and signs it as the next release of its channel (the default).",
         discussion: """
-            FOLDER holds release.yaml and the files that it names. It describes the whole list of the channel: every \
+            FOLDER holds release.yaml and the files that it names, or a web app alone: with index.html and without release.yaml \
+            it is the bundle web of the default channel, and its version comes from package.json, `git describe` or the date. \
+            `patchsign describe FOLDER` writes a release.yaml to go on with.
+
+            release.yaml describes the whole list of the channel: every \
             patch that the previous release lists must stand in it, with a new version or the same one.
 
             With --server it is made from the release that the server publishes now, which is fetched and verified from the root \
@@ -39,6 +43,7 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
             the JSON schema that editors check release.yaml with.
 
             EXAMPLES
+              patchsign release make dist --keys Keys --output v1.release
               patchsign release make Patches/shop/v1 --keys Keys --output v1.release
               patchsign release make Patches/shop/v2 --keys Keys --server https://patches.example.com --output v2.release
               patchsign release make Patches/shop/v2 --keys Keys --previous v1.release --output v2.release
@@ -57,7 +62,7 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
                 )
     )
 
-    @Argument(help: ArgumentHelp("The folder with release.yaml.", valueName: "folder"))
+    @Argument(help: ArgumentHelp("The folder with release.yaml, or with the web app.", valueName: "folder"))
     var folder: String?
 
     @Flag(help: "Name every mistake, and sign nothing.")
@@ -75,6 +80,11 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
     @OptionGroup var time: TimeOption
 
     @OptionGroup var base: BaseOptions
+
+    @OptionGroup var bare: BareFolderOptions
+
+    @Flag(help: "Write nothing if the release before lists the same already.")
+    var ifChanged = false
 
     @Flag(help: "Name every added, changed and removed file; else the first 20 of each bundle.")
     var verbose = false
@@ -107,14 +117,11 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
     }
 
     private func make(_ folder: FilePath, _ keys: KeyOptions) async throws(Failure) {
-        let description = try signing { () throws(SigningError) in
-            try ReleaseDescription(folder: folder, files: DiskFiles())
-        }
         let trust = try keys.rootOfTrust()
-        try signing { () throws(SigningError) in try description.check(against: trust) }
+        let source = try ReleaseSource(folder, bare, trust: trust)
         let work = try ReleaseWork(
-            channel: description.channel,
-            base: try await base.next(of: description.channel, trust),
+            channel: source.channel,
+            base: try await base.next(of: source.channel, trust),
             trust: trust,
             time: try time.time(),
             created: try time.given(),
@@ -122,10 +129,16 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
             keys: keys,
             source: folder
         )
+        let described = try await source.described(over: work.builder.base, at: work.builder.time)
+        if !json, let derived = described.derived { for line in derived.lines { Console.standardOutput.line(line) } }
         let made = try await signing { () async throws(SigningError) in
-            try await work.builder.release(description, in: folder)
+            try await work.builder.release(described.description, in: described.folder)
+        }
+        if ifChanged, let base = work.builder.base, try work.contents(of: made).listsTheSame(as: base.contents) {
+            return writeUnchanged(base)
         }
         var report = try work.written(made)
+        report.derived = described.derived
         report.named = verbose ? .all : .first
         report.updates = await work.updates(to: made, report.contents)
         report.write(json: json)
@@ -136,21 +149,41 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
         }
     }
 
+    private func writeUnchanged(_ base: BaseRelease) {
+        let console = Console.standardOutput
+        let (release, folder) = (base.contents.roleVersion, base.folder.string)
+        guard !json else {
+            return console.line(JSON.fields([("changed", .bool(false)), ("release", base.contents.json)]).pretty())
+        }
+        console.line("nothing changed since release \(release), \(printable(folder)); nothing was written")
+    }
+
     /// Whether there is no mistake.
     private func look(at folder: FilePath, _ keys: KeyOptions?) async throws(Failure) -> Bool {
         let trust = try keys?.rootOfTrust()
-        var base: BaseRelease?
-        if let trust, self.base.isNamed {
-            let reading = try signing { () throws(SigningError) in
-                try DescriptionReading(folder: folder, files: DiskFiles())
+        var previous: BaseRelease?
+        var described: ReleaseSource.Described?
+        if let trust {
+            let source = try ReleaseSource(looking: folder, self.bare, trust: trust)
+            if base.isNamed {
+                var channel = source?.channel
+                if source == nil {
+                    channel = try signing { () throws(SigningError) in
+                        try DescriptionReading(folder: folder, files: DiskFiles()).channel
+                    }
+                }
+                previous = try await base.current(of: channel, trust)
             }
-            base = try await self.base.current(of: reading.channel, trust)
+            if case .bare(let bare)? = source {
+                described = try await bare.described(over: previous, at: try time.time())
+            }
         }
         let check = try await signing { () async throws(SigningError) in
             try await ReleaseCheck(
-                folder: folder,
+                folder: described?.folder ?? folder,
+                described: described?.description,
                 trust: trust,
-                base: base,
+                base: previous,
                 scriptParsing: .installed,
                 files: DiskFiles()
             ) { id, total in
@@ -198,11 +231,12 @@ struct ReleaseCheckReport {
         console.styled("warning:", .bold, .yellow) + " " + printable("\(warning)")
     }
 
-    private var json: JSON {
+    var json: JSON {
         .fields([
             ("ok", .bool(check.mistakes.isEmpty)), ("app", check.app.map { .text($0.text) }),
             ("channel", check.channel.map { .text($0.text) }), ("mistakes", .array(check.mistakes.map(\.json))),
             ("warnings", .array(check.warnings.map(\.json))), ("notJudged", .array(check.notJudged.map(\.json))),
+            ("changed", check.isChanged.map { .bool($0) }),
         ])
     }
 }

@@ -39,7 +39,7 @@ struct ReleaseSignCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The signed release.", valueName: "dir"))
     var release: String
 
-    @Option(help: ArgumentHelp("Your release key: a file, NAME.signer or a pkcs11: URI.", valueName: "key"))
+    @Option(help: ArgumentHelp("Your release key: a file, also one of --keys, NAME.signer or a pkcs11: URI.", valueName: "key"))
     var key: String
 
     @OptionGroup var keys: KeyOptions
@@ -54,7 +54,7 @@ struct ReleaseSignCommand: AsyncParsableCommand {
     func run() async throws {
         try await runCommand { () async throws(Failure) in
             let folder = FilePath(argument: release)
-            let key = try KeyReference(argument: key)
+            let key = try KeyReference(argument: key, in: keys.folder)
             let trust = try keys.rootOfTrust()
             let verified = try signing { () throws(SigningError) in
                 try VerifiedRelease(folder: folder, rootOfTrust: trust, files: DiskFiles())

@@ -64,11 +64,13 @@ struct ReleaseWork {
             )
         }
         let roleKeys = try making.roleKeys(of: channel, in: keys.folder)
-        let jspatchKey = try making.jspatchKey.map { (key) throws(Failure) in try KeyReference(argument: key) }
-        let keptEntryKeys = try making.keptEntryKeyFiles()
+        let jspatchKey = try making.jspatchKey.map { (key) throws(Failure) in
+            try KeyReference(argument: key, in: keys.folder)
+        }
+        let keptEntryKeys = try making.keptEntryKeyFiles(in: keys.folder)
         let entrySigner = try keys.open(try making.entryKey(in: keys.folder))
         let packageKeys = try jspatchKey.map { (key) throws(Failure) in
-            let encryption = try making.encryptionKey()
+            let encryption = try making.encryptionKey(in: keys.folder)
             return PackageKeys(
                 signer: try keys.opening.openJSPatch(key),
                 encryption: encryption,
@@ -92,7 +94,7 @@ struct ReleaseWork {
                 packageKeys: packageKeys,
                 scriptParsing: .installed,
                 files: DiskFiles(),
-                progress: Self.progress
+                progress: proposal == nil ? Self.progress : Self.preparing
             )
         }
         builder.proposal = proposal
@@ -186,6 +188,11 @@ struct ReleaseWork {
 
     private static let progress: @Sendable (ReleaseBuilder.Phase, Int) -> Progress = { phase, total in
         reporter(label(of: phase))(total)
+    }
+
+    /// Before a person is asked whether to sign the role: entries are signed by the pipeline's key, which approves nothing.
+    private static let preparing: @Sendable (ReleaseBuilder.Phase, Int) -> Progress = { phase, total in
+        reporter(phase == .signing ? "Preparing entries" : label(of: phase))(total)
     }
 
     static func label(of phase: ReleaseBuilder.Phase) -> String {
