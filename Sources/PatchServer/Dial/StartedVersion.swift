@@ -1,0 +1,29 @@
+package import PatchFormat
+
+/// A version that begins restricted, by the caller's wish or the channel's default.
+package struct StartedVersion: Hashable, Sendable {
+    package let label: Label
+    package let sha256: SHA256Digest
+    package let start: StartingRollout.Start
+
+    /// One line; `channel` completes the command that continues the rollout.
+    func words(in channel: ChannelName) -> String {
+        let command = "patchsrv rollout \(label.patchID)@\(label.version) SHARE --channel \(channel)"
+        switch start {
+        case .share(let share): return "\(RolloutShare(share)) of devices may install \(label); \(command) changes it"
+        case .paused: return "\(label) is paused; \(command) starts it"
+        case .ramp(let ramp):
+            let first = "\(RolloutShare(ramp.first)) of devices may install \(label)"
+            let rest = ramp.steps.dropFirst().map { "\(RolloutShare($0))" }.joined(separator: ", ")
+            return rest.isEmpty ? first : "\(first), then \(rest), a step every \(ramp.everyText)"
+        }
+    }
+
+    func json(in channel: ChannelName) -> JSON {
+        var members = start.json.object ?? JSONObject()
+        members["patchId"] = .text(label.patchID.text)
+        members["version"] = .text(label.version.text)
+        members["words"] = .text(words(in: channel))
+        return .object(members)
+    }
+}
