@@ -55,7 +55,7 @@ extension StartingRollout {
 }
 
 extension StartingRollout.Start {
-    fileprivate init(_ fields: Fields) throws(FormatError) {
+    package init(_ fields: Fields) throws(FormatError) {
         if fields.has("ramp") {
             guard !fields.has("rollout"), !fields.has("paused") else {
                 throw fields.broken("ramp", "begins with its own first share, without rollout and paused")

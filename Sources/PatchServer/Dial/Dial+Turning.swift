@@ -57,6 +57,9 @@ extension Dial.Row {
                 throw .headcountLowered(entry.patchID, entry.version, asked: count, current: headcount)
             }
             headcount = count
+        case .ramp(let ramp):
+            try entry.allow(ramp.last)
+            (rollout, paused) = (ramp.first, false)
         }
         let isSame = rollout == self.rollout && paused == self.paused && headcount == self.headcount
         return Dial.Row(
