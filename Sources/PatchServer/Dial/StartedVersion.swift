@@ -11,7 +11,7 @@ package struct StartedVersion: Hashable, Sendable {
     }
 
     /// One line; `channel` completes the command that continues the rollout.
-    func words(in channel: ChannelName) -> String {
+    package func words(in channel: ChannelName) -> String {
         let command = "patchsrv rollout \(label.patchID)@\(label.version) SHARE --channel \(channel)"
         switch start {
         case .share(let share): return "\(RolloutShare(share)) of devices may install \(label); \(command) changes it"

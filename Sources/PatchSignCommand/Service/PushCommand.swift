@@ -23,6 +23,9 @@ struct PushCommand: AsyncParsableCommand {
             With --previous, the release that was pushed before, a bundle goes up as a pack from a version that the server has: \
             what it makes of that itself does not travel. Where that fails, the parts are sent.
 
+            With --rollout, --paused or --ramp, devices see the release and the share of its new versions together. \
+            A draft keeps them until its last signature. `patchsrv rollout` raises the share later.
+
             The token is read from --token-file or from PATCHLINE_TOKEN, is never printed, and never travels without TLS \
             except to this machine itself (or with --insecure-http).
 
@@ -30,6 +33,8 @@ struct PushCommand: AsyncParsableCommand {
               patchsign push v2.release --server https://patches.example.com --token-file ci.token
               patchsign push v2.release --previous v1.release --server https://patches.example.com
               patchsign push v2.release --server https://patches.example.com --label "spring sale" --commit "$COMMIT"
+              patchsign push v2.release --server https://patches.example.com --rollout 10%
+              patchsign push v2.release --server https://patches.example.com --ramp 1%,5%,25%,100% --every 6h
             """
                 + exitCodes(
                     [
@@ -51,6 +56,7 @@ struct PushCommand: AsyncParsableCommand {
 
     @OptionGroup var server: ServerOptions
     @OptionGroup var notes: NotesOptions
+    @OptionGroup var rollout: StartingRolloutOptions
 
     @Flag(help: "Print the server's answer, and what was sent, as JSON.")
     var json = false
@@ -58,7 +64,15 @@ struct PushCommand: AsyncParsableCommand {
     func run() async throws {
         try await runCommand(json: json) { () async throws(Failure) in
             let previous = previous.map { FilePath(argument: $0) }
-            let report = try await server.push(FilePath(argument: release), from: previous, notes: notes.json)
+            let report = try await server.push(
+                FilePath(argument: release),
+                from: previous,
+                notes: notes.json,
+                starting: rollout.wish
+            )
+            if rollout.wish != nil, report.outcome == .alreadyPublished {
+                Console.standardError.line("warning: \(StartingRolloutOptions.tooLate)")
+            }
             guard !json else { return Console.standardOutput.line(report.json.pretty()) }
             report.write(to: server)
         }
@@ -69,7 +83,13 @@ extension ServerOptions {
     /// Uploads a release and has it published.
     ///
     /// - Parameter previous: an earlier release, of which the server has something; nothing of it is relied on.
-    func push(_ folder: FilePath, from previous: FilePath? = nil, notes: JSON) async throws(Failure) -> PushReport {
+    /// - Parameter rollout: How its new versions begin.
+    func push(
+        _ folder: FilePath,
+        from previous: FilePath? = nil,
+        notes: JSON,
+        starting rollout: StartingRollout? = nil
+    ) async throws(Failure) -> PushReport {
         let signed = try signing { () throws(SigningError) in try SignedRelease(reading: folder, files: DiskFiles()) }
         let base = try previous.map { (folder) throws(Failure) in
             try signing { () throws(SigningError) in try SignedRelease(reading: folder, files: DiskFiles()) }
@@ -78,7 +98,8 @@ extension ServerOptions {
         do throws(Failure) {
             return try await asking { client throws(ServiceError) in
                 try await ReleasePush(signed, from: base, to: client, files: DiskFiles()) { progress.show($0) }.run(
-                    notes: notes
+                    notes: notes,
+                    starting: rollout
                 )
             }
         } catch {
@@ -108,7 +129,7 @@ extension PushReport {
         switch outcome {
         case .published:
             console.line("published \(what)")
-            for line in heldBack + lapses + developersWait + leftOutPacks { console.line("  \(printable(line))") }
+            for line in started + heldBack + lapses + developersWait + leftOutPacks { console.line("  \(printable(line))") }
             for warning in warnings { Console.standardError.line("warning: \(printable(warning))") }
             if let dialHint { Console.standardError.line("hint: \(printable(dialHint))") }
         case .drafted(let signatures, let threshold):
