@@ -35,7 +35,9 @@ package struct StartingRolloutOptions: ParsableArguments {
     package init() {}
 
     package func validate() throws {
-        if let fault = Self.fault(rollout, paused: paused, ramp, every: every?.duration) { throw ValidationError(fault) }
+        if let fault = Self.fault(rollout, paused: paused, ramp, every: every?.duration) {
+            throw ValidationError(fault)
+        }
     }
 
     /// Nil where nothing is said of it.
@@ -47,7 +49,9 @@ package struct StartingRolloutOptions: ParsableArguments {
     static func fault(_ shares: [SharePart], paused: Bool, _ ramps: [RampPart], every: Duration?) -> String? {
         let named = shares.map(\.patch) + ramps.map(\.patch)
         if Set(named).count < named.count { return "--rollout and --ramp say the share of a patch once" }
-        if paused, !ramps.isEmpty { return "--paused and --ramp exclude each other: a schedule begins with its first share" }
+        if paused, !ramps.isEmpty {
+            return "--paused and --ramp exclude each other: a schedule begins with its first share"
+        }
         if let fault = RampPart.fault(ramps.isEmpty, every: every) { return fault }
         guard let every, ramps.contains(where: { $0.ramp(every: every) == nil }) else { return nil }
         return RolloutRamp.intervals.contains(Int(clamping: every.components.seconds))

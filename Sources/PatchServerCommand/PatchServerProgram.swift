@@ -54,7 +54,8 @@ struct PatchServerProgram: AsyncParsableCommand {
                     usual: .disk
                 ),
         subcommands: [
-            InitCommand.self, PublishCommand.self, RolloutCommand.self, DialCommand.self, ParametersCommand.self, AnswerCommand.self,
+            InitCommand.self, PublishCommand.self, RolloutCommand.self, DialCommand.self, ParametersCommand.self,
+            AnswerCommand.self,
             TrustCommand.self, RefreshCommand.self, ServeCommand.self, PagesCommand.self, BlocksCommand.self,
             StatusCommand.self, ListCommand.self, DraftCommand.self, ProposalCommand.self, HistoryCommand.self,
             TokenCommand.self, AuditCommand.self,

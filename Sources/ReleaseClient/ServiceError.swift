@@ -59,7 +59,8 @@ package enum ServiceError: Error, Equatable, Sendable {
         case .connection, .timedOut: true
         case .otherApp, .otherRoot, .notProven, .unidentified: false
         case .tls, .noAuthority, .notEncrypted, .redirected, .intercepted, .tooLarge, .malformed, .otherChange,
-            .answer, .lacking, .changed, .endless, .file, .trust, .release, .noRelease, .noRollout, .severalApps, .cancelled:
+            .answer, .lacking, .changed, .endless, .file, .trust, .release, .noRelease, .noRollout, .severalApps,
+            .cancelled:
             false
         }
     }

@@ -129,7 +129,9 @@ extension PushReport {
         switch outcome {
         case .published:
             console.line("published \(what)")
-            for line in started + heldBack + lapses + developersWait + leftOutPacks { console.line("  \(printable(line))") }
+            for line in started + heldBack + lapses + developersWait + leftOutPacks {
+                console.line("  \(printable(line))")
+            }
             for warning in warnings { Console.standardError.line("warning: \(printable(warning))") }
             if let dialHint { Console.standardError.line("hint: \(printable(dialHint))") }
         case .drafted(let signatures, let threshold):

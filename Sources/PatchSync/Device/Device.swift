@@ -241,7 +241,8 @@ package struct Device: Sendable {
     package func forgetFailures(of ids: Set<PatchID>? = nil) async throws(SyncError) -> ForgottenFailures {
         try await changing { state throws(SyncError) in
             let listed = listDecisions(state)?.listed
-            let before = state.machine.blocks.blocks.map { ($0.key, $0.value.version) }
+            let before =
+                state.machine.blocks.blocks.map { ($0.key, $0.value.version) }
                 + state.transfers.counts.map { ($0.key, $0.value.version) }
             let gone = before.filter { content, _ in listed.map { !$0.contains(content) } ?? false }
             let labels = state.machine.clearBlocks(of: ids) + state.transfers.clear(of: ids)

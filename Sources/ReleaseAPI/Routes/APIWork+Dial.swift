@@ -17,7 +17,8 @@ extension APIWork {
     )
 
     static let ramp = APISchema.object([
-        ("steps", .array(.integer(1...10_000), upTo: RolloutRamp.stepLimit)), ("every", .integer(RolloutRamp.intervals)),
+        ("steps", .array(.integer(1...10_000), upTo: RolloutRamp.stepLimit)),
+        ("every", .integer(RolloutRamp.intervals)),
     ])
 
     var aboutDial: [APIEndpoint] {

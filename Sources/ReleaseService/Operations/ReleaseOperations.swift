@@ -83,7 +83,14 @@ package struct ReleaseOperations: Sendable {
         let intent = Intent(.publish(release.header.channel), of: app, by: actor, publishing: [entry])
         return try await change(intent) { () throws(OperationError) in
             try signing(app) { (repository, key) throws(ServerError) in
-                try repository.publish(release, verified: verified, compressed: forms, rollout: beginning.rollout, signing: key, at: now)
+                try repository.publish(
+                    release,
+                    verified: verified,
+                    compressed: forms,
+                    rollout: beginning.rollout,
+                    signing: key,
+                    at: now
+                )
             }
         } remembering: { (outcome, intent) async throws(OperationError) in
             let after = entry.audited(recovered: false)

@@ -207,7 +207,8 @@ extension RolloutSchedule {
             "\(RolloutShare(share)) of devices, " + (nextShare.map { "\(RolloutShare($0)) at \(next)" } ?? "\(next)")
         case .finished(let time): "the schedule ended at \(RolloutShare(share)), \(time)"
         case .stopped(let cause, let reason, let time):
-            "the schedule stopped at \(RolloutShare(share)), \(time): \(cause.words)" + (reason.map { " (\($0))" } ?? "")
+            "the schedule stopped at \(RolloutShare(share)), \(time): \(cause.words)"
+                + (reason.map { " (\($0))" } ?? "")
         }
     }
 }

@@ -106,7 +106,8 @@ extension Rollouts {
     }
 
     /// Writes down what the tree has already.
-    private func write(_ schedule: RolloutSchedule, over record: Record) async throws(OperationError) -> RolloutAdvance {
+    private func write(_ schedule: RolloutSchedule, over record: Record) async throws(OperationError) -> RolloutAdvance
+    {
         let isStopped = if case .stopped = schedule.state { true } else { false }
         try await operations.reading { () async throws(RecordError) in
             try await records.commit(

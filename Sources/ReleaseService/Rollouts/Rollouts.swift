@@ -22,9 +22,11 @@ package struct Rollouts: Sendable {
 
     /// The share that a channel's new versions begin with, in devices of 10,000; nil for the signed ceiling.
     package func usual(of channel: ChannelName, in app: AppID) async throws(OperationError) -> Int? {
-        guard let record = try await operations.reading({ () async throws(RecordError) in
-            try await records.store.record(Self.defaultKey(channel, app))
-        }) else { return nil }
+        guard
+            let record = try await operations.reading({ () async throws(RecordError) in
+                try await records.store.record(Self.defaultKey(channel, app))
+            })
+        else { return nil }
         return try await operations.reading { () throws(RecordError) in try Self.share(record) }
     }
 
@@ -121,11 +123,13 @@ package struct Rollouts: Sendable {
         let header = verified.release.header
         let usual = try await usual(of: header.channel, in: header.app)
         return try await operations.looking(header.app) { (repository) throws(ServerError) in
-            let kept = try wish == nil ? repository.draft(
-                of: header.channel,
-                version: header.roleVersion,
-                identity: verified.release.role.identity
-            )?.rollout : nil
+            let kept =
+                try wish == nil
+                ? repository.draft(
+                    of: header.channel,
+                    version: header.roleVersion,
+                    identity: verified.release.role.identity
+                )?.rollout : nil
             let rollout = ReleaseRollout(wish ?? kept, default: usual)
             return Beginning(rollout: rollout, started: try repository.starts(of: verified, by: rollout))
         }
