@@ -219,6 +219,8 @@ extension DialRefusal {
     fileprivate var hint: String? {
         switch self {
         case .unpublished, .notListed: "patchsrv list shows what is published; nothing was changed"
+        case .notNew:
+            "name a patch whose version is new, or set a published version's share with patchsrv rollout; nothing was published"
         case .aboveCeiling:
             "a release whose description has a higher rollout raises the ceiling: patchsign release, then patchsrv publish"
         case .headcountLowered:

@@ -71,10 +71,16 @@ package struct ReleasePush: Sendable {
 
     private var app: AppID { release.header.app }
 
-    /// - Parameter notes: label, notes, author and commit, as the service takes them.
-    package func run(notes: JSON) async throws(ServiceError) -> PushReport {
+    /// - Parameters:
+    ///   - notes: label, notes, author and commit, as the service takes them.
+    ///   - rollout: How the versions that it lists newly begin; nil leaves that to the channel's default.
+    /// - Throws: `noRollout`, before anything is sent, if the server cannot do that.
+    package func run(notes: JSON, starting rollout: StartingRollout? = nil) async throws(ServiceError) -> PushReport {
         var sent = PushReport.Sent()
-        var state = try await sendPacks(begin(), counting: &sent)
+        let begun = try await begin()
+        guard rollout == nil || begun.takesRollout else { throw .noRollout }
+        var state = try await sendPacks(begun, counting: &sent)
+        let notes = rollout.map { JSON.object((notes.object ?? JSONObject()).setting("rollout", $0.json)) } ?? notes
         var rounds = 0
         while true {
             do throws(ServiceError) {
@@ -161,6 +167,14 @@ package struct ReleasePush: Sendable {
     private func send(_ need: UploadState.Need, of state: UploadState) async throws(ServiceError) -> Int {
         let part = try PartSender(need, state, of: self)
         return try await part.run(asking: need.size > Self.worthAsking)
+    }
+}
+
+extension JSONObject {
+    fileprivate func setting(_ key: String, _ value: JSON) -> JSONObject {
+        var object = self
+        object[key] = value
+        return object
     }
 }
 

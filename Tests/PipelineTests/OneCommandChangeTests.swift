@@ -51,11 +51,7 @@ struct OneCommandChangeTests {
                 #expect((done["pushed"] as? [String: Any])?["outcome"] as? String == "published", "\(back)")
                 #expect((done["proposal"] as? String)?.count == 16, "\(back)")
                 let lapses = (done["pushed"] as? [String: Any])?["lapses"] as? [[String: Any]]
-                #expect(lapses?.map { $0["kind"] as? String } == ["forgotten", "free"], "\(back)")
-                #expect(
-                    lapses?.last?["words"] as? String
-                        == "the dial says nothing of web 1.0.0, which stands first now: 100% of devices may take it"
-                )
+                #expect(lapses?.map { $0["kind"] as? String } == ["forgotten"], "\(back)")
                 let withdrawn = try await run(
                     .patchsign,
                     ["withdraw", "tip", "--channel", "production", "--yes", "--note", "nobody uses it"] + at

@@ -29,6 +29,8 @@ struct ServeCommand: ServingCommand {
             the process lives; GET /readyz answers 200 while what it serves verifies and holds for a while and the disk has
             room, else 503 with what must be done.
 
+            It takes the steps of rollout schedules when they are due (`patchsrv rollout --ramp`).
+
             Every six hours it signs snapshot, timestamp and dial again, for which it opens the online key for a moment. Where
             the key is encrypted and no passphrase is named, it asks at the terminal and keeps the answer in memory, for the
             API too. Without an answer it serves devices, says so once, and leaves signing to `patchsrv refresh`; the API then
@@ -254,8 +256,9 @@ struct ServeCommand: ServingCommand {
             nudge.yield()
         }
         let timer = refresh.timer(folder, keys, counting: numbers.refreshes, log: log)
+        let rollouts = try RolloutSteps.timer(service?.operations, folder, refresh, keys, log: log)
         // Stopped from the last to the first.
-        let services: [(any Service)?] = [listeners, demand, timer, renewal, hangups]
+        let services: [(any Service)?] = [listeners, demand, timer, rollouts, renewal, hangups]
         let share = try Self.shareFolder(folder, log)
         try await serving(services.compactMap(\.self), stoppingWithin: configuration.drainTimeout, log)
         share?.release()

@@ -27,6 +27,9 @@ struct PushCommand: AsyncParsableCommand {
             If the channel moved on since the release was made, nothing is published, and the hint names the command that makes \
             it again, or the draft that waits.
 
+            With --rollout, --paused or --ramp, devices see the release and the share of its new versions together. \
+            A draft keeps them until its last signature. `patchsrv rollout` raises the share later.
+
             The token is read from --token-file or from PATCHLINE_TOKEN, is never printed, and never travels without TLS \
             except to this machine itself (or with --insecure-http).
 
@@ -34,6 +37,8 @@ struct PushCommand: AsyncParsableCommand {
               patchsign push v2.release --server https://patches.example.com --token-file ci.token
               patchsign push v2.release --previous releases/v1 --server https://patches.example.com
               patchsign push v2.release --server https://patches.example.com --label "spring sale" --commit "$COMMIT"
+              patchsign push v2.release --server https://patches.example.com --rollout 10%
+              patchsign push v2.release --server https://patches.example.com --ramp 1%,5%,25%,100% --every 6h
             """
                 + exitCodes(
                     [
@@ -60,6 +65,7 @@ struct PushCommand: AsyncParsableCommand {
 
     @OptionGroup var server: ServerOptions
     @OptionGroup var notes: NotesOptions
+    @OptionGroup var rollout: StartingRolloutOptions
 
     @Flag(help: "Print the server's answer, and what was sent, as JSON.")
     var json = false
@@ -67,7 +73,15 @@ struct PushCommand: AsyncParsableCommand {
     func run() async throws {
         try await runCommand(json: json) { () async throws(Failure) in
             let previous = previous.map { FilePath(argument: $0) }
-            let report = try await server.push(FilePath(argument: release), from: previous, notes: notes.json)
+            let report = try await server.push(
+                FilePath(argument: release),
+                from: previous,
+                notes: notes.json,
+                starting: rollout.wish
+            )
+            if rollout.wish != nil, report.outcome == .alreadyPublished {
+                Console.standardError.line("warning: \(StartingRolloutOptions.tooLate)")
+            }
             guard !json else { return Console.standardOutput.line(report.json.pretty()) }
             report.write(to: server)
         }
@@ -87,11 +101,13 @@ extension ServerOptions {
     /// - Parameters:
     ///   - previous: an earlier release, of which the server has something; nothing of it is relied on. Without it the
     ///     folders beside the release are looked at.
+    ///   - rollout: how its new versions begin.
     ///   - remake: how it is made again if the channel moved on.
     func push(
         _ folder: FilePath,
         from previous: FilePath? = nil,
         notes: JSON,
+        starting rollout: StartingRollout? = nil,
         remake: Remake? = nil
     ) async throws(Failure) -> PushReport {
         let signed = try signing { () throws(SigningError) in try SignedRelease(reading: folder, files: DiskFiles()) }
@@ -110,7 +126,7 @@ extension ServerOptions {
                     to: client,
                     files: DiskFiles()
                 ) { progress.show($0) }
-                return Answer.taken(try await push.run(notes: notes))
+                return Answer.taken(try await push.run(notes: notes, starting: rollout))
             } catch .problem(let problem) where problem.status == 409 && problem.rule == "base" {
                 // Without the state the server's own advice is shown.
                 return .stale(problem, try? await client.state(of: channel, in: app))
@@ -147,7 +163,9 @@ extension PushReport {
         switch outcome {
         case .published:
             console.line("published \(what)")
-            for line in heldBack + lapses + developersWait + leftOutPacks { console.line("  \(printable(line))") }
+            for line in started + heldBack + lapses + developersWait + leftOutPacks {
+                console.line("  \(printable(line))")
+            }
             for warning in warnings { Console.standardError.line("warning: \(printable(warning))") }
             if let dialHint { Console.standardError.line("hint: \(printable(dialHint))") }
         case .drafted(let signatures, let threshold):

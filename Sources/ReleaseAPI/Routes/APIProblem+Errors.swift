@@ -112,6 +112,8 @@ extension APIProblem {
         case .dial(.headcountLowered):
             self.init(409, "conflict", text, hint: "a head-count is only raised; pause it instead", rule: "headcount")
         case .dial(.notListed), .dial(.unpublished): self.init(404, "notFound", text)
+        case .dial(.notNew):
+            self.init(422, "refused", text, hint: "name a patch whose version is new", rule: "rollout")
         case .dial(.aboveCeiling):
             self.init(422, "refused", text, hint: "a release with a higher share raises it", rule: "ceiling")
         case .dial: self.init(422, "refused", text)

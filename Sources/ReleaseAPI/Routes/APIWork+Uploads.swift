@@ -12,13 +12,20 @@ extension APIWork {
         ("needs", .array(.object([("name", .text()), ("sha256", .sha256), ("size", .natural)]))),
         ("codings", .array(.text())),
         ("bases", .array(.object([("manifest", .sha256), ("from", .array(.sha256))]))),
+        ("takes", .array(.text())),
     ])
+
+    private static let start = APISchema.object(
+        [],
+        optional: [("rollout", .integer(0...10_000)), ("paused", .bool), ("ramp", ramp)]
+    )
 
     private static let notes = APISchema.object(
         [],
         optional: [
             ("label", .line(upTo: ReleaseNotes.labelLimit)), ("notes", .text(upTo: ReleaseNotes.notesLimit)),
             ("author", .line(upTo: ReleaseNotes.personLimit)), ("commit", .text("^[0-9a-f]{7,64}$")),
+            ("rollout", .object([], optional: [("all", start), ("patches", .map(of: start))])),
         ]
     )
 
@@ -118,7 +125,10 @@ extension APIWork {
                 path: "/apps/{app}/uploads/{upload}/publish",
                 name: "publishUpload",
                 about:
-                    "Verifies the release and makes it the current one, or keeps it as a draft until its quorum is there.",
+                    """
+                    Verifies the release and makes it the current one, or keeps it as a draft until its quorum is there. `rollout` is \
+                    how the versions that it lists newly begin; devices see the release and its dial together.
+                    """,
                 access: .release(.publisher),
                 body: .json(Self.notes, limit: 262_144),
                 answers: [
@@ -181,9 +191,13 @@ extension APIWork {
     @Sendable private func publish(_ call: APICall) async throws -> APIAnswer {
         let fields = try await call.fields()
         let notes: ReleaseNotes
-        do throws(FormatError) { notes = try ReleaseNotes(fields) } catch { throw APIProblem.malformed(error) }
+        let rollout: StartingRollout?
+        do throws(FormatError) {
+            notes = try ReleaseNotes(fields)
+            rollout = fields.has("rollout") ? try StartingRollout(try fields.fields("rollout")) : nil
+        } catch { throw APIProblem.malformed(error) }
         let (app, upload) = try await checked(call)
-        let outcome = try await uploads.publish(upload, of: app, notes: notes, by: call.actor)
+        let outcome = try await uploads.publish(upload, of: app, notes: notes, starting: rollout, by: call.actor)
         return .json(outcome.json(app: app))
     }
 }
@@ -214,6 +228,8 @@ extension Uploads.State {
                 )
             ),
             ("codings", .array(CompressionFormat.allCases.map { .text($0.rawValue) })),
+            // A server that does not know of rollouts would publish for all devices.
+            ("takes", .array([.text("rollout")])),
         ])
     }
 }

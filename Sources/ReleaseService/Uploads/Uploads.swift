@@ -168,12 +168,15 @@ package actor Uploads {
         _ id: String,
         of app: AppID,
         notes: ReleaseNotes,
+        starting rollout: StartingRollout? = nil,
         by actor: Actor
     ) async throws(UploadError) -> PublishOutcome {
         let upload = try await lookAgain(try await upload(id, of: app))
         let release = try await onThread(of: app) { () throws(UploadError) in try upload.release() }
         let outcome: PublishOutcome
-        do throws(OperationError) { outcome = try await operations.publish(release, notes: notes, by: actor) } catch {
+        do throws(OperationError) {
+            outcome = try await operations.publish(release, notes: notes, starting: rollout, by: actor)
+        } catch {
             // It may have been collected since.
             if case .server(.release(.missing)) = error { _ = try await lookAgain(upload) }
             throw .operations(error)
