@@ -52,10 +52,12 @@ struct StatusCommand: AsyncParsableCommand {
             let check = ReadinessCheck(folder, within: within, free: readyFree)
             let readiness = try await check.answer()
             if readiness.status == .empty { throw Failure.noApps(in: folder) }
+            let pending = (try? folder.pendingOptimizations()) ?? []
             if json {
-                Console.standardOutput.line(readiness.json.pretty())
+                Console.standardOutput.line(readiness.json.optimizing(pending).pretty())
             } else {
                 readiness.write(to: .standardOutput, now: ProcessEnvironment.now())
+                for row in pending { Console.standardOutput.line("\(row.app): \(row.pending.words)") }
             }
             switch readiness.status {
             case .ready: return

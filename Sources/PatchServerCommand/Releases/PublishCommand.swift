@@ -20,9 +20,13 @@ struct PublishCommand: AsyncParsableCommand {
             nothing. The release must be made from the channel's current one. Below its threshold it is kept as a draft and
             published once the missing signatures come in. A running `patchsrv serve` needs no restart.
 
+            Devices see the release within seconds, with fast forms of its files. Smaller forms and packs follow: a running serve
+            makes them, or `patchsrv optimize`, or this command with --optimize.
+
             EXAMPLES
               patchsrv publish Release --data /srv/patchline
               patchsrv publish Release --data /srv/patchline --json
+              patchsrv publish Release --data /srv/patchline --optimize
               patchsrv publish Release --data /srv/patchline --label "spring sale" --notes "The cart adds up again."
             """
                 + exitCodes(
@@ -46,6 +50,9 @@ struct PublishCommand: AsyncParsableCommand {
     @OptionGroup var passphrase: KeyOptions
     @OptionGroup var notes: NotesOptions
     @OptionGroup var packs: PackOptions
+
+    @Flag(help: "Make small forms and packs before the command ends, as `patchsrv optimize` does.")
+    var optimize = false
 
     @Flag(help: "Print what was done as JSON.")
     var json = false
@@ -72,9 +79,19 @@ struct PublishCommand: AsyncParsableCommand {
                 by: .here
             )
             if json {
-                Console.standardOutput.line(outcome.json(app: repository.app).pretty())
+                let answer = outcome.json(app: repository.app)
+                guard optimize, outcome.isPublished else { return Console.standardOutput.line(answer.pretty()) }
+                let made = try await Optimizer(operations).optimize(repository.app)
+                Console.standardOutput.line(answer.optimized(made.json(app: repository.app)).pretty())
             } else {
                 for line in outcome.lines(app: repository.app) { Console.standardOutput.line(line) }
+                if optimize, outcome.isPublished {
+                    for line in try await Optimizer(operations).optimize(repository.app).lines {
+                        Console.standardOutput.line("  \(printable(line))")
+                    }
+                } else if outcome.awaitsForms {
+                    Console.standardOutput.line("  \(Self.later(in: folder.folder, isServed: folder.folder.isOptimized))")
+                }
                 for warning in outcome.endings { Console.standardError.line("warning: \(warning)") }
                 if let hint = outcome.dialHint { Console.standardError.line("hint: \(hint)") }
             }
@@ -82,7 +99,30 @@ struct PublishCommand: AsyncParsableCommand {
     }
 }
 
+extension PublishCommand {
+    /// Who makes the small forms and packs.
+    static func later(in folder: ServerFolder, isServed: Bool) -> String {
+        isServed
+            ? "small forms and packs follow; patchsrv status shows how far they are"
+            : "next: `patchsrv optimize --data \(printable(folder.root.string))` makes small forms and packs; so does a serve"
+    }
+}
+
+extension JSON {
+    /// A publish's answer with the result of the optimization, which leaves nothing pending.
+    fileprivate func optimized(_ made: JSON) -> JSON {
+        guard var object else { return self }
+        object["formsPending"] = nil
+        object["optimized"] = made
+        return .object(object)
+    }
+}
+
 extension PublishOutcome {
+    fileprivate var isPublished: Bool { if case .drafted = self { false } else { true } }
+
+    fileprivate var awaitsForms: Bool { if case .published(let done) = self { done.awaitsForms } else { false } }
+
     fileprivate var endings: [ReleaseExpiry.Warning] {
         if case .published(let done) = self { done.endings } else { [] }
     }
@@ -105,6 +145,7 @@ extension PublishOutcome {
                 + done.lapses.map { "  \(printable($0.words))" }
                 + done.developersWait.compactMap(\.warning).map { "  \(printable($0))" }
                 + done.leftOutPacks.map { "  \(printable($0.words))" }
+                + (done.removedForms.files > 0 ? ["  \(done.removedForms.words)"] : [])
                 + done.change.repaired.map { "  replaced \($0), which was damaged" }
                 + done.removedDrafts.filter { $0 != done.version }.map { "  removed draft \($0), which came too late" }
         case .drafted(let channel, let version, let quorum):
