@@ -97,7 +97,6 @@ package struct Optimization: Sendable {
         var record = repository.tree.optimizationRecord
         guard record.rows[channel]?.roleVersion == roleVersion else { return nil }
         var writes: [TreeWrite] = []
-        // A gzip form says that its file is done, so it is written last.
         for form in made.made.sorted(by: { $0.rank < $1.rank }) {
             if let standing = try storage.status(of: form.file) {
                 guard form.isCompressed, form.size < standing.size else { continue }
@@ -119,6 +118,9 @@ package struct Optimization: Sendable {
 
     /// Forgets the channel once all of its files are made; the caller holds the lock.
     package func finish() throws(ServerError) {
+        guard repository.tree.optimizationRecord.rows[channel]?.roleVersion == roleVersion else { return }
+        // A process that was killed between a form and its index left the index as it was.
+        _ = try repository.indexPacks()
         try repository.forgetOptimization(of: channel, roleVersion: roleVersion)
     }
 }
@@ -151,8 +153,13 @@ extension AppRepository {
 extension CompressedForms.Form {
     fileprivate var isCompressed: Bool { if case .compressed = file { true } else { false } }
 
-    /// In which order forms are written.
-    fileprivate var rank: Int { if case .compressed(_, .gzip) = file { 1 } else { 0 } }
+    /// In which order forms are written: last the one that says that the others are there.
+    fileprivate var rank: Int {
+        switch file {
+        case .compressed(_, .gzip), .basePack(_, .pack): 1
+        default: 0
+        }
+    }
 }
 
 extension TreePath.File {

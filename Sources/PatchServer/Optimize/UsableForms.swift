@@ -84,6 +84,10 @@ package struct RemovedForms: Equatable, Sendable {
     package var bytes = 0
 
     package static let nothing = RemovedForms()
+
+    package init(files: Int = 0, bytes: Int = 0) {
+        (self.files, self.bytes) = (files, bytes)
+    }
 }
 
 extension AppRepository {
