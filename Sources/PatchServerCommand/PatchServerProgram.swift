@@ -35,6 +35,7 @@ struct PatchServerProgram: AsyncParsableCommand {
               patchsrv refresh --data /srv/patchline        (every six hours, where no serve does it)
               patchsrv status --data /srv/patchline         (every day, from cron)
               patchsrv export /srv/www --data /srv/patchline        (for a static host)
+              patchsrv optimize --data /srv/patchline       (after a publish, where no serve does it)
               patchsrv packs --data /srv/patchline --channel production        (what updates cost)
               patchsrv gc --data /srv/patchline             (every day, from cron)
               patchsrv backup /backup/patchline --data /srv/patchline
@@ -62,7 +63,7 @@ struct PatchServerProgram: AsyncParsableCommand {
             StatusCommand.self, ListCommand.self, DraftCommand.self, ProposalCommand.self, HistoryCommand.self,
             TokenCommand.self, AuditCommand.self,
             BackupCommand.self, RestoreCommand.self,
-            PacksCommand.self, SimulateCommand.self, ExportCommand.self, GarbageCommand.self, CheckCommand.self,
+            OptimizeCommand.self, PacksCommand.self, SimulateCommand.self, ExportCommand.self, GarbageCommand.self, CheckCommand.self,
             DoctorCommand.self,
         ]
     )

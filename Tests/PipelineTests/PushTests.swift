@@ -57,6 +57,7 @@ struct PushTests {
                 )
                 let pushed = try second.json()
                 #expect(pushed["sentPacks"] as? Int == 1 && !second.errors.contains("warning"), "\(second)")
+                try await world.optimize(site)
                 let costs = try await run(
                     .patchsrv,
                     ["packs", "--data", site.string, "--channel", "production", "--json"]
