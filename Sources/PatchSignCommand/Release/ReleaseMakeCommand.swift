@@ -151,11 +151,12 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
 
     private func writeUnchanged(_ base: BaseRelease) {
         let console = Console.standardOutput
-        let (release, folder) = (base.contents.roleVersion, base.folder.string)
+        let release = base.contents.roleVersion
+        let place = base.folder.map { ", \($0)" } ?? ""
         guard !json else {
             return console.line(JSON.fields([("changed", .bool(false)), ("release", base.contents.json)]).pretty())
         }
-        console.line("nothing changed since release \(release), \(printable(folder)); nothing was written")
+        console.line(printable("nothing changed since release \(release)\(place); nothing was written"))
     }
 
     /// Whether there is no mistake.
