@@ -78,6 +78,9 @@ struct QuickstartCommand: ServingCommand {
     @Flag(help: "Make and publish, and do not serve.")
     var noServe = false
 
+    static let newPassphrase = "Passphrase for the new release keys:"
+    static let passphrase = "Passphrase for the release keys:"
+
     var logFormat: LogFormat { .text }
 
     func validate() throws {
@@ -117,8 +120,7 @@ struct QuickstartCommand: ServingCommand {
             if let passphraseFile { return try .read(file: passphraseFile) }
             if let passphraseEnv { return try .environment(passphraseEnv) }
             return isNew
-                ? try .promptForNew("Passphrase for the new release keys:")
-                : try .prompt("Passphrase for the release keys:")
+                ? try .promptForNew(Self.newPassphrase) : try .prompt(Self.passphrase)
         } catch .noTerminal {
             throw Failure(
                 "there is no terminal to ask for the release keys' passphrase",

@@ -192,8 +192,10 @@ struct ReleaseWork {
 
     /// Before a person is asked whether to sign the role: entries are signed by the pipeline's key, which approves nothing.
     private static let preparing: @Sendable (ReleaseBuilder.Phase, Int) -> Progress = { phase, total in
-        reporter(phase == .signing ? "Preparing entries" : label(of: phase))(total)
+        reporter(phase == .signing ? preparingLabel : label(of: phase))(total)
     }
+
+    static let preparingLabel = "Preparing entries"
 
     static func label(of phase: ReleaseBuilder.Phase) -> String {
         switch phase {
