@@ -1,5 +1,4 @@
 import PatchFormat
-import PatchTesting
 import Testing
 
 @Suite("How a release begins")
