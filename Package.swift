@@ -558,7 +558,7 @@ let package = Package(
         .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
         .testTarget(
             name: "CommandSupportTests",
-            dependencies: ["CommandSupport", "PatchFormat", "PatchTrust", "Terminal", systemPackage]
+            dependencies: ["CommandSupport", "PatchFormat", "PatchTrust", "Terminal", argumentParser, systemPackage]
         ),
         .testTarget(
             name: "TranscriptTests",

@@ -112,23 +112,23 @@ struct RolloutTests {
                 let program = Tool.binaries.appending("patchsrv").string
                 return try await run(.system("faketime"), [clock, program, "refresh", "--data", site.string])
             }
-            let early = try await refresh("+1h").done()
+            let early = try await refresh("+1 hours").done()
             #expect(!early.output.contains("rollout of"), "\(early)")
             let status = try await run(.patchsrv, ["status", "--data", site.string])
             #expect(status.output.contains("rollout of web 2.0.0 in production: 1% of devices, 25% at "), "\(status)")
             // A day late: one step.
-            let late = try await refresh("+1d").done()
+            let late = try await refresh("+1 days").done()
             #expect(late.output.contains("rollout of web 2.0.0 in production: 25% of devices, 100% at "), "\(late)")
             let shown = try await Self.rollout(site).done()
             #expect(shown.output.contains("schedule: web 2.0.0: 25% of devices, 100% at "), "\(shown)")
             // The clock of the step was ahead: by hand it is turned at that time, too.
             let program = Tool.binaries.appending("patchsrv").string
             let turn = [
-                "+25h", program, "rollout", "web@2.0.0", "50%", "--data", site.string, "--channel", "production",
+                "+25 hours", program, "rollout", "web@2.0.0", "50%", "--data", site.string, "--channel", "production",
             ]
             let turned = try await run(.system("faketime"), turn).done()
             #expect(turned.output.contains(": its share was set by hand\n"), "\(turned)")
-            let last = try await refresh("+3d").done()
+            let last = try await refresh("+3 days").done()
             #expect(last.output.contains("rollout of fix 2 in production: the schedule ended at 100%, "), "\(last)")
             #expect(!last.output.contains("rollout of web"), "\(last)")
         }

@@ -1,9 +1,10 @@
 import PatchFormat
-import PatchServer
+import PatchTrust
 import ServerRecords
 import ServerTesting
 import Testing
 
+@testable import PatchServer
 @testable import ReleaseService
 
 @Suite("A schedule of a rollout")

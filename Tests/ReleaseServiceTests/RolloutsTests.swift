@@ -12,7 +12,8 @@ import Testing
 /// Schedules and defaults over a real tree and real records.
 @Suite("Rollouts that a server remembers")
 struct RolloutsTests {
-    private let (app, production) = (ReleaseFactory.app, ReleaseFactory.production)
+    private let app = ReleaseFactory.app
+    private let production = ReleaseFactory.production
     private let web: PatchID = named("web")
     private let fix: PatchID = named("fix-cart-total")
 
