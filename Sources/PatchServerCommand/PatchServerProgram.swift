@@ -63,7 +63,8 @@ struct PatchServerProgram: AsyncParsableCommand {
             StatusCommand.self, ListCommand.self, DraftCommand.self, ProposalCommand.self, HistoryCommand.self,
             TokenCommand.self, AuditCommand.self,
             BackupCommand.self, RestoreCommand.self,
-            OptimizeCommand.self, PacksCommand.self, SimulateCommand.self, ExportCommand.self, GarbageCommand.self, CheckCommand.self,
+            OptimizeCommand.self, PacksCommand.self, SimulateCommand.self, ExportCommand.self, GarbageCommand.self,
+            CheckCommand.self,
             DoctorCommand.self,
         ]
     )

@@ -34,7 +34,12 @@ struct MetricsTests {
             PendingOptimization(ReleaseFactory.production, 7, progress: .init(done: 3, total: 12)),
         ]
         let metrics = ServerMetrics(
-            readiness: ReadinessCheck(server.folder, files: server.files, within: .days(30), now: { [time] in time.now() }),
+            readiness: ReadinessCheck(
+                server.folder,
+                files: server.files,
+                within: .days(30),
+                now: { [time] in time.now() }
+            ),
             process: ProcessFacts(start: TestingServer.start),
             now: { [time] in time.now() },
             pending: { rows.map { (server.repository.app, $0) } }

@@ -45,7 +45,10 @@ struct OptimizerTests {
         #expect(try fixture.server.repository.check().faults == [])
         let again = try await Optimizer(operations).optimize(app)
         #expect(again == .done(Optimization.Outcome()))
-        #expect(try await fixture.actions().filter { $0 != "release.publish" } == [], "nothing that is published changes")
+        #expect(
+            try await fixture.actions().filter { $0 != "release.publish" } == [],
+            "nothing that is published changes"
+        )
     }
 
     @Test func `waits for another process that does`() async throws {
@@ -65,7 +68,9 @@ struct OptimizerTests {
         let (fixture, operations) = try await published()
         operations.publishing.begin()
         let work = Task { try await Optimizer(operations).optimize(app) }
-        while try !fixture.server.files.list(fixture.box.path.appending("srv")).contains("optimizing") { await Task.yield() }
+        while try !fixture.server.files.list(fixture.box.path.appending("srv")).contains("optimizing") {
+            await Task.yield()
+        }
         #expect(try fixture.server.packs().isEmpty)
         operations.publishing.end()
         guard case .done = try await work.value else {

@@ -142,7 +142,8 @@ struct ServerReportTranscripts {
         let results: [Optimizer.Result] = [.done(outcome), .done(Optimization.Outcome()), .doneElsewhere]
         let folder = ServerFolder("/srv/patchline")
         let pending = [
-            PendingOptimization(Sample.channel, 7), PendingOptimization(Sample.channel, 7, progress: .init(done: 3, total: 12)),
+            PendingOptimization(Sample.channel, 7),
+            PendingOptimization(Sample.channel, 7, progress: .init(done: 3, total: 12)),
         ]
         return results.map { text($0.lines) }
             + [true, false].map { PublishCommand.later(in: folder, isServed: $0) } + pending.map(\.words)

@@ -30,7 +30,7 @@ extension AppRepository {
             horizon: facts.history.horizon(protecting: rule.protect)
         )
         plan.items[.drafts] = try lateDrafts(state)
-        plan.add(try UsableForms(of: self, state, at: clock).unused(in: listing), from: listing, of: app)
+        plan.add(try UsableForms(of: tree, state, at: clock).unused(in: listing), from: listing, of: app)
         return plan
     }
 

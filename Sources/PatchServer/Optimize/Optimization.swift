@@ -32,7 +32,9 @@ package struct Optimization: Sendable {
     private var queue: OptimizationQueue
     private var done = 0
 
-    /// Finds out which files are missing. It needs no lock.
+    /// Finds out which files are missing.
+    ///
+    /// It needs no lock.
     ///
     /// - Returns: nil for a channel without a release.
     package init?(of channel: ChannelName, in repository: AppRepository) throws(ServerError) {
@@ -53,7 +55,9 @@ package struct Optimization: Sendable {
         PendingOptimization.Steps(done: done, total: queue.total)
     }
 
-    /// Makes the files of the next step. The caller discards them in the end.
+    /// Makes the files of the next step.
+    ///
+    /// The caller discards them in the end.
     ///
     /// - Returns: nil after the last step.
     package mutating func next() async throws(ServerError) -> CompressedForms? {
@@ -71,7 +75,8 @@ package struct Optimization: Sendable {
             let leftOut = NIOLockedValueBox<[LeftOutPack]>([])
             var quiet = repository
             quiet.progress = { _, _ in { _ in } }
-            let made = await quiet.make(packs.part(jobs), of: sources, in: scratch.at("packs"), on: .background) { pack in
+            let made = await quiet.make(packs.part(jobs), of: sources, in: scratch.at("packs"), on: .background) {
+                pack in
                 leftOut.withLockedValue { $0.append(pack) }
             }.flatMap(\.files)
             return CompressedForms(made: made, leftOut: leftOut.withLockedValue(\.self), folder: scratch)
@@ -178,7 +183,8 @@ private struct ListedContents {
     let release: ReleaseContents
     let bundles: [BundleVersion]
 
-    init(of role: TargetsRole, _ channel: ChannelName, in tree: AppTree, _ sources: VersionSources) throws(ServerError) {
+    init(of role: TargetsRole, _ channel: ChannelName, in tree: AppTree, _ sources: VersionSources) throws(ServerError)
+    {
         let (bytes, _) = try tree.target(.patchList(channel), of: role)
         let entries: [PatchEntry]
         do throws(FormatError) { entries = try ParsedPatchList(bytes).list.entries } catch {

@@ -1,6 +1,6 @@
-package import PatchFormat
+import PatchFormat
 import PatchTrust
-package import ReleaseTree
+import ReleaseTree
 
 /// The derived files that devices can use: compressed forms, packs and their indexes.
 ///
@@ -46,23 +46,34 @@ extension UsableForms {
     ///
     /// - Parameter objectsToo: also reads the manifests for ``objects``.
     init(
-        of repository: AppRepository,
+        of tree: AppTree,
         _ state: PublishedState,
         objectsToo: Bool = true,
         at now: UTCTime
     ) throws(ServerError) {
-        var reader = ContentsReader(repository.tree)
+        var reader = ContentsReader(tree)
         for (channel, published) in state.channels {
             try add(published.role, channel, objectsToo, &reader)
             let version = published.role.header.version
             let file = TreePath.File.role(channel.text, version: version)
-            guard let written = try repository.storage.status(of: file)?.modified,
+            guard let written = try tree.storage.status(of: file)?.modified,
                 now < written.adding(Self.grace),
-                let before = try repository.roles(of: channel, below: version, limit: 1).first,
-                let previous = try? repository.tree.standingRole(channel.text, version: before)
+                let before = try Self.version(of: channel, before: version, in: tree),
+                let previous = try? tree.standingRole(channel.text, version: before)
             else { continue }
             try? add(previous, channel, objectsToo, &reader)
         }
+    }
+
+    /// The newest version of a channel's role below another.
+    private static func version(of channel: ChannelName, before version: Int, in tree: AppTree) throws(ServerError)
+        -> Int?
+    {
+        var newest: Int?
+        for case .role(channel.text, let other) in try tree.storage.roles() where other < version {
+            newest = max(other, newest ?? other)
+        }
+        return newest
     }
 
     private mutating func add(
@@ -75,35 +86,5 @@ extension UsableForms {
         targets.formUnion(contents.targets.keys)
         objects.formUnion(contents.objects.keys)
         manifests.formUnion(contents.targets.keys.compactMap(\.manifest))
-    }
-}
-
-/// Derived files that were removed.
-package struct RemovedForms: Equatable, Sendable {
-    package var files = 0
-    package var bytes = 0
-
-    package static let nothing = RemovedForms()
-
-    package init(files: Int = 0, bytes: Int = 0) {
-        (self.files, self.bytes) = (files, bytes)
-    }
-}
-
-extension AppRepository {
-    /// Removes the derived files that no device asks for any more; the caller holds the lock.
-    ///
-    /// - Parameter packsAlone: looks at packs and at forms of documents and whole bundles, which are few beside the forms of
-    ///   single files.
-    package func removeUnusedForms(packsAlone: Bool = false, at now: UTCTime) throws(ServerError) -> RemovedForms {
-        let state = try PublishedState(of: self)
-        let usable = try UsableForms(of: self, state, objectsToo: !packsAlone, at: now)
-        let listing = try packsAlone ? storage.listingOfPacks() : storage.listing()
-        let gone = usable.unused(in: listing).sorted { TreePath(app, $0).path < TreePath(app, $1).path }
-        guard !gone.isEmpty else { return .nothing }
-        // Before the packs: interrupted in between, no index names one that is missing.
-        if gone.contains(where: \.isInPackIndex) { _ = try indexPacks(without: Set(gone)) }
-        try storage.remove(gone)
-        return RemovedForms(files: gone.count, bytes: gone.reduce(0) { $0 + (listing.files[$1]?.size ?? 0) })
     }
 }

@@ -100,7 +100,9 @@ struct PublishCommand: AsyncParsableCommand {
                         Console.standardOutput.line("  \(printable(line))")
                     }
                 } else if outcome.awaitsForms {
-                    Console.standardOutput.line("  \(Self.later(in: folder.folder, isServed: folder.folder.isOptimized))")
+                    Console.standardOutput.line(
+                        "  \(Self.later(in: folder.folder, isServed: folder.folder.isOptimized))"
+                    )
                 }
                 for warning in outcome.endings { Console.standardError.line("warning: \(warning)") }
                 if let hint = outcome.dialHint { Console.standardError.line("hint: \(hint)") }
@@ -114,7 +116,7 @@ extension PublishCommand {
     static func later(in folder: ServerFolder, isServed: Bool) -> String {
         isServed
             ? "small forms and packs follow; patchsrv status shows how far they are"
-            : "next: `patchsrv optimize --data \(printable(folder.root.string))` makes small forms and packs; so does a serve"
+            : "next: `patchsrv optimize --data \(printable(folder.root.string))` makes small forms and packs, as a serve does"
     }
 }
 

@@ -20,7 +20,9 @@ package final class BackgroundOptimizer: Service {
         (optimizer, self.observe) = (Optimizer(operations), observe)
     }
 
-    /// Goes on until graceful shutdown or cancellation. A file that is being made then is left to the end of the process.
+    /// Goes on until graceful shutdown or cancellation.
+    ///
+    /// A file that is being made then is left to the end of the process.
     package func run() async throws {
         let work = Task { await self.work() }
         try? await gracefulShutdown()
