@@ -14,15 +14,15 @@ struct ReleaseSigner {
 
     /// - Throws: where `patchsign` is neither beside this program nor in PATH.
     init() throws(Failure) {
-        guard let program = SiblingProgram.path(of: "patchsign") else {
-            throw Failure(
-                "patchsign is neither beside patchsrv nor in PATH",
-                hint: "install it on this machine: it makes keys and signs releases, which patchsrv never does",
-                exitCode: .disk
-            )
-        }
+        guard let program = SiblingProgram.path(of: "patchsign") else { throw Self.notInstalled }
         self.program = program
     }
+
+    static let notInstalled = Failure(
+        "patchsign is neither beside patchsrv nor in PATH",
+        hint: "install it on this machine: it makes keys and signs releases, which patchsrv never does",
+        exitCode: .disk
+    )
 
     /// Runs it with `--json`, and returns what it printed, with its exit code.
     ///
@@ -51,7 +51,11 @@ struct ReleaseSigner {
     func done(_ arguments: [String], passphrase: Passphrase) throws(Failure) {
         let code = try run(arguments, passphrase: passphrase).code
         guard code != .done else { return }
-        throw Failure("\(Self.words(arguments)) ended with \(code.rawValue)", hint: Self.goesOn, exitCode: code)
+        throw Self.failed(arguments, code)
+    }
+
+    static func failed(_ arguments: [String], _ code: Terminal.ExitCode) -> Failure {
+        Failure("\(words(arguments)) ended with \(code.rawValue)", hint: goesOn, exitCode: code)
     }
 
     static let goesOn = "its error is above; once that is mended, the same quickstart goes on where it stopped"
