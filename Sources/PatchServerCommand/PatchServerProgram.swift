@@ -18,7 +18,7 @@ struct PatchServerProgram: AsyncParsableCommand {
             commands (--config, PATCHSRV_CONFIG): the options of serve, and --server, --token-file, --ca, --retries, --app,
             --channel, --keep and --protect. What a command is to do is typed, and so is --json.
 
-            dial, parameters, answer, history, token and audit also ask a server on another machine: --server URL in place of
+            rollout, dial, parameters, answer, history, token and audit also ask a server on another machine: --server URL in place of
             --data, with a token.
 
             EXAMPLES
@@ -26,7 +26,8 @@ struct PatchServerProgram: AsyncParsableCommand {
               patchsrv init --data /srv/patchline --trust Keys --online-key online.key
               patchsrv publish Release --data /srv/patchline
               patchsrv serve --data /srv/patchline --port 8080
-              patchsrv dial --data /srv/patchline --channel production --pause web@1.4.2 --reason "checkout errors"
+              patchsrv rollout web@1.4.2 50% --data /srv/patchline --channel production
+              patchsrv rollout web@1.4.2 pause --data /srv/patchline --channel production --reason "checkout errors"
               patchsrv parameters set --data /srv/patchline --channel production banner="Sale until 8 pm"
               patchsrv trust --data /srv/patchline --trust Keys        (after patchsign root publish)
               patchsrv pages --upstream http://127.0.0.1:3000        (a site whose pages change in a few blocks)
@@ -34,6 +35,7 @@ struct PatchServerProgram: AsyncParsableCommand {
               patchsrv refresh --data /srv/patchline        (every six hours, where no serve does it)
               patchsrv status --data /srv/patchline         (every day, from cron)
               patchsrv export /srv/www --data /srv/patchline        (for a static host)
+              patchsrv optimize --data /srv/patchline       (after a publish, where no serve does it)
               patchsrv packs --data /srv/patchline --channel production        (what updates cost)
               patchsrv gc --data /srv/patchline             (every day, from cron)
               patchsrv backup /backup/patchline --data /srv/patchline
@@ -55,12 +57,14 @@ struct PatchServerProgram: AsyncParsableCommand {
                 ),
         subcommands: [
             QuickstartCommand.self,
-            InitCommand.self, PublishCommand.self, DialCommand.self, ParametersCommand.self, AnswerCommand.self,
+            InitCommand.self, PublishCommand.self, RolloutCommand.self, DialCommand.self, ParametersCommand.self,
+            AnswerCommand.self,
             TrustCommand.self, RefreshCommand.self, ServeCommand.self, PagesCommand.self, BlocksCommand.self,
             StatusCommand.self, ListCommand.self, DraftCommand.self, ProposalCommand.self, HistoryCommand.self,
             TokenCommand.self, AuditCommand.self,
             BackupCommand.self, RestoreCommand.self,
-            PacksCommand.self, SimulateCommand.self, ExportCommand.self, GarbageCommand.self, CheckCommand.self,
+            OptimizeCommand.self, PacksCommand.self, SimulateCommand.self, ExportCommand.self, GarbageCommand.self,
+            CheckCommand.self,
             DoctorCommand.self,
         ]
     )

@@ -70,7 +70,7 @@ struct PassphraseTests {
                 server=$!
                 until url=$(grep -o 'operators on http://[^ ]*' log); do kill -0 $server; done
                 url=${url#operators on }
-                patchsign push next --server "$url" --token-file <(patchsrv token new ci --data \(site) --grant '*=publisher')
+                patchsign push next --server "$url" --token-file <(patchsrv token new once --data \(site) --grant '*=publisher')
                 patchsrv token new ci --data \(site) --grant '*=publisher' |
                     patchsign push next --server "$url" --token-file - --json
                 kill $server

@@ -40,7 +40,7 @@ package struct ReleaseCheck: Sendable {
         var mistakes = reading.mistakes
         if let trust { mistakes += reading.misplaced(in: trust) }
         if let base, let channel = reading.channel, base.contents.channel != channel {
-            let rule = "is \(channel), and the release of --previous is for \(base.contents.channel)"
+            let rule = "is \(channel), and the release before it is for \(base.contents.channel)"
             mistakes.append(reading.places.error("channel", rule))
         }
         var contents = DescribedContents()

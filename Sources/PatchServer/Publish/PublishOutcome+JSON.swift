@@ -25,6 +25,10 @@ extension PublishOutcome {
                 ("timestamp", .integer(done.roles.timestamp)), ("dial", .integer(done.roles.dial)),
                 ("expires", .text(done.roles.expires.description)),
                 (
+                    "started",
+                    done.started.isEmpty ? nil : .array(done.started.map { $0.json(in: done.channel) })
+                ),
+                (
                     "heldBack",
                     done.heldBack.isEmpty
                         ? nil : .array(done.heldBack.map { $0.json.adding([("words", .text($0.holdWords))]) })
@@ -48,6 +52,9 @@ extension PublishOutcome {
                         ? nil : .array(done.endings.map { .fields([("words", .text("\($0)"))]) })
                 ),
                 ("leftOutPacks", done.leftOutPacks.isEmpty ? nil : .array(done.leftOutPacks.map(\.json))),
+                ("formsPending", done.awaitsForms ? .bool(true) : nil),
+                ("filesRemoved", done.removedForms.files == 0 ? nil : .integer(done.removedForms.files)),
+                ("bytesRemoved", done.removedForms.files == 0 ? nil : .integer(done.removedForms.bytes)),
                 ("dialHint", DialLapse.hint(done.lapses, in: done.channel).map { .text($0) }),
             ])
         case .drafted(let channel, let version, let quorum):

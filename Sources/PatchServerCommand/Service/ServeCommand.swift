@@ -29,6 +29,8 @@ struct ServeCommand: ServingCommand {
             the process lives; GET /readyz answers 200 while what it serves verifies and holds for a while and the disk has
             room, else 503 with what must be done.
 
+            It takes the steps of rollout schedules when they are due (`patchsrv rollout --ramp`).
+
             Every six hours it signs snapshot, timestamp and dial again, for which it opens the online key for a moment. Where
             the key is encrypted and no passphrase is named, it asks at the terminal and keeps the answer in memory, for the
             API too. Without an answer it serves devices, says so once, and leaves signing to `patchsrv refresh`; the API then
@@ -36,6 +38,9 @@ struct ServeCommand: ServingCommand {
 
             Certificates are read again within a minute of their renewal; a pair that does not fit is reported, and the one
             before goes on. SIGHUP reads them at once and goes on in a new access log, for logrotate.
+
+            After each publish, by whichever process, it makes smaller forms and packs in the background, one release at a time
+            and at a low priority (--optimize off leaves that to `patchsrv optimize`).
 
             Every option can also be set by a variable, PATCHSRV_READY_WITHIN for --ready-within, or in a YAML file named by
             --config or PATCHSRV_CONFIG, `ready-within: 7d`. The command line wins over the environment, the environment over
@@ -132,6 +137,7 @@ struct ServeCommand: ServingCommand {
 
     @OptionGroup var packs: PackOptions
     @OptionGroup var packDemand: PackDemandOptions
+    @OptionGroup var optimize: OptimizeOptions
     @OptionGroup var tls: TLSOptions
     @OptionGroup var refresh: RefreshOptions
 
@@ -197,7 +203,8 @@ struct ServeCommand: ServingCommand {
             readiness: readiness,
             process: ProcessFacts(start: ProcessEnvironment.now()),
             now: ProcessEnvironment.now,
-            reports: { [reported = service.map { ReportedListings($0.operations) }] in await reported?.now() ?? [] }
+            reports: { [reported = service.map { ReportedListings($0.operations) }] in await reported?.now() ?? [] },
+            pending: { (try? folder.pendingOptimizations()) ?? [] }
         )
         let (nudges, nudge) = AsyncStream.makeStream(of: Void.self)
         let renewal = try tls.renewal(nudges: nudges, log: log)
@@ -254,8 +261,10 @@ struct ServeCommand: ServingCommand {
             nudge.yield()
         }
         let timer = refresh.timer(folder, keys, counting: numbers.refreshes, log: log)
+        let rollouts = try RolloutSteps.timer(service?.operations, folder, refresh, keys, log: log)
         // Stopped from the last to the first.
-        let services: [(any Service)?] = [listeners, demand, timer, renewal, hangups]
+        let optimizer = optimize.service(service?.operations, log)
+        let services: [(any Service)?] = [listeners, demand, optimizer, timer, rollouts, renewal, hangups]
         let share = try Self.shareFolder(folder, log)
         try await serving(services.compactMap(\.self), stoppingWithin: configuration.drainTimeout, log)
         share?.release()

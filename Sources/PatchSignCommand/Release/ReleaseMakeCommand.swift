@@ -19,8 +19,11 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
             release.yaml describes the whole list of the channel: every \
             patch that the previous release lists must stand in it, with a new version or the same one.
 
-            With --previous, signatures of unchanged files are kept. The previous release must verify and have all \
-            its signatures; without it the release is the first one of its channel.
+            With --server it is made from the release that the server publishes now, which is fetched and verified from the root \
+            of trust in --keys. URL may be the operators' port, with a token, or without one what devices ask: their port, or a \
+            static host. Files stay on the server; signatures of unchanged ones are kept. If nothing is published yet, it is the \
+            first release; if a draft waits for signatures, it is named. Without a network, --previous names the published \
+            release as a folder. It must verify and have all its signatures. Without both, the release is its channel's first.
 
             With --previous it also says what an update from each version that the previous release lists costs a device:
             \(Table.updateColumns)
@@ -36,12 +39,13 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
             line and column. With `hosts: [interface.json]` in release.yaml, names that no host exposes are warnings.
 
             --check looks at description and files, opens no key and writes nothing; it names every mistake with its \
-            line and key. With --keys it judges app and channel too, with --previous the whole list. --schema prints \
+            line and key. With --keys it judges app and channel too, with --server or --previous the whole list. --schema prints \
             the JSON schema that editors check release.yaml with.
 
             EXAMPLES
               patchsign release make dist --keys Keys --output v1.release
               patchsign release make Patches/shop/v1 --keys Keys --output v1.release
+              patchsign release make Patches/shop/v2 --keys Keys --server https://patches.example.com --output v2.release
               patchsign release make Patches/shop/v2 --keys Keys --previous v1.release --output v2.release
               patchsign release make --check Patches/shop/v2 --keys Keys --previous v1.release
             """
@@ -50,8 +54,8 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
                         .done: "done (also when other key holders still have to sign)",
                         .failed: "an external signer failed",
                         .malformed: "bad description or files",
-                        .network: "an external signer gave no signature in time",
-                        .conflict: "the output exists",
+                        .network: "no connection to the server, or an external signer gave no signature in time",
+                        .conflict: "the output exists, or a draft waits on the server",
                     ],
                     usual: .refused,
                     .disk
@@ -75,8 +79,7 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
     @OptionGroup var opening: KeyOpening
     @OptionGroup var time: TimeOption
 
-    @Option(help: ArgumentHelp("The release that is published now.", valueName: "dir"))
-    var previous: String?
+    @OptionGroup var base: BaseOptions
 
     @OptionGroup var bare: BareFolderOptions
 
@@ -93,7 +96,7 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
         guard !schema else { return }
         guard folder != nil else { throw ValidationError("Missing expected argument '<folder>'") }
         guard !check else {
-            if previous != nil, keyFolder == nil { throw ValidationError("--previous is verified with --keys") }
+            if let option = base.option, keyFolder == nil { throw ValidationError("\(option) is verified with --keys") }
             return
         }
         guard keyFolder != nil else { throw ValidationError("Missing expected argument '--keys <dir>'") }
@@ -118,11 +121,13 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
         let source = try ReleaseSource(folder, bare, trust: trust)
         let work = try ReleaseWork(
             channel: source.channel,
-            source: folder,
-            previous: previous.map { FilePath(argument: $0) },
-            time: time,
+            base: try await base.next(of: source.channel, trust),
+            trust: trust,
+            time: try time.time(),
+            created: try time.given(),
             making: making,
-            keys: keys
+            keys: keys,
+            source: folder
         )
         let described = try await source.described(over: work.builder.base, at: work.builder.time)
         if !json, let derived = described.derived { for line in derived.lines { Console.standardOutput.line(line) } }
@@ -146,28 +151,40 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
 
     private func writeUnchanged(_ base: BaseRelease) {
         let console = Console.standardOutput
-        let (release, folder) = (base.contents.roleVersion, base.folder.string)
+        let release = base.contents.roleVersion
+        let place = base.folder.map { ", \($0)" } ?? ""
         guard !json else {
             return console.line(JSON.fields([("changed", .bool(false)), ("release", base.contents.json)]).pretty())
         }
-        console.line("nothing changed since release \(release), \(printable(folder)); nothing was written")
+        console.line(printable("nothing changed since release \(release)\(place); nothing was written"))
     }
 
     /// Whether there is no mistake.
     private func look(at folder: FilePath, _ keys: KeyOptions?) async throws(Failure) -> Bool {
         let trust = try keys?.rootOfTrust()
-        var base: BaseRelease?
-        if let previous, let trust { base = try ReleaseWork.base(FilePath(argument: previous), trust) }
+        var previous: BaseRelease?
         var described: ReleaseSource.Described?
-        if let trust, case .bare(let source) = try ReleaseSource(looking: folder, bare, trust: trust) {
-            described = try await source.described(over: base, at: try time.time())
+        if let trust {
+            let source = try ReleaseSource(looking: folder, self.bare, trust: trust)
+            if base.isNamed {
+                var channel = source?.channel
+                if source == nil {
+                    channel = try signing { () throws(SigningError) in
+                        try DescriptionReading(folder: folder, files: DiskFiles()).channel
+                    }
+                }
+                previous = try await base.current(of: channel, trust)
+            }
+            if case .bare(let bare)? = source {
+                described = try await bare.described(over: previous, at: try time.time())
+            }
         }
         let check = try await signing { () async throws(SigningError) in
             try await ReleaseCheck(
                 folder: described?.folder ?? folder,
                 described: described?.description,
                 trust: trust,
-                base: base,
+                base: previous,
                 scriptParsing: .installed,
                 files: DiskFiles()
             ) { id, total in
@@ -207,7 +224,7 @@ struct ReleaseCheckReport {
         guard !check.notJudged.isEmpty else { return console.line(judged) }
         let open = Words.count(check.notJudged.count, "requirement")
         console.line(
-            "\(judged); \(open) not judged: name the release that is published now with --previous (a first release is refused)"
+            "\(judged); \(open) not judged: name the release that is published now with --server or --previous (a first release is refused)"
         )
     }
 
