@@ -91,7 +91,7 @@ struct QuickstartWordsTests {
                 "", "before production:",
                 "  1. move /srv/shop/keys/root-recovery.key to another medium, and all keys but online.key off the server",
                 "  2. serve over HTTPS: patchsrv serve --data /srv/shop/server --tls-certificate FILE --tls-key FILE",
-                "  3. publish from your pipeline: patchsrv token new ci, then patchsign push; back up /srv/shop/server",
+                "  3. publish from your pipeline: patchsrv token new ci --output ci.token --data /srv/shop/server",
             ]
         )
         #expect(words.lines(url: nil)[1] == "patchsrv serve --data /srv/shop/server serves it")
