@@ -33,11 +33,14 @@ struct ReleaseSigner {
         _ arguments: [String],
         passphrase: Passphrase? = nil
     ) throws(Failure) -> (json: JSON, code: Terminal.ExitCode) {
+        var environment = ProcessInfo.processInfo.environment
+        // Its base is the folder that is named, or none: a pipeline's server is not asked.
+        environment["PATCHLINE_SERVER"] = nil
         let outcome: ChildProcess.Outcome
         do throws(ChildProcessError) {
             outcome = try ChildProcess.run(
                 [program.string] + arguments + ["--json"],
-                environment: ProcessInfo.processInfo.environment.map { "\($0)=\($1)" },
+                environment: environment.map { "\($0)=\($1)" },
                 input: (passphrase?.bytes ?? []) + [UInt8(ascii: "\n")],
                 timeout: Self.timeout,
                 limit: Self.outputLimit
