@@ -91,7 +91,7 @@ struct QuickstartWordsTests {
                 "", "before production:",
                 "  1. move /srv/shop/keys/root-recovery.key to another medium, and all keys but online.key off the server",
                 "  2. serve over HTTPS: patchsrv serve --data /srv/shop/server --tls-certificate FILE --tls-key FILE",
-                "  3. publish from your pipeline: patchsrv token new ci, then patchsign push; back up /srv/shop/server",
+                "  3. publish from your pipeline: patchsrv token new ci --output ci.token --data /srv/shop/server",
             ]
         )
         #expect(words.lines(url: nil)[1] == "patchsrv serve --data /srv/shop/server serves it")
@@ -125,5 +125,36 @@ struct DerivedReleaseTests {
                 "`patchsign describe /home/ann/shop/dist` writes one, for rules, scripts and files to leave out",
             ]
         )
+    }
+}
+
+@Suite("What a newcomer is told")
+struct FirstHourTranscripts {
+    @Test func `stands in its transcript`() throws {
+        var transcript = Transcript(
+            "first-hour",
+            about: "What a quick start prints, and what it says where it cannot go on."
+        )
+        let words = QuickstartWords(place: QuickstartFolder("/srv/shop"), channel: Sample.channel)
+        transcript.list("a quick start", words.lines(url: "http://127.0.0.1:8080").filter { !$0.isEmpty })
+        transcript.list("what it served before", [QuickstartWork.behind(Sample.channel, published: 5, own: 3)])
+        transcript.section(
+            "where it cannot go on",
+            [
+                ReleaseSigner.notInstalled, ReleaseSigner.failed(["init"], .conflict),
+                QuickstartWork.noChannel("/srv/shop"),
+            ].map(\.transcript)
+        )
+        var told: [String] = []
+        var answers: [TypedLine] = [.text("x"), .text("2"), .text("ann")]
+        let question = KeyHoldersQuestion(
+            ask: { _ in answers.isEmpty ? .ended : answers.removeFirst() },
+            tell: { told.append($0) }
+        )
+        var failures: [Failure] = []
+        do throws(Failure) { _ = try question.answer() } catch { failures.append(error) }
+        transcript.list("answers that are none", told)
+        transcript.section("no answer", failures.map(\.transcript))
+        try transcript.check()
     }
 }

@@ -171,6 +171,8 @@ struct PatchSignTranscripts {
         "init --app com.example.storefront --keys Keys --passphrase-file a --passphrase-env B",
         "init --app com.example.storefront --keys Keys --passphrase-file a --unencrypted-keys",
         "init --app a/b --keys Keys",
+        "describe dist",
+        "describe dist --keys Keys --app com.example.storefront",
         "key new mine.key --kind ed25519 --bits 4096",
         "pack main.js",
         "pack --jspatch-key Keys/jspatch.key",

@@ -54,8 +54,10 @@ extension ProjectVersions {
         environment["LC_ALL"] = "C"
         environment["GIT_OPTIONAL_LOCKS"] = "0"
         // What git says of a folder without tags is not for the user.
-        let command =
-            "exec git -C \"$1\" describe --tags --match 'v[0-9]*' --match '[0-9]*' 2>/dev/null"
+        let command = [
+            "exec", "git", "-C", "\"$1\"", "describe", "--tags", "--match", "'v[0-9]*'", "--match", "'[0-9]*'",
+            "2>/dev/null",
+        ].joined(separator: " ")
         guard
             let outcome = try? ChildProcess.run(
                 ["/bin/sh", "-c", command, "sh", folder.string],

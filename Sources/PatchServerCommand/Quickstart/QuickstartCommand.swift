@@ -156,7 +156,7 @@ struct QuickstartWords {
             "", "before production:",
             "  1. move \(keys)/root-recovery.key to another medium, and all keys but online.key off the server",
             "  2. serve over HTTPS: patchsrv serve --data \(place.server.string) --tls-certificate FILE --tls-key FILE",
-            "  3. publish from your pipeline: patchsrv token new ci, then patchsign push; back up \(place.server.string)",
+            "  3. publish from your pipeline: patchsrv token new ci --output ci.token --data \(place.server.string)",
         ]
     }
 }

@@ -81,7 +81,7 @@ struct QuickstartWork {
         let text = try? files.read(source.at(Self.description), limit: Limits.releaseDescription)
         let description = text.map { String(decoding: $0, as: UTF8.self) }
         guard let target = QuickstartTarget(source, description: description, app: app) else {
-            throw Failure("\(source.at(Self.description)) names no channel", exitCode: .malformed)
+            throw Self.noChannel(source)
         }
         let secret = try passphrase(true)
         try signer.done(
@@ -137,6 +137,10 @@ struct QuickstartWork {
         )
         tell("signed \(source) as release \(newest + 1), in \(next)")
         return newest + 1
+    }
+
+    static func noChannel(_ source: FilePath) -> Failure {
+        Failure("\(source.at(description)) names no channel", exitCode: .malformed)
     }
 
     static func behind(_ channel: ChannelName, published: Int, own: Int) -> String {

@@ -14,15 +14,15 @@ struct ReleaseSigner {
 
     /// - Throws: where `patchsign` is neither beside this program nor in PATH.
     init() throws(Failure) {
-        guard let program = SiblingProgram.path(of: "patchsign") else {
-            throw Failure(
-                "patchsign is neither beside patchsrv nor in PATH",
-                hint: "install it on this machine: it makes keys and signs releases, which patchsrv never does",
-                exitCode: .disk
-            )
-        }
+        guard let program = SiblingProgram.path(of: "patchsign") else { throw Self.notInstalled }
         self.program = program
     }
+
+    static let notInstalled = Failure(
+        "patchsign is neither beside patchsrv nor in PATH",
+        hint: "install it on this machine: it makes keys and signs releases, which patchsrv never does",
+        exitCode: .disk
+    )
 
     /// Runs it with `--json`, and returns what it printed, with its exit code.
     ///
@@ -33,11 +33,14 @@ struct ReleaseSigner {
         _ arguments: [String],
         passphrase: Passphrase? = nil
     ) throws(Failure) -> (json: JSON, code: Terminal.ExitCode) {
+        var environment = ProcessInfo.processInfo.environment
+        // Its base is the folder that is named, or none: a pipeline's server is not asked.
+        environment["PATCHLINE_SERVER"] = nil
         let outcome: ChildProcess.Outcome
         do throws(ChildProcessError) {
             outcome = try ChildProcess.run(
                 [program.string] + arguments + ["--json"],
-                environment: ProcessInfo.processInfo.environment.map { "\($0)=\($1)" },
+                environment: environment.map { "\($0)=\($1)" },
                 input: (passphrase?.bytes ?? []) + [UInt8(ascii: "\n")],
                 timeout: Self.timeout,
                 limit: Self.outputLimit
@@ -51,7 +54,11 @@ struct ReleaseSigner {
     func done(_ arguments: [String], passphrase: Passphrase) throws(Failure) {
         let code = try run(arguments, passphrase: passphrase).code
         guard code != .done else { return }
-        throw Failure("\(Self.words(arguments)) ended with \(code.rawValue)", hint: Self.goesOn, exitCode: code)
+        throw Self.failed(arguments, code)
+    }
+
+    static func failed(_ arguments: [String], _ code: Terminal.ExitCode) -> Failure {
+        Failure("\(words(arguments)) ended with \(code.rawValue)", hint: goesOn, exitCode: code)
     }
 
     static let goesOn = "its error is above; once that is mended, the same quickstart goes on where it stopped"
