@@ -46,7 +46,7 @@ publish_first() {
     quietly patchsign init --app "$app" --keys "$work/keys" --bits "$1" "${passphrase[@]}"
     quietly patchsign release "$work/v1" --output "$work/release" --keys "$work/keys" "${passphrase[@]}"
     quietly patchsrv init --data "$work/server" --trust "$work/keys" --online-key "$work/keys/online.key" "${passphrase[@]}"
-    quietly patchsrv publish "$work/release" --data "$work/server" "${passphrase[@]}"
+    quietly patchsrv publish "$work/release" --data "$work/server" --optimize "${passphrase[@]}"
 }
 
 # published_objects DATA: the path of each object of the one bundle version that a server has.

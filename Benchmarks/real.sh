@@ -144,7 +144,7 @@ one_version() { # one_version N
     t1=$(now)
     check_signatures "$1"
     t2=$(now)
-    quietly patchsrv publish "$work/release$1" --data "$work/server" --passphrase-file "$work/passphrase"
+    quietly patchsrv publish "$work/release$1" --data "$work/server" --optimize --passphrase-file "$work/passphrase"
     t3=$(now)
     if [ "$1" = 0 ]; then
         start_patchsrv

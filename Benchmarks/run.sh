@@ -23,7 +23,10 @@ sign() { # sign NAME N [options]
     rm -rf "$work/release$2"
     measure "$1" patchsign release "$work/v$2" --output "$work/release$2" --keys "$work/keys" --passphrase-file "$work/passphrase" --json "${@:3}"
 }
-publish() { measure "publish$1" patchsrv publish "$work/release$1" --data "$work/server" --passphrase-file "$work/passphrase"; }
+publish() { # with fast forms, and then the small forms and packs
+    measure "publish$1" patchsrv publish "$work/release$1" --data "$work/server" --passphrase-file "$work/passphrase"
+    measure "optimize$1" patchsrv optimize --data "$work/server"
+}
 sync() { # sync NAME STORE: and what travelled
     local from
     from=$(log_lines)
@@ -120,9 +123,11 @@ Publish and sync the same bundle over loopback:
 | what | requests | bytes | of these metadata, manifest and signatures | time | CPU | peak memory | beside curl |
 |---|---:|---:|---:|---:|---:|---:|---:|
 | \`patchsrv publish\`, from nothing | | | | $(wall publish1) | $(cpu publish1) | $(peak publish1) | |
+| \`patchsrv optimize\` after it | | | | $(wall optimize1) | $(cpu optimize1) | $(peak optimize1) | |
 | \`patchsync sync\`, into an empty store | $(requests first) | $(bytes first) | $(other_bytes first) | $(wall first) | $(cpu first) | $(peak first) | $(ratio first curl.first) × |
 | \`curl --parallel\`, six at once, the same objects to /dev/null | $(thousands "$files") | $(thousands "$total") | | $(wall curl.first) | $(cpu curl.first) | $(peak curl.first) | 1 |
 | \`patchsrv publish\`, 1 % changed | | | | $(wall publish2) | $(cpu publish2) | $(peak publish2) | |
+| \`patchsrv optimize\` after it | | | | $(wall optimize2) | $(cpu optimize2) | $(peak optimize2) | |
 | \`patchsync sync\`, 1 % changed | $(requests update) | $(bytes update) | $(other_bytes update) | $(wall update) | $(cpu update) | $(peak update) | |
 | \`patchsync sync\`, nothing new | $(requests nothing) | $(bytes nothing) | $(other_bytes nothing) | $(milliseconds nothing) | $(cpu nothing) | $(peak nothing) | $(ratio nothing curl.nothing) × |
 | \`curl\`, a request for the same metadata | 1 | | | $(milliseconds curl.nothing) | $(cpu curl.nothing) | $(peak curl.nothing) | 1 |

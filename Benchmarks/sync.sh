@@ -45,9 +45,9 @@ prepare() {
     quietly patchsign release "$set/v1" --output "$set/release1" --keys "$set/keys" "${passphrase[@]}"
     quietly patchsign release "$set/v2" --output "$set/release2" --previous "$set/release1" --keys "$set/keys" "${passphrase[@]}"
     quietly patchsrv init --data "$set/server1" --trust "$set/keys" --online-key "$set/keys/online.key" "${passphrase[@]}"
-    quietly patchsrv publish "$set/release1" --data "$set/server1" "${passphrase[@]}"
+    quietly patchsrv publish "$set/release1" --data "$set/server1" --optimize "${passphrase[@]}"
     cp -al "$set/server1" "$set/server2"
-    quietly patchsrv publish "$set/release2" --data "$set/server2" "${passphrase[@]}"
+    quietly patchsrv publish "$set/release2" --data "$set/server2" --optimize "${passphrase[@]}"
     touch "$set/done"
 }
 

@@ -22,6 +22,7 @@ struct PatchServerProgram: AsyncParsableCommand {
             --data, with a token.
 
             EXAMPLES
+              patchsrv quickstart dist                      (keys, a release of the folder dist and a server, to try it out)
               patchsrv init --data /srv/patchline --trust Keys --online-key online.key
               patchsrv publish Release --data /srv/patchline
               patchsrv serve --data /srv/patchline --port 8080
@@ -34,6 +35,7 @@ struct PatchServerProgram: AsyncParsableCommand {
               patchsrv refresh --data /srv/patchline        (every six hours, where no serve does it)
               patchsrv status --data /srv/patchline         (every day, from cron)
               patchsrv export /srv/www --data /srv/patchline        (for a static host)
+              patchsrv optimize --data /srv/patchline       (after a publish, where no serve does it)
               patchsrv packs --data /srv/patchline --channel production        (what updates cost)
               patchsrv gc --data /srv/patchline             (every day, from cron)
               patchsrv backup /backup/patchline --data /srv/patchline
@@ -54,13 +56,15 @@ struct PatchServerProgram: AsyncParsableCommand {
                     usual: .disk
                 ),
         subcommands: [
+            QuickstartCommand.self,
             InitCommand.self, PublishCommand.self, RolloutCommand.self, DialCommand.self, ParametersCommand.self,
             AnswerCommand.self,
             TrustCommand.self, RefreshCommand.self, ServeCommand.self, PagesCommand.self, BlocksCommand.self,
             StatusCommand.self, ListCommand.self, DraftCommand.self, ProposalCommand.self, HistoryCommand.self,
             TokenCommand.self, AuditCommand.self,
             BackupCommand.self, RestoreCommand.self,
-            PacksCommand.self, SimulateCommand.self, ExportCommand.self, GarbageCommand.self, CheckCommand.self,
+            OptimizeCommand.self, PacksCommand.self, SimulateCommand.self, ExportCommand.self, GarbageCommand.self,
+            CheckCommand.self,
             DoctorCommand.self,
         ]
     )

@@ -39,6 +39,8 @@ package struct ReleasePush: Sendable {
     let release: SignedRelease
     /// The release before it, or another of which the server has something.
     let base: SignedRelease?
+    /// Bytes of the largest pack that is sent.
+    let packLimit: Int
     let files: any FileOperations
     let observe: @Sendable (Event) -> Void
     /// Bytes of parts as they were handed to the network, also in vain.
@@ -46,9 +48,14 @@ package struct ReleasePush: Sendable {
     /// Lists, manifests and columns by their digest.
     fileprivate let documents: [SHA256Digest: [UInt8]]
 
+    /// The largest pack to send if nobody asked for packs: an interrupted one is sent again from its beginning.
+    package static let smallPack = 4_000_000
+
+    /// - Parameter packLimit: Bytes; larger packs are sent as parts. Nil for the largest that a server takes.
     package init(
         _ release: SignedRelease,
         from base: SignedRelease? = nil,
+        packLimit: Int? = nil,
         to client: ServiceClient,
         files: any FileOperations,
         observe: @escaping @Sendable (Event) -> Void = { _ in }
@@ -56,6 +63,7 @@ package struct ReleasePush: Sendable {
         self.client = client
         self.release = release
         self.base = base
+        self.packLimit = packLimit ?? PushPack.limit
         self.files = files
         self.observe = observe
         documents = Dictionary(release.targets.values.map { (SHA256Digest(of: $0), $0) }) { first, _ in first }

@@ -81,7 +81,7 @@ struct DownloadFixture: Sendable {
             } else {
                 try await copy(site(number - 1), to: site(number))
             }
-            try await world.publish(world.path("release\(number)"), to: site(number)).done()
+            try await world.publish(world.path("release\(number)"), to: site(number), optimizing: true).done()
         }
     }
 

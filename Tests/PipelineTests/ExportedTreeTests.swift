@@ -14,7 +14,7 @@ struct ExportedTreeTests {
         let code = (0..<2_000).map { "export const value\($0) = \($0 * 7);" }.joined(separator: "\n")
         try write(code, to: world.path("large/web/large.js"))
         try await world.release(world.path("large"), to: "larger", previous: world.shop.release(1)).done()
-        try await world.publish(world.path("larger"), to: site).done()
+        try await world.publish(world.path("larger"), to: site, optimizing: true).done()
     }
 
     /// Asks a host for every form that an exported folder has.

@@ -11,7 +11,7 @@ struct KilledServerTests {
     private static let changes = "rename,renameat2,fsync,fdatasync,syncfs,pwrite64,ftruncate,unlink,mkdir,rmdir"
 
     private func publish(_ release: FilePath, to site: FilePath, strace options: [String]) async throws -> Outcome {
-        try await patchsrv(["publish", release.string, "--label", "killed"], on: site, strace: options)
+        try await patchsrv(["publish", release.string, "--label", "killed", "--optimize"], on: site, strace: options)
     }
 
     private func patchsrv(_ arguments: [String], on site: FilePath, strace options: [String]) async throws -> Outcome {

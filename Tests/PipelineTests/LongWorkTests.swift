@@ -24,10 +24,10 @@ struct LongWorkTests {
                 ),
                 ("patchsign", ["verify", release, "--keys", keys], ["Verifying"]),
                 (
-                    "patchsrv", ["publish", release, "--data", site.string],
+                    "patchsrv", ["publish", release, "--data", site.string, "--optimize"],
                     [
-                        "Verifying the release for \(app)", "Compressing for \(app)", "Packing \(app)",
-                        "Writing to \(app)",
+                        "Verifying the release for \(app)", "Compressing for \(app)", "Writing to \(app)",
+                        "Optimizing \(app)",
                     ]
                 ),
                 ("patchsrv", ["check", "--data", site.string], ["Checking \(app)"]),

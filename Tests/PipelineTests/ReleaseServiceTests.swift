@@ -25,7 +25,11 @@ struct ServiceFixture: Sendable {
     }
 
     func token(_ grant: String) async throws -> String {
-        let made = try await run(.patchsrv, ["token", "new", "a test", "--grant", grant, "--data", site.string]).done()
+        let made = try await run(
+            .patchsrv,
+            ["token", "new", "\(grant), a test", "--grant", grant, "--data", site.string]
+        )
+        .done()
         return String(made.output.prefix { !$0.isWhitespace })
     }
 
@@ -238,6 +242,7 @@ struct ReleaseServiceTests {
             let token = try await fixture.token("\(Workshop.app)=publisher")
             let viewer = try await fixture.token("\(Workshop.app)=viewer")
             try await fixture.push(fixture.world.shop.release(2), token: token).done()
+            try await fixture.world.optimize(fixture.site)
             let tree = try await StoreDigest(of: fixture.site.appending("tree"))
             let path = "\(Self.app)/channels/production/history"
             func edit(_ version: Int, _ body: String, as token: String) async throws -> (Int, String) {
@@ -415,6 +420,7 @@ struct ReleaseServiceTests {
             return (try await StoreDigest(of: fixture.site.appending("tree")), log)
         }
         let (viewer, publisher) = (try await fixture.token("*=viewer"), try await fixture.token("*=publisher"))
+        try await fixture.world.optimize(fixture.site)
         let before = try await state()
         for (part, token) in [viewer, nil].enumerated() {
             let answers = try await replay(part, token)

@@ -16,7 +16,7 @@ struct StaticHostTests {
                 try await device.serving { page in
                     try await page.expect(release: 1)
                     try await page.confirm()
-                    try await world.publish(world.shop.release(2), to: site).done()
+                    try await world.publish(world.shop.release(2), to: site, optimizing: true).done()
                     try await device.sync().done()
                     try await page.expect(release: 1)
                     try await device("switch").done()

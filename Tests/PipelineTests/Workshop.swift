@@ -35,7 +35,10 @@ struct Workshop: Sendable {
         for keys in [keys, otherKeys] {
             try await run(
                 .patchsign,
-                ["init", "--app", Self.app, "--keys", keys.string, "--unencrypted-keys", "--bits", "2048"]
+                [
+                    "init", "--app", Self.app, "--keys", keys.string, "--unencrypted-keys", "--bits", "2048",
+                    "--no-recovery-key",
+                ]
             ).done()
         }
         for number in 1...3 {
@@ -53,9 +56,9 @@ struct Workshop: Sendable {
                 keys.appending("online.key").string,
             ]
         ).done()
-        try await run(.patchsrv, ["publish", release(1).string, "--data", site1.string]).done()
+        try await run(.patchsrv, ["publish", release(1).string, "--data", site1.string, "--optimize"]).done()
         try await copy(site1, to: site2)
-        try await run(.patchsrv, ["publish", release(2).string, "--data", site2.string]).done()
+        try await run(.patchsrv, ["publish", release(2).string, "--data", site2.string, "--optimize"]).done()
         try await settle()
         return self
     }

@@ -79,7 +79,8 @@ struct World: Sendable {
     func makeKeys(_ keys: FilePath, of app: String = Workshop.app, _ options: [String] = []) async throws {
         try await run(
             .patchsign,
-            ["init", "--app", app, "--keys", keys.string, "--unencrypted-keys", "--bits", "2048"] + options
+            ["init", "--app", app, "--keys", keys.string, "--unencrypted-keys", "--bits", "2048", "--no-recovery-key"]
+                + options
         ).done()
     }
 
@@ -111,8 +112,17 @@ struct World: Sendable {
         return try await run(.patchsign, arguments + previous)
     }
 
-    func publish(_ release: FilePath, to site: FilePath) async throws -> Outcome {
-        try await run(.patchsrv, ["publish", release.string, "--data", site.string])
+    /// With fast forms, which is quick.
+    ///
+    /// - Parameter optimizing: makes small forms and packs too.
+    func publish(_ release: FilePath, to site: FilePath, optimizing: Bool = false) async throws -> Outcome {
+        let options = optimizing ? ["--optimize"] : []
+        return try await run(.patchsrv, ["publish", release.string, "--data", site.string] + options)
+    }
+
+    /// Makes the small forms and packs of what was published or pushed to a site, or waits for a server that makes them.
+    func optimize(_ site: FilePath) async throws {
+        try await run(.patchsrv, ["optimize", "--data", site.string]).done()
     }
 }
 

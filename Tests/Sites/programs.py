@@ -99,7 +99,7 @@ class Programs:
         data = os.path.join(self.work, "server")
         if version == 1:
             self.run("patchsrv", "init", "--data", data, "--trust", self.keys, "--online-key", os.path.join(self.keys, "online.key"), *self.passphrase)
-        self.run("patchsrv", "publish", os.path.join(self.work, f"release-{version}"), "--data", data, *self.passphrase)
+        self.run("patchsrv", "publish", os.path.join(self.work, f"release-{version}"), "--data", data, "--optimize", *self.passphrase)
         if version == 1:
             self.access_log = os.path.join(self.work, "access.log")
             server = self.start("patchsrv", "serve", "--data", data, "--port", "0", "--operators-port", "0", "--access-log", self.access_log, log="patchsrv.log")

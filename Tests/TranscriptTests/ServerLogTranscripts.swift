@@ -52,6 +52,7 @@ struct ServerLogTranscripts {
             ]
         )
         log.list("a pack that a device asks for", [PackDemandOptions.notMade(OperationError.busy)])
+        log.list("small forms and packs", [OptimizeOptions.notMade(OperationError.busy)])
         let counters = RefreshCounters()
         counters.add(Sample.app, .signed(Self.roles))
         log.list("steps of rollouts", rollouts)

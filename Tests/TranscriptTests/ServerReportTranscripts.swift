@@ -20,6 +20,7 @@ struct ServerReportTranscripts {
     @Test func `of what it did and found stands in its transcript`() throws {
         var reports = Transcript("patchsrv-reports", about: "What patchsrv says of what it did, found and shows.")
         reports.section("publish", publishing)
+        reports.section("optimize", optimized)
         reports.section("trust", trusts)
         reports.section("draft show and proposal show", drafts + [proposal])
         reports.section("list", [try listing()])
@@ -115,7 +116,9 @@ struct ServerReportTranscripts {
                     base: Sample.version,
                     cost: UpdateCost(pack: 52_460_000, signatures: 0, otherwise: 54_600_000)
                 )
-            ]
+            ],
+            awaitsForms: true,
+            removedForms: RemovedForms(files: 2, bytes: 4_300_000)
         )
         let outcomes: [PublishOutcome] = [
             .published(done),
@@ -123,6 +126,27 @@ struct ServerReportTranscripts {
             .alreadyPublished(channel: Sample.channel, version: 7, change),
         ]
         return outcomes.map { text($0.lines(app: Sample.app)) }
+    }
+
+    private var optimized: [String] {
+        var outcome = Optimization.Outcome()
+        outcome.written = TreeChange(files: 24, bytes: 1_200_000)
+        outcome.removed = RemovedForms(files: 1, bytes: 1_234)
+        outcome.leftOut = [
+            LeftOutPack(
+                new: Sample.label,
+                base: Sample.version,
+                cost: UpdateCost(pack: 52_460_000, signatures: 0, otherwise: 54_600_000)
+            )
+        ]
+        let results: [Optimizer.Result] = [.done(outcome), .done(Optimization.Outcome()), .doneElsewhere]
+        let folder = ServerFolder("/srv/patchline")
+        let pending = [
+            PendingOptimization(Sample.channel, 7),
+            PendingOptimization(Sample.channel, 7, progress: .init(done: 3, total: 12)),
+        ]
+        return results.map { text($0.lines) }
+            + [true, false].map { PublishCommand.later(in: folder, isServed: $0) } + pending.map(\.words)
     }
 
     private var trusts: [String] {

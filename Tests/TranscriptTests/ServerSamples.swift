@@ -208,7 +208,8 @@ extension ProposalFault: Sampled {
 
 extension RecordError: Sampled {
     static let samples: [RecordError] = [
-        .conflict(RecordKey("token", "5e5e")), .newerSchema(path: "/srv/patchline/records.sqlite"),
+        .conflict(RecordKey("token", "5e5e")), .nameTaken("ci", id: "0123456789abcdef"),
+        .newerSchema(path: "/srv/patchline/records.sqlite"),
         .malformed(RecordKey("token", "5e5e"), rule: "is not JSON"),
         .failed(path: "/srv/patchline/records.sqlite", reason: "database or disk is full", isFull: true),
         .failed(path: "/srv/patchline/records.sqlite", reason: "disk I/O error", isFull: false),
@@ -216,7 +217,7 @@ extension RecordError: Sampled {
 
     var isSampled: Bool {
         switch self {
-        case .conflict, .newerSchema, .malformed, .failed: true
+        case .conflict, .nameTaken, .newerSchema, .malformed, .failed: true
         }
     }
 }

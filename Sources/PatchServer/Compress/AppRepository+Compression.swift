@@ -22,13 +22,15 @@ package struct CompressedForms: Sendable {
     package static let none = CompressedForms(made: [], folder: nil)
 
     let made: [Form]
+    /// Whether others are to be made once the release is published.
+    let awaitsOthers: Bool
     /// Packs that are not kept, because they save too little for the room that they take.
-    let leftOut: [LeftOutPack]
+    package let leftOut: [LeftOutPack]
     /// Holds them; nil for none.
     private let folder: FilePath?
 
-    init(made: [Form], leftOut: [LeftOutPack] = [], folder: FilePath?) {
-        (self.made, self.leftOut, self.folder) = (made, leftOut, folder)
+    init(made: [Form], leftOut: [LeftOutPack] = [], folder: FilePath?, awaitsOthers: Bool = false) {
+        (self.made, self.leftOut, self.folder, self.awaitsOthers) = (made, leftOut, folder, awaitsOthers)
     }
 
     package var count: Int { made.count }
@@ -46,15 +48,21 @@ extension AppRepository {
     ///
     /// It needs no lock, so no other change waits for them, and the tree is as it was: they are published with the release.
     /// Without a quorum, or without room on the disk, nothing is made. The caller discards them in the end.
-    package func compress(_ verified: VerifiedRelease) async throws(ServerError) -> CompressedForms {
+    ///
+    /// - Parameter effort: with `fast`, no packs are made, and the channel is recorded as one to optimize.
+    package func compress(
+        _ verified: VerifiedRelease,
+        _ effort: FormEffort = .best
+    ) async throws(ServerError) -> CompressedForms {
         guard verified.quorum.isComplete else { return .none }
+        let nothing = CompressedForms(made: [], folder: nil, awaitsOthers: effort == .fast)
         let (plan, packs) = try await CompressionThreads.forms.run { () throws(ServerError) in
-            let plan = try CompressionPlan(of: ReleaseContents(verified)) { (form) throws(ServerError) in
+            let plan = try CompressionPlan(of: ReleaseContents(verified), effort) { (form) throws(ServerError) in
                 try storage.status(of: form) != nil
             }
-            return (plan, packPlan(for: verified))
+            return (plan, effort == .best ? packPlan(for: verified) : .none)
         }
-        guard !plan.jobs.isEmpty || !packs.jobs.isEmpty else { return .none }
+        guard !plan.jobs.isEmpty || !packs.jobs.isEmpty else { return nothing }
         let scratch = folder.root.at("\(ServerFolder.compressing)\(UInt64.random(in: .min ... .max))")
         let sources = VersionSources(tree, verified.release)
         do throws(ServerError) {
@@ -70,10 +78,15 @@ extension AppRepository {
             made += await make(packs, of: sources, beside: made, in: scratch.at("packs")) { pack in
                 leftOut.withLockedValue { $0.append(pack) }
             }.flatMap(\.files)
-            return CompressedForms(made: made, leftOut: leftOut.withLockedValue(\.self), folder: scratch)
+            return CompressedForms(
+                made: made,
+                leftOut: leftOut.withLockedValue(\.self),
+                folder: scratch,
+                awaitsOthers: effort == .fast
+            )
         } catch {
             try? files.removeTree(scratch)
-            if case .file(.noSpace) = error { return .none }
+            if case .file(.noSpace) = error { return nothing }
             throw error
         }
     }
@@ -103,9 +116,10 @@ extension PublicationPlan {
     }
 }
 
-/// The jobs of a plan on all cores.
-private struct CompressionWork: Sendable {
+/// The jobs of a plan, on several threads.
+struct CompressionWork: Sendable {
     let folder: FilePath
+    var threads = CompressionThreads.forms
     private let plan: CompressionPlan
     private let files: any FileOperations
     private let open: @Sendable (SHA256Digest) throws(ServerError) -> any FileReader
@@ -121,7 +135,7 @@ private struct CompressionWork: Sendable {
 
     /// All of them, or why one failed.
     func run(_ progress: @escaping Progress) async throws(ServerError) -> [CompressedForms.Form] {
-        try await ParallelWork(plan.jobs, on: .forms) { (job, number) throws(ServerError) in try make(job, number) }
+        try await ParallelWork(plan.jobs, on: threads) { (job, number) throws(ServerError) in try make(job, number) }
             .run(progress)
     }
 

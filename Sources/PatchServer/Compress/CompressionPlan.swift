@@ -32,23 +32,49 @@ struct CompressionPlan: Sendable {
     let jobs: [Job]
     let effort: Compressor.Effort
 
-    /// - Parameter isThere: whether the tree has a form already.
+    /// - Parameters:
+    ///   - wanted: with `fast`, zstd forms alone: every device of ours accepts them.
+    ///   - isThere: whether the tree has a form already.
     init<Failure>(
         _ items: [Item],
+        _ wanted: FormEffort = .best,
         isThere: (_ form: TreePath.File) throws(Failure) -> Bool
     ) throws(Failure) {
         var jobs: [Job] = []
         for item in items where Self.sizes.contains(item.size) {
-            for format in CompressionFormat.allCases {
+            for format in wanted == .fast ? [.zstandard] : CompressionFormat.allCases {
                 let job = Job(item: item, format: format)
                 if try !isThere(job.form) { jobs.append(job) }
             }
         }
+        self.init(jobs: jobs, wanted)
+    }
+
+    /// Both forms of every file that has no gzip form: a fast publish makes none, so its zstd form is a fast one.
+    init<Failure>(
+        improving items: [Item],
+        isThere: (_ form: TreePath.File) throws(Failure) -> Bool
+    ) throws(Failure) {
+        var jobs: [Job] = []
+        for item in items where Self.sizes.contains(item.size) {
+            guard try !isThere(.compressed(item.file, .gzip)) else { continue }
+            jobs += CompressionFormat.allCases.map { Job(item: item, format: $0) }
+        }
+        self.init(jobs: jobs, .best)
+    }
+
+    /// A part of a plan, with the effort of the whole.
+    func part(_ jobs: [Job]) -> CompressionPlan { CompressionPlan(jobs: jobs, effort: effort) }
+
+    private init(jobs: [Job], effort: Compressor.Effort) { (self.jobs, self.effort) = (jobs, effort) }
+
+    private init(jobs: [Job], _ wanted: FormEffort) {
         self.jobs = jobs.sorted { ($1.item.size, $0.name) < ($0.item.size, $1.name) }
         let files = jobs.filter { if case .pack = $0.item.file { false } else { true } }
         // Of a bundle of which little is new, the pack is most of the work.
         let packs = jobs.reduce(0) { $0 + $1.item.size } - files.reduce(0) { $0 + $1.item.size }
-        effort = Self.effort(for: max(files.reduce(0) { $0 + $1.item.size }, packs) / CompressionFormat.allCases.count)
+        let bytes = max(files.reduce(0) { $0 + $1.item.size }, packs) / CompressionFormat.allCases.count
+        effort = wanted == .fast ? .quick : Self.effort(for: bytes)
     }
 
     /// So that a publisher waits for two or three minutes of processor time at most, whatever the release weighs.
@@ -70,8 +96,13 @@ struct CompressionPlan: Sendable {
     /// What does not shrink is tried again with each release, which costs little: its beginning says so.
     init<Failure>(
         of release: ReleaseContents,
+        _ wanted: FormEffort = .best,
         isThere: (_ form: TreePath.File) throws(Failure) -> Bool
     ) throws(Failure) {
+        try self.init(Self.items(of: release), wanted, isThere: isThere)
+    }
+
+    static func items(of release: ReleaseContents) -> [Item] {
         var items = release.targets.map { Item(file: $0, sources: [.bytes($1)], size: $1.count) }
         items += release.objects.map { Item(file: .object($0), sources: [.object($0)], size: $1) }
         for bundle in release.bundles {
@@ -79,7 +110,7 @@ struct CompressionPlan: Sendable {
             let sources = bundle.objects.map { Item.Source.object($0.sha256) }
             items.append(Item(file: .pack(bundle.manifest), sources: sources, size: size))
         }
-        try self.init(items, isThere: isThere)
+        return items
     }
 }
 

@@ -9,11 +9,15 @@ struct CompressionThreads: Sendable {
     static let forms = CompressionThreads(atMost: 4)
     /// A pack from a base takes up to 250 MB: what it is made of, and its tables.
     static let packs = CompressionThreads(atMost: 2)
+    /// For work that no publisher waits for: at a low priority, so that it takes the time that nothing else needs.
+    static let background = CompressionThreads(atMost: 2, niceness: 10)
 
     let count: Int
+    private let niceness: Int32
     private let pool: NIOThreadPool
 
-    private init(atMost count: Int) {
+    private init(atMost count: Int, niceness: Int32 = 0) {
+        self.niceness = niceness
         self.count = max(1, min(count, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
         pool = NIOThreadPool(numberOfThreads: self.count)
         pool.start()
@@ -23,8 +27,15 @@ struct CompressionThreads: Sendable {
     func run<Value: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
+        let niceness = niceness
         let result: Result<Value, Failure>
-        do { result = try await pool.runIfActive { Result(catching: work) } } catch {
+        do {
+            result = try await pool.runIfActive {
+                // On Linux a priority is a thread's own. Setting it again costs nothing and cannot fail downwards.
+                if niceness > 0 { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness) }
+                return Result(catching: work)
+            }
+        } catch {
             preconditionFailure("the threads run for as long as the process")
         }
         return try result.get()

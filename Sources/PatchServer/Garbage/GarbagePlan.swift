@@ -51,6 +51,17 @@ package struct GarbagePlan: Equatable, Sendable {
         for stage in Stage.allCases { items[stage]?.sort { $0.path < $1.path } }
     }
 
+    /// Adds derived files that no device asks for; see ``UsableForms``.
+    mutating func add(_ unused: [TreePath.File], from listing: TreeListing, of app: AppID) {
+        let known = Set(items.values.joined().map(\.path))
+        for file in unused {
+            let path = "tree/\(app)/\(TreePath(app, file).path)"
+            guard !known.contains(path), let size = listing.files[file]?.size else { continue }
+            items[.compressed, default: []].append(Item(place: .tree(file), path: path, size: size))
+        }
+        items[.compressed]?.sort { $0.path < $1.path }
+    }
+
     /// Nil for a file that stays.
     private static func stage(
         of file: TreePath.File,

@@ -11,14 +11,18 @@ package struct ServerMetrics: Sendable {
     private let now: @Sendable () -> UTCTime
     /// What clients of other systems reported.
     private let reports: @Sendable () async -> [AppListing]
+    /// Channels that wait for small forms and packs.
+    private let pending: @Sendable () -> [(app: AppID, pending: PendingOptimization)]
 
     package init(
         readiness: ReadinessCheck,
         process: ProcessFacts,
         now: @escaping @Sendable () -> UTCTime,
-        reports: @escaping @Sendable () async -> [AppListing] = { [] }
+        reports: @escaping @Sendable () async -> [AppListing] = { [] },
+        pending: @escaping @Sendable () -> [(app: AppID, pending: PendingOptimization)] = { [] }
     ) {
         (self.readiness, self.process, self.now, self.reports) = (readiness, process, now, reports)
+        self.pending = pending
     }
 
     /// What cannot be found out is left out, so that a rule on `absent()` sees it.
@@ -41,7 +45,23 @@ package struct ServerMetrics: Sendable {
             }
         }
         families.append(Self.family(of: await reports()))
+        families += Self.families(of: pending())
         return (families + process.families).map(\.text).joined()
+    }
+
+    /// None while nothing is pending.
+    private static func families(of pending: [(app: AppID, pending: PendingOptimization)]) -> [MetricFamily] {
+        guard !pending.isEmpty else { return [] }
+        var left = MetricFamily(
+            "patchsrv_optimizing_files_left",
+            .gauge,
+            "Small forms and packs that are still to be made of a published release; -1 before they are counted."
+        )
+        for (app, pending) in pending {
+            let labels = [(name: "app", value: app.text), (name: "channel", value: pending.channel.text)]
+            left.add(.integer(pending.progress.map { $0.total - $0.done } ?? -1), labels)
+        }
+        return [left]
     }
 
     private static func family(of listings: [AppListing]) -> MetricFamily {

@@ -14,12 +14,22 @@ extension AppRepository {
     ///
     /// An earlier release that cannot be read has no versions: devices do without packs.
     func packPlan(for verified: VerifiedRelease) -> PackPlan {
-        guard packBases > 0 else { return .none }
         let channel = verified.release.header.channel
         let list = BundleVersion.all(of: verified.list.entries, in: verified.role, channel)
-        guard !list.isEmpty else { return .none }
-        let before = versions(of: channel, before: verified.role.header.version, limit: Self.releasesLooked)
-        let reading = PackJobs(VersionSources(tree, verified.release), storage)
+        let sources = VersionSources(tree, verified.release)
+        return packPlan(to: list, of: channel, at: verified.role.header.version, sources)
+    }
+
+    /// The same of the bundles that a release lists.
+    func packPlan(
+        to list: [BundleVersion],
+        of channel: ChannelName,
+        at version: Int,
+        _ sources: VersionSources
+    ) -> PackPlan {
+        guard packBases > 0, !list.isEmpty else { return .none }
+        let before = versions(of: channel, before: version, limit: Self.releasesLooked)
+        let reading = PackJobs(sources, storage)
         return PackPlan(
             list.flatMap { reading.jobs(PackBases(of: $0, in: list, after: before), count: packBases) }
         )
@@ -45,6 +55,7 @@ extension AppRepository {
         of sources: VersionSources,
         beside forms: [CompressedForms.Form] = [],
         in scratch: FilePath,
+        on threads: CompressionThreads = .packs,
         leavingOut onWaste: @escaping @Sendable (LeftOutPack) -> Void = { _ in }
     ) async -> [MadePack] {
         guard !plan.jobs.isEmpty else { return [] }
@@ -60,7 +71,7 @@ extension AppRepository {
         )
         do throws(ServerError) {
             do throws(FileError) { try files.makeDirectory(scratch) } catch { throw .file(error) }
-            return try await ParallelWork(plan.jobs, on: .packs) { (job, number) throws(ServerError) in
+            return try await ParallelWork(plan.jobs, on: threads) { (job, number) throws(ServerError) in
                 try work.make(job, number)
             }.run(progress(.packing, plan.jobs.count))
         } catch {

@@ -116,7 +116,7 @@ extension TreePath.File {
     /// Whether an index of packs says something of it.
     var isInPackIndex: Bool {
         switch self {
-        case .basePack, .target: true
+        case .basePack, .target, .compressed(.pack, _): true
         case .timestamp, .root, .role, .object, .pack, .packIndex, .express, .gateway, .compressed: false
         }
     }

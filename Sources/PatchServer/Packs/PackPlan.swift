@@ -33,6 +33,13 @@ struct PackPlan: Sendable {
         (self.jobs, effort, self.keepsAll) = (jobs, .most, keepsAll)
     }
 
+    /// A part of a plan, with the effort of the whole.
+    func part(_ jobs: [Job]) -> PackPlan { PackPlan(part: jobs, of: self) }
+
+    private init(part jobs: [Job], of plan: PackPlan) {
+        (self.jobs, effort, keepsAll) = (jobs, plan.effort, plan.keepsAll)
+    }
+
     /// What a publisher waits for, whatever the release weighs.
     init(_ jobs: [Job]) {
         let sorted = jobs.sorted { ($0.rank, $1.bytes, $0.name) < ($1.rank, $0.bytes, $1.name) }

@@ -35,6 +35,10 @@ package struct Publication: Equatable, Sendable {
     package let endings: [ReleaseExpiry.Warning]
     /// Packs that were not kept, because they save too little for the room that they take.
     package var leftOutPacks: [LeftOutPack] = []
+    /// Whether smaller forms and packs are still to be made.
+    package var awaitsForms = false
+    /// Derived files that no device needs any more.
+    package var removedForms = RemovedForms.nothing
 }
 
 extension AppRepository {
@@ -235,6 +239,11 @@ extension AppRepository {
             var plan = PublicationPlan()
             let versions = try plan.publish(verified, on: state, dial: next, labels: labels, fresh: fresh)
             plan.add(forms)
+            if forms.awaitsOthers {
+                var record = tree.optimizationRecord
+                record.add(PendingOptimization(channel, version))
+                plan.write(record.fileBytes, to: .record(OptimizationRecord.name), in: .records)
+            }
             let change = try carryOut(plan, over: state)
             let removed = try tree.removeDrafts(of: channel, upTo: version)
             let roles = RefreshedVersions(app: app, versions, signedAt: now)
@@ -268,7 +277,8 @@ extension AppRepository {
                         root: state.root.header.expires,
                         targets: state.targets.header.expires
                     ).warnings(at: now),
-                    leftOutPacks: forms.leftOut.sorted { $0.words < $1.words }
+                    leftOutPacks: forms.leftOut.sorted { $0.words < $1.words },
+                    awaitsForms: forms.awaitsOthers
                 )
             )
         }

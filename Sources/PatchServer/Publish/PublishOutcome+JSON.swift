@@ -52,6 +52,9 @@ extension PublishOutcome {
                         ? nil : .array(done.endings.map { .fields([("words", .text("\($0)"))]) })
                 ),
                 ("leftOutPacks", done.leftOutPacks.isEmpty ? nil : .array(done.leftOutPacks.map(\.json))),
+                ("formsPending", done.awaitsForms ? .bool(true) : nil),
+                ("filesRemoved", done.removedForms.files == 0 ? nil : .integer(done.removedForms.files)),
+                ("bytesRemoved", done.removedForms.files == 0 ? nil : .integer(done.removedForms.bytes)),
                 ("dialHint", DialLapse.hint(done.lapses, in: done.channel).map { .text($0) }),
             ])
         case .drafted(let channel, let version, let quorum):

@@ -8,6 +8,8 @@ package enum TreeWork: Sendable {
     case compressing
     /// Packs that lead from earlier versions to it.
     case packing
+    /// Small forms and packs of a published release.
+    case optimizing
     case writing
     case checking
     /// What `gc` found.

@@ -41,10 +41,12 @@ struct ListCommand: AsyncParsableCommand {
                 listings.append(listing.takesReports ? try await folder.operations().counting(listing) : listing)
             }
             let console = Console.standardOutput
+            let pending = (try? folder.pendingOptimizations()) ?? []
             if json {
-                console.line(JSON.fields([("apps", .array(listings.map(\.json)))]).pretty())
+                console.line(JSON.fields([("apps", .array(listings.map(\.json)))]).optimizing(pending).pretty())
             } else {
                 for listing in listings { listing.write(to: console, now: ProcessEnvironment.now()) }
+                for row in pending { console.line("\(row.app): \(row.pending.words)") }
             }
         }
     }

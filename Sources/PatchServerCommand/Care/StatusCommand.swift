@@ -55,14 +55,18 @@ struct StatusCommand: AsyncParsableCommand {
             if readiness.status == .empty { throw Failure.noApps(in: folder) }
             // The records may be another user's; what is published is judged all the same.
             let rollouts = (try? await Self.rollouts(in: folder)) ?? []
+            let pending = (try? folder.pendingOptimizations()) ?? []
             if json {
                 let rows: JSON? = rollouts.isEmpty ? nil : .array(rollouts.map(\.json))
-                Console.standardOutput.line(readiness.json.adding([("rollouts", rows)]).pretty())
+                Console.standardOutput.line(
+                    readiness.json.adding([("rollouts", rows)]).optimizing(pending).pretty()
+                )
             } else {
                 readiness.write(to: .standardOutput, now: ProcessEnvironment.now())
                 for schedule in rollouts {
                     Console.standardOutput.line(printable("\(schedule.app): \(RolloutSteps.line(schedule))"))
                 }
+                for row in pending { Console.standardOutput.line("\(row.app): \(row.pending.words)") }
             }
             switch readiness.status {
             case .ready: return

@@ -27,6 +27,7 @@ private func shownProgress(of app: AppID) -> TreeProgress {
         case .verifying: reporter("Verifying the release for \(app)")(total)
         case .compressing: reporter("Compressing for \(app)")(total)
         case .packing: reporter("Packing \(app)")(total)
+        case .optimizing: reporter("Optimizing \(app)")(total)
         case .writing: reporter("Writing to \(app)")(total)
         case .checking: reporter("Checking \(app)")(total)
         case .removing: reporter("Removing from \(app)")(total)

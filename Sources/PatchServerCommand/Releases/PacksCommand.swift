@@ -118,14 +118,14 @@ struct PackBaseArgument: ExpressibleByArgument {
     }
 }
 
-/// Which packs a publish makes.
+/// Which packs are made of a published release.
 struct PackOptions: ParsableArguments {
     static let bases = 0...20
     static let basesRule = "must be from 0 to 20"
 
     @Option(
         help: ArgumentHelp(
-            "From how many earlier versions of a bundle a publish makes packs; 0 for none (default: 3).",
+            "From how many earlier versions of a bundle packs are made once it is published; 0 for none (default: 3).",
             valueName: "count"
         )
     )
@@ -141,6 +141,7 @@ struct PackOptions: ParsableArguments {
     func adjust(_ operations: ReleaseOperations) -> ReleaseOperations {
         var operations = operations
         if let packBases { operations.packBases = packBases }
+        operations.forms = .fast
         return operations
     }
 }

@@ -20,6 +20,9 @@ struct PublishCommand: AsyncParsableCommand {
             nothing. The release must be made from the channel's current one. Below its threshold it is kept as a draft and
             published once the missing signatures come in. A running `patchsrv serve` needs no restart.
 
+            Devices see the release within seconds, with fast forms of its files. Smaller forms and packs follow: a running serve
+            makes them, or `patchsrv optimize`, or this command with --optimize.
+
             With --rollout, --paused or --ramp, devices see the release and the share of its new versions together. A draft
             keeps them until its last signature. `patchsrv rollout` raises the share later.
 
@@ -28,6 +31,7 @@ struct PublishCommand: AsyncParsableCommand {
               patchsrv publish Release --data /srv/patchline --rollout 10%
               patchsrv publish Release --data /srv/patchline --ramp 1%,5%,25%,100% --every 6h
               patchsrv publish Release --data /srv/patchline --json
+              patchsrv publish Release --data /srv/patchline --optimize
               patchsrv publish Release --data /srv/patchline --label "spring sale" --notes "The cart adds up again."
             """
                 + exitCodes(
@@ -52,6 +56,9 @@ struct PublishCommand: AsyncParsableCommand {
     @OptionGroup var notes: NotesOptions
     @OptionGroup var rollout: StartingRolloutOptions
     @OptionGroup var packs: PackOptions
+
+    @Flag(help: "Make small forms and packs before the command ends, as `patchsrv optimize` does.")
+    var optimize = false
 
     @Flag(help: "Print what was done as JSON.")
     var json = false
@@ -82,9 +89,21 @@ struct PublishCommand: AsyncParsableCommand {
                 Console.standardError.line("warning: \(StartingRolloutOptions.tooLate)")
             }
             if json {
-                Console.standardOutput.line(outcome.json(app: repository.app).pretty())
+                let answer = outcome.json(app: repository.app)
+                guard optimize, outcome.isPublished else { return Console.standardOutput.line(answer.pretty()) }
+                let made = try await Optimizer(operations).optimize(repository.app)
+                Console.standardOutput.line(answer.optimized(made.json(app: repository.app)).pretty())
             } else {
                 for line in outcome.lines(app: repository.app) { Console.standardOutput.line(line) }
+                if optimize, outcome.isPublished {
+                    for line in try await Optimizer(operations).optimize(repository.app).lines {
+                        Console.standardOutput.line("  \(printable(line))")
+                    }
+                } else if outcome.awaitsForms {
+                    Console.standardOutput.line(
+                        "  \(Self.later(in: folder.folder, isServed: folder.folder.isOptimized))"
+                    )
+                }
                 for warning in outcome.endings { Console.standardError.line("warning: \(warning)") }
                 if let hint = outcome.dialHint { Console.standardError.line("hint: \(hint)") }
             }
@@ -92,7 +111,30 @@ struct PublishCommand: AsyncParsableCommand {
     }
 }
 
+extension PublishCommand {
+    /// Who makes the small forms and packs.
+    static func later(in folder: ServerFolder, isServed: Bool) -> String {
+        isServed
+            ? "small forms and packs follow; patchsrv status shows how far they are"
+            : "next: `patchsrv optimize --data \(printable(folder.root.string))` makes small forms and packs, as a serve does"
+    }
+}
+
+extension JSON {
+    /// A publish's answer with the result of the optimization, which leaves nothing pending.
+    fileprivate func optimized(_ made: JSON) -> JSON {
+        guard var object else { return self }
+        object["formsPending"] = nil
+        object["optimized"] = made
+        return .object(object)
+    }
+}
+
 extension PublishOutcome {
+    fileprivate var isPublished: Bool { if case .drafted = self { false } else { true } }
+
+    fileprivate var awaitsForms: Bool { if case .published(let done) = self { done.awaitsForms } else { false } }
+
     fileprivate var endings: [ReleaseExpiry.Warning] {
         if case .published(let done) = self { done.endings } else { [] }
     }
@@ -132,6 +174,7 @@ extension Publication {
         lines += lapses.map { "  \(printable($0.words))" }
         lines += developersWait.compactMap(\.warning).map { "  \(printable($0))" }
         lines += leftOutPacks.map { "  \(printable($0.words))" }
+        if removedForms.files > 0 { lines.append("  \(removedForms.words)") }
         lines += change.repaired.map { "  replaced \($0), which was damaged" }
         return lines + removedDrafts.filter { $0 != version }.map { "  removed draft \($0), which came too late" }
     }

@@ -39,6 +39,9 @@ struct ServeCommand: ServingCommand {
             Certificates are read again within a minute of their renewal; a pair that does not fit is reported, and the one
             before goes on. SIGHUP reads them at once and goes on in a new access log, for logrotate.
 
+            After each publish, by whichever process, it makes smaller forms and packs in the background, one release at a time
+            and at a low priority (--optimize off leaves that to `patchsrv optimize`).
+
             Every option can also be set by a variable, PATCHSRV_READY_WITHIN for --ready-within, or in a YAML file named by
             --config or PATCHSRV_CONFIG, `ready-within: 7d`. The command line wins over the environment, the environment over
             the file. --print-config shows what holds and where it comes from, as such a file.
@@ -134,6 +137,7 @@ struct ServeCommand: ServingCommand {
 
     @OptionGroup var packs: PackOptions
     @OptionGroup var packDemand: PackDemandOptions
+    @OptionGroup var optimize: OptimizeOptions
     @OptionGroup var tls: TLSOptions
     @OptionGroup var refresh: RefreshOptions
 
@@ -153,7 +157,7 @@ struct ServeCommand: ServingCommand {
     }
 
     func run() async throws {
-        try await reporting { try await serve() }
+        try await reporting { try await serve { _ in } }
     }
 
     private func releaseService(_ keys: RefreshOptions.Keys, _ log: ServerLog) async throws -> (
@@ -182,7 +186,10 @@ struct ServeCommand: ServingCommand {
         log.say(.error, printable(what.stays(Failure(of: error)?.message ?? "\(error)")))
     }
 
-    private func serve() async throws {
+    /// Serves until it is told to stop.
+    ///
+    /// - Parameter onListening: is given the URL where devices ask, once they can.
+    func serve(onListening: @escaping @Sendable (String) -> Void) async throws {
         let folder = folder.folder
         guard try DiskFiles().status(of: folder.tree) != nil else { throw Failure.noApps(in: folder) }
         let log = ServerLog(logFormat, accessLog: accessLog)
@@ -196,7 +203,8 @@ struct ServeCommand: ServingCommand {
             readiness: readiness,
             process: ProcessFacts(start: ProcessEnvironment.now()),
             now: ProcessEnvironment.now,
-            reports: { [reported = service.map { ReportedListings($0.operations) }] in await reported?.now() ?? [] }
+            reports: { [reported = service.map { ReportedListings($0.operations) }] in await reported?.now() ?? [] },
+            pending: { (try? folder.pendingOptimizations()) ?? [] }
         )
         let (nudges, nudge) = AsyncStream.makeStream(of: Void.self)
         let renewal = try tls.renewal(nudges: nudges, log: log)
@@ -241,7 +249,11 @@ struct ServeCommand: ServingCommand {
                 accessLog: log.accessLog,
                 meter: numbers.traffic,
                 errorLog: { log.say(.error, $0) },
-                onListening: { log.tellListening("listening on", "\(scheme)://\($0.authority)") }
+                onListening: {
+                    let url = "\(scheme)://\($0.authority)"
+                    log.tellListening("listening on", url)
+                    onListening(url)
+                }
             )
         )
         let hangups = Hangups {
@@ -251,7 +263,8 @@ struct ServeCommand: ServingCommand {
         let timer = refresh.timer(folder, keys, counting: numbers.refreshes, log: log)
         let rollouts = try RolloutSteps.timer(service?.operations, folder, refresh, keys, log: log)
         // Stopped from the last to the first.
-        let services: [(any Service)?] = [listeners, demand, timer, rollouts, renewal, hangups]
+        let optimizer = optimize.service(service?.operations, log)
+        let services: [(any Service)?] = [listeners, demand, optimizer, timer, rollouts, renewal, hangups]
         let share = try Self.shareFolder(folder, log)
         try await serving(services.compactMap(\.self), stoppingWithin: configuration.drainTimeout, log)
         share?.release()

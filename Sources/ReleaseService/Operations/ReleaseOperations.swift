@@ -31,6 +31,10 @@ package struct ReleaseOperations: Sendable {
     /// From how many earlier versions of a bundle a publish makes packs.
     package var packBases = 3
 
+    /// Which derived files a publish makes before devices see the release.
+    package var forms = FormEffort.best
+    let publishing = PublishingCount()
+
     /// - Parameter openKey: opens an online key from its bytes and path; nil when it is encrypted and no passphrase was
     ///   given.
     package init(
@@ -70,6 +74,8 @@ package struct ReleaseOperations: Sendable {
         by actor: Actor
     ) async throws(OperationError) -> PublishOutcome {
         let (now, app) = (records.now(), release.header.app)
+        publishing.begin()
+        defer { publishing.end() }
         // Before the lock: a release without a quorum may take long to read, and one with a quorum to compress.
         let verified = try await reading(documentsOf: app) { () throws(OperationError) in
             try serving(app) { (repository) throws(ServerError) in try repository.verified(release) }
@@ -77,13 +83,15 @@ package struct ReleaseOperations: Sendable {
         let beginning = try await Rollouts(self).beginning(of: verified, by: wish)
         // Not in the app's turn at reading: another channel's release must not wait for it.
         let forms: CompressedForms
-        do throws(ServerError) { forms = try await repository(app).compress(verified) } catch { throw .server(error) }
+        do throws(ServerError) { forms = try await repository(app).compress(verified, self.forms) } catch {
+            throw .server(error)
+        }
         defer { forms.discard(files) }
         let entry = HistoryEntry(release, notes: notes, started: beginning.started, by: actor, at: now)
         let intent = Intent(.publish(release.header.channel), of: app, by: actor, publishing: [entry])
         return try await change(intent) { () throws(OperationError) in
             try signing(app) { (repository, key) throws(ServerError) in
-                try repository.publish(
+                var outcome = try repository.publish(
                     release,
                     verified: verified,
                     compressed: forms,
@@ -91,6 +99,12 @@ package struct ReleaseOperations: Sendable {
                     signing: key,
                     at: now
                 )
+                if case .published(var done) = outcome, done.awaitsForms {
+                    // It is published: another time removes them if this does not.
+                    done.removedForms = (try? repository.removeUnusedForms(packsAlone: true, at: now)) ?? .nothing
+                    outcome = .published(done)
+                }
+                return outcome
             }
         } remembering: { (outcome, intent) async throws(OperationError) in
             let after = entry.audited(recovered: false)

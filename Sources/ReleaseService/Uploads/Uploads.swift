@@ -200,6 +200,11 @@ package actor Uploads {
         return current
     }
 
+    /// The channel that an upload is for.
+    package func channel(of id: String, in app: AppID) async throws(UploadError) -> ChannelName {
+        try await upload(id, of: app).header.channel
+    }
+
     package func cancel(_ id: String, of app: AppID) async throws(UploadError) {
         _ = try await upload(id, of: app)
         try await remove(id, of: app)

@@ -13,12 +13,15 @@ package import SystemPackage
 /// apps/APP/labels.json          every label ever published, with its content
 /// apps/APP/versions.json        numbers given to exported trees, of roles that are gone, and left out by a restore; missing
 ///                               while there are none
+/// apps/APP/optimize.json        channels that wait for small forms and packs; missing while there are none
 /// records.sqlite                tokens, history, proposals and the audit log; with SQLite's own files beside it (0600)
 /// uploads/APP/                  releases on their way in, never served
 /// drafts/APP/CHANNEL/VERSION/   signed releases below their threshold, never served
 /// restoring/                    a backup on its way in, until it is whole
+/// optimizing                    held by the process that makes small forms and packs of published releases
 /// incoming/                     half-written files; emptied by the next change
 /// compressing.NUMBER/           compressed forms and packs of a release that is about to be published
+/// compressing.optimizing/       the same of a published release
 /// ```
 package struct ServerFolder: Hashable, Sendable {
     package let root: FilePath
@@ -33,6 +36,7 @@ package struct ServerFolder: Hashable, Sendable {
 
     package var lock: FilePath { root.at("lock") }
     package var serving: FilePath { root.at("serving") }
+    package var optimizing: FilePath { root.at("optimizing") }
     package var tree: FilePath { root.at("tree") }
     package var incoming: FilePath { root.at("incoming") }
     package static let compressing = "compressing."

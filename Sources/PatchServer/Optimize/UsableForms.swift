@@ -1,0 +1,90 @@
+import PatchFormat
+import PatchTrust
+import ReleaseTree
+
+/// The derived files that devices can use: compressed forms, packs and their indexes.
+///
+/// All of them can be made again. A device that misses one downloads the files themselves.
+struct UsableForms: Equatable, Sendable {
+    /// How long the forms of the previous release stay after the next one was published, for downloads in progress.
+    static let grace = Duration.seconds(15 * 60)
+
+    /// The manifests of listed bundles.
+    var manifests: Set<SHA256Digest> = []
+    /// Documents that a listing role names.
+    var targets: Set<TreePath.File> = []
+    /// Scripts and assets of listed versions.
+    var objects: Set<SHA256Digest> = []
+
+    /// The derived files of a tree that no device asks for any more.
+    ///
+    /// A pack is used if it makes a listed version, or the base of such a pack: devices with older versions take two packs.
+    func unused(in listing: TreeListing) -> [TreePath.File] {
+        var bases: Set<SHA256Digest> = []
+        for case .basePack(let pack, .pack) in listing.files.keys where manifests.contains(pack.manifest) {
+            bases.insert(pack.base)
+        }
+        let reached = manifests.union(bases)
+        return listing.files.keys.filter { file in
+            switch file {
+            case .compressed(.pack(let manifest), _): !manifests.contains(manifest)
+            case .compressed(.object(let object), _): !objects.contains(object)
+            case .compressed(let plain, _):
+                if case .target = plain { !targets.contains(plain) } else { false }
+            case .basePack(let pack, _): !reached.contains(pack.manifest)
+            case .packIndex(let manifest): !reached.contains(manifest)
+            case .timestamp, .root, .role, .target, .object, .pack, .express, .gateway: false
+            }
+        }
+    }
+}
+
+extension UsableForms {
+    /// What the channels' current releases list, and the previous ones within the time of grace.
+    ///
+    /// - Throws: an error if a current list cannot be read: nothing is known to be unused then.
+    ///
+    /// - Parameter objectsToo: also reads the manifests for ``objects``.
+    init(
+        of tree: AppTree,
+        _ state: PublishedState,
+        objectsToo: Bool = true,
+        at now: UTCTime
+    ) throws(ServerError) {
+        var reader = ContentsReader(tree)
+        for (channel, published) in state.channels {
+            try add(published.role, channel, objectsToo, &reader)
+            let version = published.role.header.version
+            let file = TreePath.File.role(channel.text, version: version)
+            guard let written = try tree.storage.status(of: file)?.modified,
+                now < written.adding(Self.grace),
+                let before = try Self.version(of: channel, before: version, in: tree),
+                let previous = try? tree.standingRole(channel.text, version: before)
+            else { continue }
+            try? add(previous, channel, objectsToo, &reader)
+        }
+    }
+
+    /// The newest version of a channel's role below another.
+    private static func version(of channel: ChannelName, before version: Int, in tree: AppTree) throws(ServerError)
+        -> Int?
+    {
+        var newest: Int?
+        for case .role(channel.text, let other) in try tree.storage.roles() where other < version {
+            newest = max(other, newest ?? other)
+        }
+        return newest
+    }
+
+    private mutating func add(
+        _ role: TargetsRole,
+        _ channel: ChannelName,
+        _ objectsToo: Bool,
+        _ reader: inout ContentsReader
+    ) throws(ServerError) {
+        let contents = try objectsToo ? reader.contents(of: role, channel: channel) : reader.targets(of: role)
+        targets.formUnion(contents.targets.keys)
+        objects.formUnion(contents.objects.keys)
+        manifests.formUnion(contents.targets.keys.compactMap(\.manifest))
+    }
+}

@@ -1,0 +1,86 @@
+package import PatchFormat
+package import PatchServer
+import PatchStore
+import ReleaseTree
+import ServiceLifecycle
+
+/// Optimizes what is published while a server runs, whichever process published it.
+package final class BackgroundOptimizer: Service {
+    private static let poll = Duration.seconds(1)
+    private static let afterFailure = Duration.minutes(1)
+
+    private let optimizer: Optimizer
+    private let observe: @Sendable (AppID, Result<Optimization.Outcome, OperationError>) -> Void
+
+    /// - Parameter observe: receives each result, and each new error once.
+    package init(
+        _ operations: ReleaseOperations,
+        observe: @escaping @Sendable (AppID, Result<Optimization.Outcome, OperationError>) -> Void = { _, _ in }
+    ) {
+        (optimizer, self.observe) = (Optimizer(operations), observe)
+    }
+
+    /// Goes on until graceful shutdown or cancellation.
+    ///
+    /// A file that is being made then is left to the end of the process.
+    package func run() async throws {
+        let work = Task { await self.work() }
+        try? await gracefulShutdown()
+        work.cancel()
+    }
+
+    private func work() async {
+        var schedule = Schedule()
+        while !Task.isCancelled {
+            // A command may optimize the folder at the moment.
+            if let lock = try? optimizer.taken() {
+                while !Task.isCancelled {
+                    await round(&schedule)
+                    try? await Task.sleep(for: Self.poll, clock: .continuous)
+                }
+                lock.release()
+            }
+            try? await Task.sleep(for: Self.poll, clock: .continuous)
+        }
+    }
+
+    private func round(_ schedule: inout Schedule) async {
+        let operations = optimizer.operations
+        for app in (try? operations.folder.allApps(files: operations.files)) ?? [] {
+            guard let task = await task(of: app, schedule) else { continue }
+            do throws(OperationError) {
+                var outcome = Optimization.Outcome()
+                switch task {
+                case .work:
+                    outcome = try await optimizer.work(on: app)
+                    // Forms of the previous release stay for a while.
+                    schedule.sweeps[app] = .now.advanced(by: Optimization.grace)
+                case .sweep:
+                    schedule.sweeps[app] = nil
+                    outcome.removed = try await optimizer.sweep(app)
+                }
+                schedule.failures[app] = nil
+                observe(app, .success(outcome))
+            } catch .stopping {
+                return
+            } catch {
+                if schedule.failures[app]?.error != error { observe(app, .failure(error)) }
+                schedule.failures[app] = (error, .now.advanced(by: Self.afterFailure))
+            }
+        }
+    }
+
+    private enum Work { case work, sweep }
+
+    private func task(of app: AppID, _ schedule: Schedule) async -> Work? {
+        let now = ContinuousClock.now
+        if let failure = schedule.failures[app], now < failure.until { return nil }
+        if let pending = try? await optimizer.pending(of: app), !pending.isEmpty { return .work }
+        return schedule.sweeps[app].map { $0 <= now } == true ? .sweep : nil
+    }
+
+    private struct Schedule {
+        var sweeps: [AppID: ContinuousClock.Instant] = [:]
+        var failures: [AppID: (error: OperationError, until: ContinuousClock.Instant)] = [:]
+    }
+}
