@@ -36,7 +36,11 @@ struct RefusalTests {
         (#"POST /api/v1/apps/a/channels/b/dial {"changes":[]}"#, "400 body: changes must hold at least one"),
         (
             #"POST /api/v1/apps/a/channels/b/dial {"changes":[{"subject":"web@1","action":"stop"}]}"#,
-            "400 body: changes[0].action must be pause, resume, rollout or headcount"
+            "400 body: changes[0].action must be pause, resume, rollout, headcount or ramp"
+        ),
+        (
+            #"POST /api/v1/apps/a/channels/b/dial {"changes":[],"default":10001}"#,
+            "400 body: default must be an integer from 0 to 10000"
         ),
         (#"POST /api/v1/tokens {"name":"CI","grants":[],"days":1}"#, "400 body: grants must hold at least one"),
         (

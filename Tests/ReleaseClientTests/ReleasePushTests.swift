@@ -19,6 +19,14 @@ struct ReleasePushTests {
         #expect(service.asked == ["begin", "publish", "show", "part", "show", "publish"])
     }
 
+    @Test func `with a rollout sends nothing to a server that would offer it to all devices`() async throws {
+        let service = LosingService(times: 0)
+        await #expect(throws: ServiceError.noRollout) {
+            _ = try await service.push(starting: StartingRollout(all: .share(1_000)))
+        }
+        #expect(service.asked == ["begin"])
+    }
+
     @Test func `to a server that loses it again and again gives up`() async throws {
         let service = LosingService(times: .max)
         let error = await #expect(throws: ServiceError.self) { _ = try await service.push() }
@@ -46,10 +54,13 @@ private final class LosingService: FileSource {
     var asked: [String] { state.withLockedValue(\.asked) }
     private var digest: SHA256Digest { SHA256Digest(of: list) }
 
-    func push() async throws -> PushReport {
+    func push(starting rollout: StartingRollout? = nil) async throws -> PushReport {
         let release = try release()
         return try await asked { client throws(ServiceError) in
-            try await ReleasePush(release, to: client, files: DiskFiles()).run(notes: .fields([]))
+            try await ReleasePush(release, to: client, files: DiskFiles()).run(
+                notes: .fields([]),
+                starting: rollout
+            )
         }
     }
 

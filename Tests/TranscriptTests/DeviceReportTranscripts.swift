@@ -30,6 +30,8 @@ struct DeviceReportTranscripts {
         )
         reports.list("set --entry-signatures", EntrySignatures.allCases.compactMap(\.words))
         reports.list("set --unset", [[], ["lang", "tier"]].map { SetFactsCommand.warning(of: key, $0) })
+        let gone = Label(patchID: Sample.script, version: Sample.version)
+        reports.list("unblock", ForgottenFailures([Sample.label, gone], unlisted: [gone]).lines)
         reports.list("a new build of the app", [StoreOptions.newBuild(web)])
         reports.section(
             "status",

@@ -55,6 +55,8 @@ struct ServerLogTranscripts {
         log.list("small forms and packs", [OptimizeOptions.notMade(OperationError.busy)])
         let counters = RefreshCounters()
         counters.add(Sample.app, .signed(Self.roles))
+        log.list("steps of rollouts", rollouts)
+        log.list("a proposal that is overtaken", overtaken.lines)
         log.list("metrics once something was signed", [counters.family.text])
         let broken = ReadinessCheck(ServerFolder("/dev/null"), files: DiskFiles(), within: .zero, now: { Sample.time })
         let page = await OperatorPage.ready(broken)
@@ -69,6 +71,45 @@ struct ServerLogTranscripts {
             ].map(\.transcript)
         )
         try log.check()
+    }
+
+    private var rollouts: [String] {
+        let ramp = RolloutRamp(steps: [100, 2_500, 10_000], every: 21_600)
+        let schedule = ramp.flatMap { ramp in
+            RolloutSchedule(
+                ramp,
+                of: Sample.label,
+                Sample.digest,
+                in: Sample.channel,
+                of: Sample.app,
+                by: .server,
+                at: Sample.time
+            )
+        }
+        guard let schedule else { return [] }
+        let results: [RolloutAdvance] = [
+            .stepped(schedule.stepped(at: Sample.time)), .stopped(schedule.stopped(.paused, at: Sample.time)),
+            .failed(Sample.app, Sample.channel, .keyIsLocked),
+        ]
+        return results.map { result in
+            let (level, line, _) = RolloutSteps.told(result)
+            return "\(level.rawValue): \(line)"
+        } + [RolloutSteps.unread(.busy)]
+    }
+
+    private var overtaken: Proposal {
+        let proposal = Proposal(
+            id: Sample.named("0123456789abcdef"),
+            app: Sample.app,
+            channel: Sample.channel,
+            change: .withdraw(Sample.patch, version: Sample.version),
+            note: nil,
+            created: Sample.before,
+            actor: .server,
+            roleVersion: 6,
+            difference: []
+        )
+        return proposal.overtaken(by: 7, listing: [], at: Sample.time) ?? proposal
     }
 
     private var history: HistoryEntry {

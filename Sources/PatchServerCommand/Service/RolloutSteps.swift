@@ -29,7 +29,7 @@ enum RolloutSteps {
                 let (level, line, app) = told(result)
                 log.say(level, printable(line), app: app)
             },
-            failed: { error in log.say(.error, printable("the rollout schedules cannot be read: \(words(error))")) }
+            failed: { error in log.say(.error, printable(unread(error))) }
         )
     }
 
@@ -47,6 +47,8 @@ enum RolloutSteps {
     static func line(_ schedule: RolloutSchedule) -> String {
         "rollout of \(schedule.label) in \(schedule.channel): \(schedule.words)"
     }
+
+    static func unread(_ error: OperationError) -> String { "the rollout schedules cannot be read: \(words(error))" }
 
     private static func words(_ error: OperationError) -> String { Failure(of: error)?.message ?? "\(error)" }
 }

@@ -50,11 +50,16 @@ struct UnblockCommand: AsyncParsableCommand {
             ]
             return Console.standardOutput.line(JSON.fields(members).line)
         }
-        let console = Console.standardOutput
-        for label in forgotten.labels { console.line("may be tried again: \(label)") }
-        for label in forgotten.unlisted { console.line("withdrawn, and not installed again: \(label)") }
-        if !forgotten.labels.isEmpty { console.line("next: patchsync sync") }
-        if forgotten.labels.isEmpty, forgotten.unlisted.isEmpty { console.line("nothing was blocked") }
+        for line in forgotten.lines { Console.standardOutput.line(line) }
+    }
+}
+
+extension ForgottenFailures {
+    var lines: [String] {
+        guard !labels.isEmpty || !unlisted.isEmpty else { return ["nothing was blocked"] }
+        return labels.map { "may be tried again: \($0)" }
+            + unlisted.map { "withdrawn, and not installed again: \($0)" }
+            + (labels.isEmpty ? [] : ["next: patchsync sync"])
     }
 }
 
