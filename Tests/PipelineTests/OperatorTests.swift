@@ -82,7 +82,8 @@ struct OperatorTests {
 
             for command in [
                 ["dial"] + Self.channel, ["parameters", "show"] + Self.channel, ["answer", "list"] + Self.channel,
-                ["history"] + Self.channel, ["token", "list"], ["audit", "list"], ["audit", "export"],
+                ["history"] + Self.channel, ["history", "show", "1"] + Self.channel, ["token", "list"],
+                ["audit", "list"], ["audit", "export"],
                 ["audit", "verify"],
             ] {
                 for json in [[], ["--json"]] where command != ["audit", "export"] || json.isEmpty {
