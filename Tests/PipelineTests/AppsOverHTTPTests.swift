@@ -88,7 +88,7 @@ struct AppsOverHTTPTests {
                 let device = Device(store: world.path("device"))
                 try await device.create(root: root, server: devices)
                 let sync = try await device.sync().done()
-                #expect(sync.output.contains(#/web +1 +Add → UnInstall/#), "\(sync)")
+                #expect(sync.output.contains(#/web +1 +new, downloaded.* Add → UnInstall/#), "\(sync)")
                 let audit = try await run(.patchsrv, ["audit", "list", "--data", site.string]).done()
                 #expect(audit.output.matches(of: #/app\.create +com\.example\.second/#).count == 1, "\(audit)")
             }

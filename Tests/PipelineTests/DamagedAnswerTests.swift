@@ -168,7 +168,10 @@ struct DamagedAnswerTests {
                         #expect(after.installed == before.installed, "\(after)")
                         #expect(after.lostObjects(since: before) == [])
                     } else {
-                        #expect(refusal.output.contains(#/fix +2 +Update → UnInstall/#), "\(refusal)")
+                        #expect(
+                            refusal.output.contains(#/fix +2 +another version, downloaded.* Update → UnInstall/#),
+                            "\(refusal)"
+                        )
                     }
                     try await page.expect(release: 1)
                     try await device.expectWhole(1)

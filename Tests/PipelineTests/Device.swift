@@ -69,7 +69,7 @@ struct Device: Sendable {
         let status = try await self("status")
         let rows = status.output.split(separator: "\n").map { $0.split(separator: " ") }
         let isThere = rows.contains {
-            $0.prefix(3) == ["web", "bundle", "\(release).0.0"] && ["Success", "UnInstall"].contains($0[3])
+            $0.prefix(3) == ["web", "bundle", "\(release).0.0"] && ["Success", "UnInstall"].contains($0.last)
         }
         #expect(isThere, "\(status)", sourceLocation: location)
     }

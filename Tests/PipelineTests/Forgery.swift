@@ -50,9 +50,15 @@ struct Forgery: CustomTestStringConvertible, Sendable {
                     #expect(after.installed == before.installed, "\(refusal)")
                 case .allButFix:
                     #expect(!refusal.output.contains(#/fix +2 +.*UnInstall/#), "\(refusal)")
-                    #expect(refusal.output.contains(#/web +2\.0\.0 +Update → UnInstall/#), "\(refusal)")
+                    #expect(
+                        refusal.output.contains(#/web +2\.0\.0 +another version, downloaded.* Update → UnInstall/#),
+                        "\(refusal)"
+                    )
                 case .allButWeb:
-                    #expect(refusal.output.contains(#/fix +2 +Update → UnInstall/#), "\(refusal)")
+                    #expect(
+                        refusal.output.contains(#/fix +2 +another version, downloaded.* Update → UnInstall/#),
+                        "\(refusal)"
+                    )
                     #expect(!refusal.output.contains(#/web +2\.0\.0 +.*UnInstall/#), "\(refusal)")
                 }
                 try await device.expectWhole(1)

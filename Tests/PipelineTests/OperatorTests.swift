@@ -72,6 +72,10 @@ struct OperatorTests {
             _ = try await remote("answer", "set", "--channel", "production", "--everyone", "--patch", "web", "--hold")
             _ = try await remote("history", "edit", "1", "--label", "first", "--channel", "production")
 
+            let shown = try await remote("history", "show", "1", "--channel", "production")
+            #expect(shown.output.contains("label: first\n"), "\(shown)")
+            #expect(shown.output.contains("the first release of the channel in the history\n  + "), "\(shown)")
+
             let stale = try await run(
                 .patchsrv,
                 ["dial", "--rollout", "web=10%", "--expect", "1"] + Self.channel + there
@@ -82,7 +86,8 @@ struct OperatorTests {
 
             for command in [
                 ["dial"] + Self.channel, ["parameters", "show"] + Self.channel, ["answer", "list"] + Self.channel,
-                ["history"] + Self.channel, ["token", "list"], ["audit", "list"], ["audit", "export"],
+                ["history"] + Self.channel, ["history", "show", "1"] + Self.channel, ["token", "list"],
+                ["audit", "list"], ["audit", "export"],
                 ["audit", "verify"],
             ] {
                 for json in [[], ["--json"]] where command != ["audit", "export"] || json.isEmpty {
@@ -172,6 +177,8 @@ struct OperatorTests {
             ).done()
             let published = try await world.publish(renewed, to: site).done()
             #expect(published.output.contains("the dial holds web 1.0.0 at 10%; 100% are signed"), "\(published)")
+            let shown = try await run(.patchsrv, ["history", "show", "2", "--data", site.string] + Self.channel).done()
+            #expect(shown.output.contains("difference to release 1:\n  the same versions and shares\n"), "\(shown)")
         }
     }
 

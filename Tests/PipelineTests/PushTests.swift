@@ -164,11 +164,27 @@ struct PushTests {
             let mode = try FileManager.default.attributesOfItem(atPath: file.string)[.posixPermissions] as? Int
             #expect(mode == 0o600)
             let again = try await token("ci")
-            #expect(again.code == 8 && again.errors.contains("a secret is never replaced"), "\(again)")
+            #expect(
+                again.code == 8 && again.errors.contains("ci.token exists already; a secret is never replaced"),
+                "\(again)"
+            )
+            #expect(again.errors.contains("name another file with --output, or remove that one"), "\(again)")
             try FileManager.default.removeItem(atPath: file.string)
             let doubled = try await token("ci")
             #expect(doubled.code == 8 && doubled.errors.contains("a valid token is called ci already"), "\(doubled)")
             #expect(!FileManager.default.fileExists(atPath: file.string))
+            #expect(
+                doubled.errors.contains("hint: choose another name, or revoke that one first: `patchsrv token revoke "),
+                "\(doubled)"
+            )
+            let misspelt = try await token("other", "--for", "gamma")
+            #expect(
+                misspelt.code == 64
+                    && misspelt.errors.contains(
+                        "\(Workshop.app) has no channel gamma; name one with --for: beta, production"
+                    ),
+                "\(misspelt)"
+            )
             try await run(.patchsrv, ["token", "revoke", "ci", "--data", site.string]).done()
             try await token("ci").done()
             try await token("beta", "--for", "beta").done()

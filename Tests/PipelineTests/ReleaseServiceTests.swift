@@ -309,7 +309,9 @@ struct ReleaseServiceTests {
             let listed = try await run(.patchsrv, ["audit", "list", "--data", fixture.site.string]).done()
             #expect(listed.output.hasPrefix("entry  time "), "\(listed)")
             #expect(
-                listed.output.contains(#/release\.publish +com\.example\.pipeline +production +a test +1 → 2/#),
+                listed.output.contains(
+                    #/release\.publish +com\.example\.pipeline +production +\*=publisher, a test +1 → 2: web 2\.0\.0/#
+                ),
                 "\(listed)"
             )
             let edit = """

@@ -46,7 +46,7 @@ struct StolenKeyTests {
                 let device = try await world.settledDevice(server: server.url)
                 let sync = try await device.sync()
                 #expect(sync.code == 0, "\(sync)")
-                let isTaken = sync.output.contains(#/web +2\.0\.0 +Update → UnInstall/#)
+                let isTaken = sync.output.contains(#/web +2\.0\.0 +another version, downloaded.* Update → UnInstall/#)
                 #expect(isTaken == (min(ceiling, turned) > 0), "\(sync)")
                 try await device.expectWhole(1)
             }
@@ -83,7 +83,11 @@ struct ClockTests {
             try await world.withServer(of: world.shop.site2) { server in
                 let device = try await world.settledDevice(server: server.url)
                 let sync = try await device.sync(at: clock)
-                #expect(sync.code == 0 && sync.output.contains(#/web +2\.0\.0 +Update → UnInstall/#), "\(sync)")
+                #expect(
+                    sync.code == 0
+                        && sync.output.contains(#/web +2\.0\.0 +another version, downloaded.* Update → UnInstall/#),
+                    "\(sync)"
+                )
             }
         }
     }

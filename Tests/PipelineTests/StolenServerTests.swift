@@ -126,7 +126,7 @@ struct StolenServerTests {
                 let all = [("fix", "above"), ("tip", "counted"), ("web", "others")]
                 try server.answer(Self.answer(all, places: all, digests))
                 let sync = try await old.sync().done()
-                #expect(sync.output.contains(#/tip +2 +Update → UnInstall/#), "\(sync)")
+                #expect(sync.output.contains(#/tip +2 +another version, downloaded.* Update → UnInstall/#), "\(sync)")
                 #expect(sync.output.contains("1 file, 11 B received; staged: it is mandatory"), "\(sync)")
                 let counted = try #require(digests["counted"])
                 let after = try await StoreDigest(of: old.store)

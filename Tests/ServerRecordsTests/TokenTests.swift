@@ -197,6 +197,8 @@ struct TokenTests {
         #expect(try grant(nil, beta, [shop]) == "com.example.shop/beta=publisher")
         #expect(try grant(other, nil, [shop, other]) == "com.example.other/production=publisher")
         #expect(throws: UsualGrant.Fault.noApp) { try grant(nil, nil, []) }
+        let hint = "this server has no app yet: name the app with --app, or the rights with --grant"
+        #expect(UsualGrant.Fault.noApp.sentence == hint)
         #expect(throws: UsualGrant.Fault.severalApps([shop, other])) { try grant(nil, nil, [shop, other]) }
     }
 

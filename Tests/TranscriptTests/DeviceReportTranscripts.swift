@@ -23,6 +23,11 @@ struct DeviceReportTranscripts {
             about: "What patchsync says of a device, and of what it did with it."
         )
         reports.list("what runs after a command", activations.map(\.words))
+        reports.list(
+            "once another server is followed",
+            [SelectionState.empty, .settled(web), .pending(good: nil, next: web), .pending(good: old, next: web)]
+                .map(\.following)
+        )
         reports.section(
             "set",
             [text(try Written.lines { facts.printFacts(servedBy: [server], on: $0) })]

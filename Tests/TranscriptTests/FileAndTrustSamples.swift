@@ -78,7 +78,7 @@ extension TrustError: Sampled {
             .clockBehind(role: role, expires: Sample.time, clock: Sample.before, atLeast: Sample.after),
             .wrongLength(name: target, found: 10, expected: 20), .wrongDigest(name: target, algorithm: "sha256"),
             .unknownHash(name: target, algorithm: "blake3"), .noSHA256(target: target), .notInSnapshot(role: role),
-            .droppedFromSnapshot(role: role), .notDelegated(role: role),
+            .droppedFromSnapshot(role: role), .notDelegated(role: role), .retired(channel: role),
             .outsideDelegation(role: role, target: "beta/list.json"), .noTarget(role: role, target: target),
             .targetNotFound(target), .tooManyDelegations(target: target, limit: 32),
             .shadowed(target: target, role: role, by: "beta"), .tooManyRoots(limit: 1_024),
@@ -90,6 +90,7 @@ extension TrustError: Sampled {
         switch self {
         case .malformed, .threshold, .rolledBack, .wrongVersion, .expired, .clockAheadOrStale, .clockBehind,
             .wrongLength, .wrongDigest, .unknownHash, .noSHA256, .notInSnapshot, .droppedFromSnapshot, .notDelegated,
+            .retired,
             .outsideDelegation, .noTarget, .targetNotFound, .tooManyDelegations, .shadowed, .tooManyRoots, .foreign,
             .testingKey, .entry:
             true

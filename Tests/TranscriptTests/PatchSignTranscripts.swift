@@ -129,6 +129,9 @@ struct PatchSignTranscripts {
 
     private static let misused = [
         "relase",
+        "delegate beta --keys Keys --retire --threshold 2",
+        "withdraw web@1 --version 2 --previous a --keys Keys --output b",
+        "propose --channel production --withdraw web@ --server https://updates.example.com",
         "frob",
         "release sgin a b",
         "key --frob",

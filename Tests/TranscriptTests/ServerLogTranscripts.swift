@@ -68,6 +68,8 @@ struct ServerLogTranscripts {
                 RestoreCommand.served(folder, by: 4_711),
                 Failure(.unusable(reason: "it is of an unknown version"), certificate: "tls.pem", key: "tls.key"),
                 Failure(withoutPermissions: "/media/stick/site"),
+                TokenNewCommand.lost("5e5e5e5e5e5e5e5e", .noSpace(.append, "/home/ada/ci.token")),
+                TokenRevokeCommand.ambiguous("ci", ["5e5e5e5e5e5e5e5e", "0123456789abcdef"]),
             ].map(\.transcript)
         )
         try log.check()

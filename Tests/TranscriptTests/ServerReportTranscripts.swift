@@ -164,6 +164,7 @@ struct ServerReportTranscripts {
             ],
             carriedParameters: [.init(channel: Sample.beta, count: 3), .init(channel: Sample.channel, count: nil)],
             dropped: [Change(channel: Sample.named("gamma"), version: 2)],
+            retired: [Change(channel: Sample.named("delta"), version: 4)],
             change: change,
             roles: roles
         )

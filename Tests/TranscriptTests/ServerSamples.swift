@@ -119,7 +119,7 @@ extension TrustRefusal: Sampled {
         .otherApp(found: nil, expected: Sample.app), .otherApp(found: Sample.otherApp, expected: Sample.app),
         .otherOnlineKey,
         .channelUntrusted(Sample.channel, version: 7, .threshold(role: "production", valid: 0, needed: 1)),
-        .channelVanished("beta"), .channelWentBack(Sample.channel, version: 6, known: 7),
+        .channelVanished("beta"), .channelRetired(Sample.beta), .channelWentBack(Sample.channel, version: 6, known: 7),
         .channelWentBack(Sample.channel, version: 0, known: 7), .twoReleases(Sample.channel),
         .versionUsed("production", version: 8),
     ]
@@ -127,7 +127,7 @@ extension TrustRefusal: Sampled {
     var isSampled: Bool {
         switch self {
         case .missingRoot, .older, .forked, .untrusted, .otherApp, .otherOnlineKey, .channelUntrusted, .channelVanished,
-            .channelWentBack, .twoReleases, .versionUsed:
+            .channelRetired, .channelWentBack, .twoReleases, .versionUsed:
             true
         }
     }

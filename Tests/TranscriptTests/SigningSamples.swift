@@ -343,6 +343,8 @@ extension CeremonyError: Sampled {
         .foreign(found: Sample.otherApp, expected: Sample.app), .version(role: "root", found: 5, expected: 4),
         .unexplained(role: "targets", field: "signed.custom"), .onlineKey,
         .threshold(role: .channel(Sample.channel), wanted: 3, keys: 2),
+        .threshold(role: .channel(Sample.channel), wanted: 1, keys: 0), .retired(Sample.beta),
+        .lastChannel(Sample.channel),
         .keyInTwoUses(key, "root", "production"), .testingKey(role: .root), .unusableKey(key, role: .targets),
         .shapedKey(Sample.digest, role: .online), .targetsStay, .unknownRole("gamma", known: ["root", "targets"]),
         .unknownKey("5e5e", role: "production"), .ambiguousKey("5e", role: "production"),
@@ -359,7 +361,7 @@ extension CeremonyError: Sampled {
         switch self {
         case .malformed, .moved, .foreign, .version, .unexplained, .onlineKey, .threshold, .keyInTwoUses, .testingKey,
             .unusableKey, .shapedKey, .targetsStay, .unknownRole, .unknownKey, .ambiguousKey, .alreadyListed,
-            .nothingChanges, .otherContent, .expired, .incomplete, .pending:
+            .nothingChanges, .otherContent, .expired, .incomplete, .pending, .retired, .lastChannel:
             true
         }
     }

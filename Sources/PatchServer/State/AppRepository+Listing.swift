@@ -100,7 +100,7 @@ extension AppRepository {
         } catch { throw .tree(app, error) }
     }
 
-    private func assets(of entry: PatchEntry, in channel: ChannelName, _ role: TargetsRole) throws(ServerError)
+    func assets(of entry: PatchEntry, in channel: ChannelName, _ role: TargetsRole) throws(ServerError)
         -> [Asset]
     {
         let path = TargetPath.manifest(channel: channel, patchID: entry.patchID, version: entry.version)

@@ -24,8 +24,11 @@ extension JSON {
         case "history.edit":
             "release \(after.words("roleVersion")): " + Self.changes(before, after, of: ["label", "notes"])
         case "release.publish", "release.draft", "release.repair":
-            ["\(before.release(or: "nothing")) → \(after.release(or: "?"))", after.words("label")]
-                .filter { !$0.isEmpty }.joined(separator: ", ")
+            [
+                ["\(before.release(or: "nothing")) → \(after.release(or: "?"))", after.words("label")]
+                    .filter { !$0.isEmpty }.joined(separator: ", "),
+                after.versionWords,
+            ].filter { !$0.isEmpty }.joined(separator: ": ")
         case "draft.remove": "draft \(before.words("roleVersion"))"
         case "server.restore":
             "backup of \(before.words("backup")): "
@@ -34,6 +37,13 @@ extension JSON {
         case "clock.accept": "\(before.words("time")) → \(after.words("time"))"
         default: Self.members(before, after)
         }
+    }
+
+    /// `web 2.1.0, fix 3, without web 1.9.0`: the versions that a release changed; empty in an entry that names none.
+    private var versionWords: String {
+        let removed = texts("removed")
+        let more = number("more").map { ["\($0) more"] } ?? []
+        return (texts("added") + removed.map { "without \($0)" } + more).joined(separator: ", ")
     }
 
     private func release(or none: String) -> String { self["roleVersion"] == nil ? none : words("roleVersion") }

@@ -119,14 +119,14 @@ struct TokenNewCommand: AsyncParsableCommand {
             }
             do throws(FileError) { try file.write(made.words("text")) } catch {
                 file.discard()
-                throw Failure(
-                    "\(error)",
-                    hint: "the token is lost: `patchsrv token revoke \(made["token"]?.words("id") ?? "")`",
-                    exitCode: .disk
-                )
+                throw Self.lost(made["token"]?.words("id") ?? "", error)
             }
             show(made, wasWritten: true)
         }
+    }
+
+    static func lost(_ id: String, _ error: FileError) -> Failure {
+        Failure("\(error)", hint: "the token is lost: `patchsrv token revoke \(id)`", exitCode: .disk)
     }
 
     private func make() async throws -> JSON {
@@ -305,16 +305,21 @@ struct TokenRevokeCommand: AsyncParsableCommand {
         )
     }
 
+    static func ambiguous(_ name: String, _ ids: [String]) -> Failure {
+        Failure(
+            "\(ids.count) valid tokens are called \(printable(name)): \(ids.joined(separator: ", "))",
+            hint:
+                "name one by its id: `patchsrv token revoke \(ids.first ?? "")`; `token list` says when each was used",
+            exitCode: .conflict
+        )
+    }
+
     private func id(among list: JSON) throws -> String {
         switch TokenNaming.find(wanted, among: list.items("tokens").map(\.tokenNaming)) {
         case .one(let id): return id
         case .none: throw unknown
         case .several(let ids):
-            throw Failure(
-                "\(ids.count) valid tokens are called \(printable(wanted)): \(ids.joined(separator: ", "))",
-                hint: "name one by its id: `patchsrv token revoke \(ids[0])`; `token list` says when each was used",
-                exitCode: .conflict
-            )
+            throw Self.ambiguous(wanted, ids)
         }
     }
 }

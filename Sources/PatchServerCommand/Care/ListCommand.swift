@@ -15,7 +15,7 @@ struct ListCommand: AsyncParsableCommand {
         discussion: """
             EXAMPLES
               patchsrv list --data /srv/patchline
-              patchsrv list --data /srv/patchline --json
+              patchsrv list --data /srv/patchline --app com.example.shop --json
               patchsrv draft list --data /srv/patchline --channel production      (what waits, alone)
             """
                 + exitCodes([
@@ -26,6 +26,7 @@ struct ListCommand: AsyncParsableCommand {
     )
 
     @OptionGroup var folder: FolderOptions
+    @OptionGroup var selection: AppOptions
 
     @Flag(help: "Print the state as JSON.")
     var json = false
@@ -33,8 +34,7 @@ struct ListCommand: AsyncParsableCommand {
     func run() async throws {
         try await reporting(json: json) {
             let folder = folder.folder
-            let apps = try folder.allApps(files: DiskFiles())
-            guard !apps.isEmpty else { throw Failure.noApps(in: folder) }
+            let apps = try selection.apps(in: folder)
             var listings: [AppListing] = []
             for app in apps {
                 let listing = try AppRepository(app, in: folder).listing()
@@ -121,7 +121,7 @@ extension PackageStanding {
 
 extension AppListing.Patch {
     /// Ten thousandths as percent; the dial where it says less, and its head-count.
-    fileprivate var rolloutText: String {
+    var rolloutText: String {
         guard dial?.paused != true else { return "paused" }
         let places = dial?.headcount.map { ", \(Words.count($0, "place"))" } ?? ""
         return "\(RolloutShare(min(rollout, dial?.rollout ?? rollout)))\(places)"

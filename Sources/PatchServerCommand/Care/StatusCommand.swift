@@ -12,7 +12,7 @@ import Terminal
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Says whether what is published verifies and holds for a while; for cron.",
+        abstract: "Says whether what is published verifies and holds for a while, and shows every channel; for cron.",
         discussion: """
             The answer of GET /readyz of a running server, but for what that alone knows: whether its passphrase opens the
             online key. What people sign (root, targets, channels) is reported within
@@ -53,16 +53,23 @@ struct StatusCommand: AsyncParsableCommand {
             let check = ReadinessCheck(folder, within: within, free: readyFree)
             let readiness = try await check.answer()
             if readiness.status == .empty { throw Failure.noApps(in: folder) }
+            let channels = readiness.channels(in: folder)
             // The records may be another user's; what is published is judged all the same.
             let rollouts = (try? await Self.rollouts(in: folder)) ?? []
             let pending = (try? folder.pendingOptimizations()) ?? []
             if json {
                 let rows: JSON? = rollouts.isEmpty ? nil : .array(rollouts.map(\.json))
                 Console.standardOutput.line(
-                    readiness.json.adding([("rollouts", rows)]).optimizing(pending).pretty()
+                    readiness.json(with: channels).adding([("rollouts", rows)]).optimizing(pending).pretty()
                 )
             } else {
-                readiness.write(to: .standardOutput, now: ProcessEnvironment.now())
+                let now = ProcessEnvironment.now()
+                readiness.write(to: .standardOutput, now: now)
+                if !channels.isEmpty {
+                    Console.standardOutput.line()
+                    ChannelOverview.table(channels, namesApp: readiness.apps.count > 1, at: now)
+                        .write(to: .standardOutput)
+                }
                 for schedule in rollouts {
                     Console.standardOutput.line(printable("\(schedule.app): \(RolloutSteps.line(schedule))"))
                 }

@@ -11,17 +11,18 @@ import Terminal
 struct HistoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
-        abstract: "Shows the releases of a channel, and edits what people say of them.",
+        abstract: "Shows the releases of a channel, and edits their labels and notes.",
         discussion: """
             EXAMPLES
               patchsrv history --data /srv/patchline --channel production
               patchsrv history --data /srv/patchline --channel production --last 200 --json
+              patchsrv history show 7 --data /srv/patchline --channel production
               patchsrv history edit 7 --label "spring sale" --data /srv/patchline --channel production
               patchsrv history edit 7 --no-notes --data /srv/patchline --channel production
             """
                 + exitCodes(
                     [
-                        .refused: "there is no such channel, or no such release (edit)",
+                        .refused: "there is no such channel, or no such release (show, edit)",
                         .malformed: "a label or notes break a rule (edit), or a record is damaged",
                         .network: "the server of --server cannot be reached, or cannot do it now",
                         .disk: "there is no app in the folder, or a file could not be read or written",
@@ -29,7 +30,7 @@ struct HistoryCommand: AsyncParsableCommand {
                     ],
                     usual: .done
                 ),
-        subcommands: [HistoryListCommand.self, HistoryEditCommand.self],
+        subcommands: [HistoryListCommand.self, HistoryShowCommand.self, HistoryEditCommand.self],
         defaultSubcommand: HistoryListCommand.self
     )
 }
@@ -75,7 +76,9 @@ struct HistoryListCommand: AsyncParsableCommand {
             let releases = history.items("releases")
             place.show(history) { console in
                 guard !releases.isEmpty else { return console.line("nothing was published in \(place.channel) yet") }
-                var table = Table([Table.Column("role", .right), "published", "by", "label", "commit", "patches"])
+                var table = Table([
+                    Table.Column("role", .right), "published", "by", "label", "commit", "patches", "notes",
+                ])
                 for release in releases {
                     let patches = release.items("patches").map { "\($0.words("patchId")) \($0.words("version"))" }
                     table.add([
@@ -83,11 +86,112 @@ struct HistoryListCommand: AsyncParsableCommand {
                         Table.Cell(release["by"]?.actor ?? ""), Table.Cell(release.words("label")),
                         Table.Cell(String(release.words("commit").prefix(12))),
                         Table.Cell(patches.joined(separator: ", ")),
+                        Table.Cell(release.firstLine(of: "notes")),
                     ])
                 }
                 table.write(to: console)
             }
         }
+    }
+}
+
+/// `patchsrv history show`: one release, with its notes and its difference to the one before.
+struct HistoryShowCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Shows one release: notes, versions, sizes, and the difference to the release before.",
+        discussion: """
+            EXAMPLES
+              patchsrv history show 7 --data /srv/patchline --channel production
+              patchsrv history show 7 --server https://patches.example.com --token-file ops.token --channel production
+            """
+    )
+
+    @Argument(help: ArgumentHelp("Of the release: the number under `role`.", valueName: "version"))
+    var version: Int
+
+    @OptionGroup var place: ChannelOptions
+
+    func validate() throws {
+        guard (1...(1 << 53 - 1)).contains(version) else {
+            throw ValidationError("the version must be from 1 to 9007199254740991")
+        }
+    }
+
+    func run() async throws {
+        try await reporting(json: place.json) {
+            let release = try await place.answer {
+                let app = try place.repositoryOfAnyChannel.app
+                return try await place.folder.operations().release(version, of: place.channel, in: app).json
+            } there: { service, path in
+                try await service.look("\(path)/history/\(version)")
+            }
+            place.show(release) { release.writeRelease(to: $0) }
+        }
+    }
+}
+
+extension JSON {
+    /// Of text with several lines, the first one; `…` says that there are more.
+    fileprivate func firstLine(of key: String) -> String {
+        guard case .string(let text)? = self[key] else { return "" }
+        let lines = text.text.split(separator: "\n")
+        return printable(String(lines.first ?? "")) + (lines.count > 1 ? " …" : "")
+    }
+
+    /// A release as `history show` prints it.
+    func writeRelease(to console: Console) {
+        console.line(
+            console.styled("\(words("channel")) \(words("roleVersion"))", .bold)
+                + ", published \(words("published")) by \(self["by"]?.actor ?? "")"
+        )
+        for key in ["label", "author", "commit", "proposal"] where !words(key).isEmpty {
+            console.line("\(key): \(words(key))")
+        }
+        if case .string(let notes)? = self["notes"] {
+            console.line("notes:")
+            for line in notes.text.split(separator: "\n", omittingEmptySubsequences: false) {
+                console.line("  \(printable(String(line)))")
+            }
+        }
+        console.line()
+        writeVersions(to: console)
+        console.line()
+        writeDifference(to: console)
+    }
+
+    private func writeVersions(to console: Console) {
+        guard !items("patches").isEmpty else { return console.line("it lists nothing") }
+        var table = Table([
+            "patch", "version", "kind", "rollout", Table.Column("size", .right), Table.Column("files", .right),
+            "sha256",
+        ])
+        for patch in items("patches") {
+            table.add([
+                Table.Cell(patch.words("patchId")), Table.Cell(patch.words("version")), Table.Cell(patch.words("kind")),
+                Table.Cell(patch.number("rollout").map { "\(RolloutShare($0))" } ?? ""),
+                Table.Cell(patch.number("size").map { "\(ByteText($0))" } ?? ""), Table.Cell(patch.words("files")),
+                Table.Cell(patch.words("sha256")),
+            ])
+        }
+        table.write(to: console)
+    }
+
+    private func writeDifference(to console: Console) {
+        let difference = self["difference"] ?? .null
+        func name(_ label: JSON) -> String { "\(label.words("patchId")) \(label.words("version"))" }
+        func share(_ change: JSON, _ key: String) -> String {
+            change.number(key).map { "\(RolloutShare($0))" } ?? "?"
+        }
+        let lines =
+            difference.items("added").map { "  + \(name($0))" } + difference.items("removed").map { "  - \(name($0))" }
+            + difference.items("rollout").map { "  ~ \(name($0)): \(share($0, "from")) → \(share($0, "to"))" }
+        let previous = words("previous")
+        console.line(
+            previous.isEmpty ? "the first release of the channel in the history" : "difference to release \(previous):"
+        )
+        for line in lines { console.line(line) }
+        if lines.isEmpty { console.line("  the same versions and shares") }
     }
 }
 

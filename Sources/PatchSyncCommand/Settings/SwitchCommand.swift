@@ -57,27 +57,40 @@ struct SwitchCommand: AsyncParsableCommand {
         let activation = try await reporting { () throws(SyncError) in
             try await device.switchToPending(counting: .firstPage, isAsked: true)
         }
-        switch activation {
-        case .run(let selection, _): device.note(.app(.serving(selection, trial: nil)), by: "switch")
-        case .tryOut(let selection, let launch): device.note(.app(.serving(selection, trial: launch)), by: "switch")
-        case .nothing, .rolledBack, .unproven, .interrupted: break
+        // A running server follows, and notes it itself.
+        if device.store.runningServers.isEmpty {
+            switch activation {
+            case .run(let selection, _): device.note(.app(.serving(selection, trial: nil)), by: "switch")
+            case .tryOut(let selection, let launch): device.note(.app(.serving(selection, trial: launch)), by: "switch")
+            case .nothing, .rolledBack, .unproven, .interrupted: break
+            }
         }
         activation.print(options)
     }
 
     private func follow(_ old: Device) async throws(Failure) {
-        let (device, running) = try await reporting { () throws(SyncError) in
+        let (device, state) = try await reporting { () throws(SyncError) in
             let device = try await old.following(
                 channel: channel.flatMap { ChannelName($0) },
                 server: server.flatMap { ServerURL($0) }
             )
-            return (device, try device.state().machine.state.running)
+            return (device, try device.state().machine.state)
         }
         let configuration = device.configuration
         guard !options.json else {
-            return Console.standardOutput.line(configuration.followed(running: running).line)
+            return Console.standardOutput.line(configuration.followed(running: state.running).line)
         }
         Console.standardOutput.line("follows channel \(configuration.channel) of \(configuration.server)")
-        Console.standardOutput.line("runs \(running?.words ?? "nothing yet"); next: patchsync sync")
+        Console.standardOutput.line(state.following)
+    }
+}
+
+extension SelectionState {
+    /// What runs and what waits once another channel or server is followed, and the next step.
+    var following: String {
+        let runs = "runs \(running?.words ?? "nothing yet")"
+        guard case .pending(_, let next) = self else { return "\(runs); next: patchsync sync" }
+        return
+            "\(runs); \(next.words) is downloaded and starts at the next launch or `patchsync switch`; next: patchsync sync"
     }
 }

@@ -69,12 +69,11 @@ extension StatusReport {
         if let syncFailure { out.line(syncFailure.sentence(at: time)) }
         if !rows.isEmpty {
             Table(
-                ["PATCH", "KIND", "VERSION", "STATE", "NOTE"],
+                ["PATCH", "KIND", "VERSION", "NOW", "NOTE", "STATE"],
                 rows: rows.map { row in
                     [
                         .init(row.patchID.text), .init(row.kind.rawValue), .init(row.version.text),
-                        .init(row.state.shown, row.state.style),
-                        .init(row.fault ?? (row.isPending ? pendingActivation?.sentence ?? "" : "")),
+                        .init(words(row), row.state.style), .init(row.fault ?? note(row)), .init(row.state.name),
                     ]
                 }
             ).write(to: out)
@@ -112,6 +111,16 @@ extension StatusReport {
         printDeciding(configuration.policy, to: out)
         printTransfers(to: out)
         for (decision, passed) in heldBack { out.line(decision.words(passed)) }
+    }
+
+    private func words(_ row: Row) -> String {
+        let start = hold == nil ? pendingActivation?.start ?? .unknown : .held
+        return PatchProgress.words(from: nil, to: row.state, start: row.isPending ? start : .unknown)
+    }
+
+    private func note(_ row: Row) -> String {
+        guard row.isPending else { return "" }
+        return hold.map { "\($0)" } ?? pendingActivation?.remark ?? ""
     }
 
     private func sentence(_ store: FilePath) -> String {

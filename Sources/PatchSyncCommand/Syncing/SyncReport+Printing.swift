@@ -14,14 +14,12 @@ extension SyncReport {
     ) {
         if !states.isEmpty {
             Table(
-                ["PATCH", "VERSION", "STATE", "NOTE"],
+                ["PATCH", "VERSION", "NOW", "NOTE", "STATE"],
                 rows: states.map { patch in
-                    let states =
-                        patch.states.dropLast().map { "\($0.name) → " }.joined()
-                        + (patch.states.last?.shown ?? "")
-                    return [
-                        .init(patch.patchID.text), .init(patch.version.text), .init(states, patch.states.last?.style),
-                        .init(patch.fault ?? ""),
+                    [
+                        .init(patch.patchID.text), .init(patch.version.text),
+                        .init(patch.words(start), patch.states.last?.style), .init(patch.fault ?? ""),
+                        .init(patch.states.map(\.name).joined(separator: " → ")),
                     ]
                 }
             ).write(to: out)
@@ -36,6 +34,24 @@ extension SyncReport {
         let transferred = bytesTransferred == bytesReceived ? "" : " (\(ByteText(bytesTransferred)) transferred)"
         let received = "\(ByteText(bytesReceived)) received\(transferred)"
         out.line("\(Words.count(filesReceived, "file")), \(received); \(staging.sentence(activates))")
+    }
+}
+
+extension SyncReport {
+    /// When the downloaded versions start.
+    private var start: PatchProgress.Start {
+        switch staging {
+        case .staged: activates.start
+        case .trialRunning: .afterTrial
+        case .unchanged, .unstaged, .superseded, .refused: .unknown
+        }
+    }
+}
+
+extension PatchStates {
+    fileprivate func words(_ start: PatchProgress.Start) -> String {
+        guard let last = states.last else { return "" }
+        return PatchProgress.words(from: states.dropLast().first, to: last, start: start)
     }
 }
 
@@ -73,10 +89,18 @@ extension ActivationTime {
     }
 }
 
-extension PatchState {
-    /// The state's name, and in plain words what it says: `UnInstall` is no removal.
-    var shown: String { "\(name) (\(meaning))" }
+extension ActivationTime {
+    /// What else there is to say of a version that starts so.
+    var remark: String {
+        switch self {
+        case .atOnce: "mandatory"
+        case .anyTime, .atReload: "now: `patchsync switch`"
+        case .atNextLaunch: ""
+        }
+    }
+}
 
+extension PatchState {
     var style: Style {
         switch self {
         case .success: .green

@@ -13,7 +13,7 @@ package struct DeviceEvent: Sendable {
         case failed(PatchFailure)
         /// A version is listed for this device that it does not have.
         case update(Label)
-        /// It is here, and waits for its start.
+        /// It is downloaded.
         case updateDone(Label)
         /// A script is part of what runs from now on.
         case script(Label)
@@ -67,7 +67,7 @@ package struct DeviceEvent: Sendable {
         case .told(let event): PatchlineApp.Event(event)?.description ?? ""
         case .failed(let failure): "\(failure.patchID) \(failure.version) failed: \(failure.error)"
         case .update(let label): "\(label) is listed for this device"
-        case .updateDone(let label): "\(label) is here, and waits for its start"
+        case .updateDone(let label): "\(label) is downloaded"
         case .script(let label): "\(label) is part of what runs"
         case .awaiting(let version): "\(version.label) waits for approval"
         case .approved(let label): "\(label) was approved"

@@ -85,6 +85,29 @@ extension APIWork {
                 handle: listHistory
             ),
             APIEndpoint(
+                method: .get,
+                path: "/apps/{app}/channels/{channel}/history/{version}",
+                name: "showHistory",
+                about: "A release that was published, with its sizes and its difference to the release before.",
+                access: .app(.viewer),
+                answers: [
+                    .init(
+                        status: 200,
+                        about: """
+                            The members of the history, and `previous`, `difference` (`added`, `removed`, `rollout`), and in each \
+                            of `patches` its `size` and `files`, as long as the server has them.
+                            """,
+                        schema: .document
+                    )
+                ],
+                handle: { call in
+                    let (app, channel) = (try call.app(), try call.channel())
+                    let version = try call.number("version", in: 1...(1 << 53 - 1))
+                    _ = try await operations.looking(app) { (repository) throws(ServerError) in repository.app }
+                    return .json(try await operations.release(version, of: channel, in: app).json)
+                }
+            ),
+            APIEndpoint(
                 method: .patch,
                 path: "/apps/{app}/channels/{channel}/history/{version}",
                 name: "editHistory",

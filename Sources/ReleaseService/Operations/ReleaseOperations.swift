@@ -111,7 +111,8 @@ package struct ReleaseOperations: Sendable {
             switch outcome {
             case .published:
                 let changes = try await reading { () async throws(RecordError) in try await history(of: [entry]) }
-                return RecordedOutcome(changes: changes, event: intent.event(after: after))
+                let versions = await difference(of: entry)?.audited ?? []
+                return RecordedOutcome(changes: changes, event: intent.event(after: after.adding(versions)))
             case .drafted(_, _, let quorum):
                 let counts: [(String, JSON?)] = [
                     ("signatures", .integer(quorum.valid)), ("threshold", .integer(quorum.needed)),

@@ -1,0 +1,39 @@
+package import PatchFormat
+import PatchTrust
+package import ReleaseTree
+
+/// How much a version has, before compression.
+package struct VersionSize: Equatable, Sendable {
+    /// Of the script, or of all assets together.
+    package let bytes: Int
+    /// Nil for a script.
+    package let files: Int?
+
+    package init(bytes: Int, files: Int?) {
+        (self.bytes, self.files) = (bytes, files)
+    }
+}
+
+extension AppRepository {
+    /// The sizes of what a release listed, as far as the tree still has it.
+    ///
+    /// For people: nothing is verified again.
+    package func sizes(of channel: ChannelName, version: Int) throws(ServerError) -> [Label: VersionSize] {
+        guard let role = try tree.standingRole(channel.text, version: version),
+            let (bytes, _) = try? tree.target(.patchList(channel), of: role),
+            let list = try? ParsedPatchList(bytes).list
+        else { return [:] }
+        var sizes: [Label: VersionSize] = [:]
+        for entry in list.entries {
+            let label = Label(patchID: entry.patchID, version: entry.version)
+            guard entry.kind == .bundle else {
+                sizes[label] = VersionSize(bytes: entry.fingerprint.size, files: nil)
+                continue
+            }
+            guard let assets = try? assets(of: entry, in: channel, role) else { continue }
+            let bytes = assets.reduce(0) { $0 + $1.fingerprint.size }
+            sizes[label] = VersionSize(bytes: bytes, files: assets.count)
+        }
+        return sizes
+    }
+}

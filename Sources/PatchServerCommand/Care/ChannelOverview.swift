@@ -1,0 +1,137 @@
+import PatchFormat
+import PatchServer
+import PatchTrust
+import ReleaseService
+import ReleaseTree
+import Terminal
+
+/// One channel on one line: its release, the versions with their shares, the drafts that wait, and until when it holds.
+struct ChannelOverview: Equatable {
+    struct Version: Equatable {
+        let label: Label
+        /// In words: `25%`, `paused`; nil where every device may take it.
+        let share: String?
+    }
+
+    struct Draft: Equatable {
+        let roleVersion: Int
+        let signatures: Int
+        let needed: Int
+    }
+
+    let app: AppID
+    let channel: ChannelName
+    /// Nil before the first release.
+    let roleVersion: Int?
+    let expires: UTCTime?
+    let versions: [Version]
+    let drafts: [Draft]
+}
+
+extension ChannelOverview {
+    /// Every channel that the app has, with a release or without.
+    ///
+    /// - Parameter known: the channels that the root of trust names.
+    static func all(of listing: AppListing, known: [ChannelName]) -> [ChannelOverview] {
+        known.sorted().map { name in
+            let channel = listing.channels.first { $0.name == name }
+            return ChannelOverview(
+                app: listing.app,
+                channel: name,
+                roleVersion: channel?.version,
+                expires: listing.roles.first { $0.name == name.text }?.expires,
+                versions: (channel?.patches ?? []).map { patch in
+                    let share = patch.rolloutText
+                    return Version(
+                        label: Label(patchID: patch.patchID, version: patch.version),
+                        share: share == "\(RolloutShare(10_000))" ? nil : share
+                    )
+                },
+                drafts: listing.drafts.filter { $0.channel == name && $0.isCurrent }.map {
+                    Draft(roleVersion: $0.version, signatures: $0.valid, needed: $0.needed)
+                }
+            )
+        }
+    }
+
+    /// - Parameter namesApp: whether the app stands in front, where there are several.
+    static func table(_ rows: [ChannelOverview], namesApp: Bool, at now: UTCTime) -> Table {
+        let columns: [Table.Column] = ["channel", Table.Column("release", .right), "versions", "waits", "until"]
+        var table = Table((namesApp ? ["app"] : []) + columns)
+        for row in rows {
+            table.add((namesApp ? [Table.Cell(row.app.text)] : []) + row.cells(at: now))
+        }
+        return table
+    }
+
+    private func cells(at now: UTCTime) -> [Table.Cell] {
+        let versions = versions.map { version in
+            "\(version.label)" + (version.share.map { " (\($0))" } ?? "")
+        }.joined(separator: ", ")
+        let waits = drafts.map { "release \($0.roleVersion): \($0.signatures) of \($0.needed) signatures" }
+        let until: Table.Cell =
+            expires.map { $0 > now ? Table.Cell("\($0)") : Table.Cell("\($0), expired", .red) } ?? ""
+        return [
+            Table.Cell(channel.text), Table.Cell(roleVersion.map { "\($0)" } ?? ""),
+            Table.Cell(roleVersion == nil ? "nothing published" : versions.isEmpty ? "nothing" : versions),
+            Table.Cell(waits.joined(separator: ", ")), until,
+        ]
+    }
+
+    var json: JSON {
+        .fields([
+            ("channel", .text(channel.text)), ("roleVersion", roleVersion.map { .integer($0) }),
+            ("expires", expires.map { .text($0.description) }),
+            (
+                "versions",
+                .array(
+                    versions.map {
+                        .fields([
+                            ("patchId", .text($0.label.patchID.text)), ("version", .text($0.label.version.text)),
+                            ("share", $0.share.map { .text($0) }),
+                        ])
+                    }
+                )
+            ),
+            (
+                "drafts",
+                .array(
+                    drafts.map {
+                        .fields([
+                            ("roleVersion", .integer($0.roleVersion)), ("signatures", .integer($0.signatures)),
+                            ("threshold", .integer($0.needed)),
+                        ])
+                    }
+                )
+            ),
+        ])
+    }
+}
+
+extension Readiness {
+    /// The channels of every app whose tree verifies.
+    func channels(in folder: ServerFolder) -> [ChannelOverview] {
+        apps.filter { $0.status != .unverified }.flatMap { app -> [ChannelOverview] in
+            // It may have changed since it was judged; then it is shown at the next look.
+            guard let repository = try? AppRepository(app.app, in: folder), let listing = try? repository.listing(),
+                let known = try? repository.channelNames()
+            else { return [] }
+            return ChannelOverview.all(of: listing, known: known)
+        }
+    }
+
+    /// ``json`` with the channels of each app.
+    func json(with channels: [ChannelOverview]) -> JSON {
+        let rows = (json["apps"]?.elements ?? []).map { app in
+            let own = channels.filter { app["app"] == .text($0.app.text) }
+            return app.adding([("channels", own.isEmpty ? nil : .array(own.map(\.json)))])
+        }
+        return json.adding([("apps", .array(rows))])
+    }
+}
+
+extension JSON {
+    fileprivate var elements: [JSON] {
+        if case .array(let elements) = self { elements } else { [] }
+    }
+}

@@ -1,0 +1,50 @@
+import PatchFormat
+import PatchServer
+import ReleaseService
+import ServerRecords
+import ServerTesting
+import Testing
+
+@Suite("A release that is read back")
+struct ReleaseDetailTests {
+    private let fixture: TestingOperations
+    private let app = ReleaseFactory.app
+    private let channel = ReleaseFactory.production
+
+    init() throws {
+        fixture = try TestingOperations()
+    }
+
+    @Test func `has its versions, their sizes, its notes, and what it added to the one before`() async throws {
+        var notes = ReleaseNotes()
+        (notes.label, notes.notes) = ("first", "one\ntwo")
+        _ = try await fixture.operations.publish(try fixture.release(), notes: notes, by: fixture.actor)
+        let first = try await fixture.operations.release(1, of: channel, in: app)
+        #expect(first.entry.notes == notes && first.before == nil)
+        #expect(first.difference.added == first.entry.patches.map(\.label) && first.difference.removed.isEmpty)
+        #expect(Set(first.sizes.keys) == Set(first.entry.patches.map(\.label)))
+        #expect(first.json["previous"] == nil && first.json["difference"]?["added"] != nil)
+        #expect(first.json["notes"] == .text("one\ntwo"))
+
+        let next = try fixture.server.factory.release(ReleaseFactory.Contents(web: nil), on: fixture.server.repository)
+        _ = try await fixture.operations.publish(next, notes: ReleaseNotes(), by: fixture.actor)
+        let second = try await fixture.operations.release(2, of: channel, in: app)
+        #expect(second.before == first.entry)
+        #expect(second.difference == HistoryDifference(from: first.entry, to: second.entry))
+        #expect(second.difference.removed.map(\.patchID.text) == ["web"])
+        #expect(second.json["previous"] == .integer(1))
+        let audit = try #require(try await fixture.records.lastAuditEntry()).json
+        #expect(audit["after"]?["removed"] == .array(second.difference.removed.map { .text($0.description) }))
+        #expect(audit["after"]?["added"] == nil)
+    }
+
+    @Test func `is one that was published`() async throws {
+        await #expect(throws: OperationError.noRelease(channel, version: 1)) {
+            try await fixture.operations.release(1, of: channel, in: app)
+        }
+        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
+        await #expect(throws: OperationError.noRelease(channel, version: 2)) {
+            try await fixture.operations.release(2, of: channel, in: app)
+        }
+    }
+}
