@@ -308,7 +308,7 @@ let package = Package(
         .executableTarget(
             name: "PatchServerCommand",
             dependencies: [
-                "APIProxy", "PageDiff", "PageServing", "PatchChoice", "PatchFetch",
+                "APIProxy", "ChildProcess", "PageDiff", "PageServing", "PatchChoice", "PatchFetch",
                 "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseTree",
                 "HTTPFiles", "HTTPPeers", "SimulationSupport",
                 "ReleaseAPI", "ReleaseClient", "ReleaseService", "ServerRecords", "CommandSupport", "Terminal",
@@ -558,7 +558,7 @@ let package = Package(
         .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
         .testTarget(
             name: "CommandSupportTests",
-            dependencies: ["CommandSupport", "PatchFormat", "PatchTrust", "Terminal", systemPackage]
+            dependencies: ["CommandSupport", "PatchFormat", "PatchTrust", "Terminal", argumentParser, systemPackage]
         ),
         .testTarget(
             name: "TranscriptTests",
@@ -587,7 +587,7 @@ let package = Package(
             dependencies: [
                 "PatchScriptCommand", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "ShopService",
                 "GatewayClients", "Gateways", "PatchFetch", "PatchFormat", "PatchTrust", "Patchline",
-                "PatchTesting", subprocess, systemPackage,
+                "PatchTesting", "YAMLReading", subprocess, systemPackage,
             ],
             exclude: ["Judges", "Transcripts"]
         ),
@@ -665,8 +665,8 @@ if Context.environment["PATCHLINE_BENCH"] != nil {
     )
 }
 
-// With PATCHLINE_OPTIMIZED set, the modules that compute are optimised in a debug build too, with all of its checks: its tests
-// take two thirds of the time. Never by itself, for no package may depend on one with flags of its own.
+// With PATCHLINE_OPTIMIZED set, the modules that compute are optimised in a debug build too: its tests take two thirds of the
+// time. `#if DEBUG` still holds in them; `assert` checks nothing there. Never by itself, for no package may depend on one with flags of its own.
 if Context.environment["PATCHLINE_OPTIMIZED"] != nil {
     for target in package.targets {
         guard

@@ -11,8 +11,8 @@ package enum Admission: Sendable {
     ///
     /// - fields: additional fields of the answer: the cookie.
     case admitted(query: String?, fields: HTTPHeaders)
-    /// Without a cookie: only for a file of the bundle under its own name, else this answer.
-    case fileOnly(query: String?, otherwise: FileAnswer)
+    /// Without a cookie: only for a file of the bundle under its own name.
+    case fileOnly(query: String?)
     /// A call for the cookie, whose body has the secret.
     case entering
     case answered(FileAnswer)
@@ -51,7 +51,7 @@ package enum Admission: Sendable {
         let shown = Self.cookies(cookie, in: request.headers)
         guard isNew || shown.contains(where: { session.pass.matches($0) }) else {
             let closed = Self.closed(isLate: !shown.isEmpty)
-            self = request.isForManifest ? .fileOnly(query: request.query, otherwise: closed) : .answered(closed)
+            self = request.isForManifest ? .fileOnly(query: request.query) : .answered(closed)
             return
         }
         var fields: HTTPHeaders = [:]

@@ -42,8 +42,8 @@ struct ServingFacts: Sendable {
             decision.showsRight = access.token != nil
             return decision
         case .entering: return AssetDecision(.entering)
-        case .fileOnly(let query, let otherwise):
-            return fileOnly(request.with(query: query), at: now) ?? AssetDecision(.answer(otherwise))
+        case .fileOnly(let query):
+            return fileOnly(request.with(query: query), at: now) ?? AssetDecision(.answer(.notFound))
         }
     }
 

@@ -200,7 +200,10 @@ extension ServerError {
         case .release(.trust(.expired)):
             "nothing was published; `patchsign release renew` makes it again with a new expiry"
         case .release(.trust): "nothing was published"
-        case .conflict(.outdated), .conflict(.otherBase), .conflict(.versionUsed): "nothing was published"
+        case .conflict(.outdated), .conflict(.otherBase):
+            "nothing was published; make it again on the current one: `patchsign release FOLDER --keys DIR --output NEW "
+                + "--server URL`"
+        case .conflict(.versionUsed): "nothing was published"
         case .exhausted:
             "rotate the online key: a new root with other keys for snapshot and timestamp, then patchsrv trust"
         case .dial(let refusal): refusal.hint
@@ -216,6 +219,8 @@ extension DialRefusal {
     fileprivate var hint: String? {
         switch self {
         case .unpublished, .notListed: "patchsrv list shows what is published; nothing was changed"
+        case .notNew:
+            "name a patch whose version is new, or set a published version's share with patchsrv rollout; nothing was published"
         case .aboveCeiling:
             "a release whose description has a higher rollout raises the ceiling: patchsign release, then patchsrv publish"
         case .headcountLowered:
@@ -248,7 +253,8 @@ extension TrustRefusal {
         case .channelUntrusted(let channel, _, _):
             "sign the release of \(channel) again with the keys that hold now, patchsign release renew RELEASE "
                 + "--base-quorum-lost, and give it with --release"
-        case .channelVanished: "rotate the online key in the same root, or keep the channel"
+        case .channelVanished: "retire it with `patchsign delegate CHANNEL --retire`, or keep the channel"
+        case .channelRetired: "give the channel another name"
         case .channelWentBack(let channel, let version, _):
             "somebody may have put an old state back: give the newest release of \(channel) with --release, or keep "
                 + "\(version == 0 ? "it unpublished" : "\(version)") with --carry-over \(channel)"

@@ -43,7 +43,7 @@ extension Failure {
                 hint: "is there a release service at --server, and nothing else?",
                 exitCode: .malformed
             )
-        case .tooLarge, .lacking, .endless, .trust, .release, .noRelease:
+        case .tooLarge, .lacking, .endless, .trust, .release, .noRelease, .noRollout:
             self.init(error.description, exitCode: .refused)
         }
     }

@@ -18,14 +18,16 @@ struct PatchServerProgram: AsyncParsableCommand {
             commands (--config, PATCHSRV_CONFIG): the options of serve, and --server, --token-file, --ca, --retries, --app,
             --channel, --keep and --protect. What a command is to do is typed, and so is --json.
 
-            dial, parameters, answer, history, token and audit also ask a server on another machine: --server URL in place of
+            rollout, dial, parameters, answer, history, token and audit also ask a server on another machine: --server URL in place of
             --data, with a token.
 
             EXAMPLES
+              patchsrv quickstart dist                      (keys, a release of the folder dist and a server, to try it out)
               patchsrv init --data /srv/patchline --trust Keys --online-key online.key
               patchsrv publish Release --data /srv/patchline
               patchsrv serve --data /srv/patchline --port 8080
-              patchsrv dial --data /srv/patchline --channel production --pause web@1.4.2 --reason "checkout errors"
+              patchsrv rollout web@1.4.2 50% --data /srv/patchline --channel production
+              patchsrv rollout web@1.4.2 pause --data /srv/patchline --channel production --reason "checkout errors"
               patchsrv parameters set --data /srv/patchline --channel production banner="Sale until 8 pm"
               patchsrv trust --data /srv/patchline --trust Keys        (after patchsign root publish)
               patchsrv pages --upstream http://127.0.0.1:3000        (a site whose pages change in a few blocks)
@@ -54,7 +56,9 @@ struct PatchServerProgram: AsyncParsableCommand {
                     usual: .disk
                 ),
         subcommands: [
-            InitCommand.self, PublishCommand.self, DialCommand.self, ParametersCommand.self, AnswerCommand.self,
+            QuickstartCommand.self,
+            InitCommand.self, PublishCommand.self, RolloutCommand.self, DialCommand.self, ParametersCommand.self,
+            AnswerCommand.self,
             TrustCommand.self, RefreshCommand.self, ServeCommand.self, PagesCommand.self, BlocksCommand.self,
             StatusCommand.self, ListCommand.self, DraftCommand.self, ProposalCommand.self, HistoryCommand.self,
             TokenCommand.self, AuditCommand.self,

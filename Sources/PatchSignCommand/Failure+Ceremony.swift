@@ -10,7 +10,9 @@ extension CeremonyError {
         case .foreign, .version, .unexplained, .onlineKey, .keyInTwoUses, .testingKey, .unusableKey, .shapedKey,
             .targetsStay, .expired, .incomplete:
             .refused
-        case .threshold, .unknownRole, .unknownKey, .ambiguousKey, .alreadyListed, .nothingChanges: .usage
+        case .threshold, .unknownRole, .unknownKey, .ambiguousKey, .alreadyListed, .nothingChanges, .retired,
+            .lastChannel:
+            .usage
         }
     }
 
@@ -20,6 +22,12 @@ extension CeremonyError {
         case .version: "one draft is one step; devices follow every root in turn"
         case .shapedKey: "add the key with `patchsign delegate` or `root draft --add-key`"
         case .unexplained: "do not sign it; ask who made it, and with which program"
+        case .threshold(role: .channel(let name), wanted: _, keys: 0):
+            "add a key with `patchsign delegate \(name) --add-key FILE`, or end the channel with "
+                + "`patchsign delegate \(name) --retire`"
+        case .retired: "name another channel"
+        case .lastChannel(let name):
+            "make its successor first: `patchsign delegate NAME --add-key FILE`; then retire \(name)"
         case .threshold: "--threshold ROLE=N sets how many keys must sign, --add-key adds one"
         case .keyInTwoUses: "make another key; what one stolen key can do must stay small"
         case .unknownKey, .ambiguousKey:

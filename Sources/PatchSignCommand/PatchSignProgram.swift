@@ -34,7 +34,8 @@ struct PatchSignProgram: AsyncParsableCommand {
                     .disk
                 ),
         subcommands: [
-            InitCommand.self, KeyCommand.self, ReleaseCommand.self, WithdrawCommand.self, InspectCommand.self,
+            InitCommand.self, KeyCommand.self, DescribeCommand.self, ReleaseCommand.self, WithdrawCommand.self,
+            InspectCommand.self,
             VerifyCommand.self, SimulateCommand.self, EmbedCommand.self, RootCommand.self,
             RotateCommand.self,
             DelegateCommand.self, RevokeCommand.self, StatusCommand.self, JSPatchCommand.self, PackCommand.self,

@@ -4,19 +4,6 @@ import PatchTrust
 package import ReleaseFolder
 
 extension ServiceClient {
-    /// The version of the draft that waits in a channel to become its next release; nil where none does.
-    package func waitingDraft(of channel: ChannelName, in app: AppID) async throws(ServiceError) -> Int? {
-        let listing = try await json(.service(.GET, app))
-        do throws(FormatError) {
-            for (index, value) in try listing.array("drafts", limit: 100_000).enumerated() {
-                let row = try Fields(value, of: "answer", at: "drafts[\(index)]")
-                guard try row.string("channel") == channel.text, try row.bool("current") else { continue }
-                return try row.integer("roleVersion", in: 1...(1 << 53 - 1))
-            }
-            return nil
-        } catch { throw .malformed(error) }
-    }
-
     /// A draft without its objects; nothing in it is verified.
     ///
     /// - Parameter known: lists, manifests and columns that are at hand need not travel.

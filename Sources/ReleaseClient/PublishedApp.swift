@@ -9,7 +9,7 @@ package import ReleaseFolder
 /// signed again. No role is older than in the last known state of the server, as on a device.
 package struct PublishedApp: Sendable {
     package let app: AppID
-    private let client: ServiceClient
+    private let tree: PublishedTree
     private let repository: TrustedRepository
     /// To be remembered; see ``SeenFile``.
     package let seen: SeenMetadata
@@ -17,21 +17,26 @@ package struct PublishedApp: Sendable {
     /// - Parameters:
     ///   - root: the bytes of `root.json`, which the caller trusts.
     ///   - known: The last known state of the server, if any.
+    ///   - place: Where the client reads the tree.
     /// - Throws: `trust` with `rolledBack` or `droppedFromSnapshot` for an older state than the known one.
     package init(
         _ app: AppID,
         root: [UInt8],
         at now: UTCTime,
         knowing known: SeenMetadata? = nil,
-        from client: ServiceClient
+        from client: ServiceClient,
+        at place: PublishedTree.Place = .service
     ) async throws(ServiceError) {
-        (self.app, self.client) = (app, client)
+        let tree = PublishedTree(app: app, client: client, place: place)
+        (self.app, self.tree) = (app, tree)
         let anchor = try judged { () throws(TrustError) in try TrustedRoot(anchor: root) }
         let root = IdentityQuestion.KnownRoot(version: anchor.version, sha256: anchor.envelope.identity)
-        try await client.trying { () async throws(ServiceError) in try await client.identify(app, root: root) }
+        if place == .service {
+            try await client.trying { () async throws(ServiceError) in try await client.identify(app, root: root) }
+        }
         let known = known.flatMap { $0.concerns(anchor) ? $0 : nil }
         var taken: [String: [UInt8]] = [:]
-        repository = try await Tree(app: app, client: client).walked(
+        repository = try await tree.walked(
             MetadataWalk(from: anchor, .onlineRoles(at: now), keepsTargetsFloor: true),
             knowing: known,
             taken: &taken
@@ -71,7 +76,10 @@ package struct PublishedApp: Sendable {
     ///   names it; `noRelease` where there is no current one.
     package func release(of channel: ChannelName, version: Int) async throws(ServiceError) -> SignedRelease {
         guard let keys = repository.targets.delegation(to: channel.text)?.keys else {
-            throw .trust(.notDelegated(role: channel.text))
+            throw .trust(
+                repository.targets.hasRetired(channel.text)
+                    ? .retired(channel: channel.text) : .notDelegated(role: channel.text)
+            )
         }
         guard let current = repository.snapshot.files[ExactString(channel.text)]?.version else {
             throw .noRelease(channel)
@@ -92,8 +100,6 @@ package struct PublishedApp: Sendable {
         }
         return try await release(of: channel, role, envelope)
     }
-
-    private var tree: Tree { Tree(app: app, client: client) }
 
     private func release(
         of channel: ChannelName,
@@ -122,7 +128,7 @@ package struct PublishedApp: Sendable {
         do throws(ServiceError) {
             let before = try await tree.envelope(channel, version: version - 1)
             return ReleaseHeader.Base(roleVersion: version - 1, sha256: before.identity)
-        } catch .problem(let problem) where problem.status == 404 {
+        } catch .problem(let problem) where tree.isAbsent(problem) {
             return ReleaseHeader.Base(roleVersion: version - 1, sha256: .nobodyKnows)
         }
     }
@@ -132,92 +138,12 @@ extension ServiceClient {
     /// An object of the published tree, by the digest that a signed list gives it.
     package func object(_ digest: SHA256Digest, of app: AppID) async throws(ServiceError) -> [UInt8] {
         let path = URLLayout.object(digest)
-        let bytes = try await Tree(app: app, client: self).bytes(path, limit: Limits.loaderPackage)
+        let bytes = try await PublishedTree(app: app, client: self).bytes(path, limit: Limits.loaderPackage)
         guard SHA256Digest(of: bytes) == digest else {
             throw .malformed(FormatError("answer", field: path, rule: AnswerRule.object))
         }
         return bytes
     }
-}
-
-/// The published tree of one app, file by file.
-private struct Tree: Sendable {
-    let app: AppID
-    let client: ServiceClient
-
-    func bytes(_ path: String, limit: Int) async throws(ServiceError) -> [UInt8] {
-        // In a query a plus is a space.
-        var request = ServiceRequest.service(.GET, app, "/published?path=\(path.replacing("+", with: "%2B"))")
-        request.limit = limit
-        return try await client.bytes(request)
-    }
-
-    func walked(_ start: MetadataWalk) async throws(ServiceError) -> TrustedRepository {
-        var taken: [String: [UInt8]] = [:]
-        return try await walked(start, knowing: nil, taken: &taken)
-    }
-
-    /// Answers a walk from the known state and from the server's files.
-    ///
-    /// - Parameter taken: Gets the bytes of each role that came from the server.
-    /// - Throws: `rolledBack` for an older timestamp than the known one. A device assumes a mirror that lags, and keeps its
-    ///   state. A release that is signed here must be made from the current one.
-    func walked(
-        _ start: MetadataWalk,
-        knowing known: SeenMetadata?,
-        taken: inout [String: [UInt8]]
-    ) async throws(ServiceError) -> TrustedRepository {
-        var walk = start
-        while true {
-            switch try judged({ [walk] () throws(TrustError) in try walk.next() }) {
-            case .done(let repository): return repository
-            case .recall(let role): try judged { () throws(TrustError) in try walk.recall(known?.bytes(of: role)) }
-            case .fetch(let request):
-                if let bytes = try await bytes(request) {
-                    let outcome = try judged { () throws(TrustError) in try walk.take(bytes) }
-                    if case .older(let offered, let trusted) = outcome {
-                        throw .trust(.rolledBack(role: "timestamp", offered: offered, trusted: trusted))
-                    }
-                    taken[request.role] = bytes
-                } else {
-                    walk.absent()
-                }
-            }
-        }
-    }
-
-    /// Nil when there is no later root.
-    private func bytes(_ request: RoleRequest) async throws(ServiceError) -> [UInt8]? {
-        guard case .root = request else { return try await bytes(request.path, limit: request.mostBytes) }
-        do throws(ServiceError) {
-            return try await bytes(request.path, limit: request.mostBytes)
-        } catch .problem(let problem) where problem.status == 404 {
-            return nil
-        }
-    }
-
-    /// A version of a channel's role, as the server has it.
-    func envelope(_ channel: ChannelName, version: Int) async throws(ServiceError) -> Envelope {
-        let path = URLLayout.metadata(channel.text, version: version)
-        return try Self.envelope(try await bytes(path, limit: Limits.targetsRole), channel.text)
-    }
-
-    func target(_ path: TargetPath, _ file: TargetFile) async throws(ServiceError) -> [UInt8] {
-        let sha256 = try judged { () throws(TrustError) in try file.requiredSHA256(of: path.text) }
-        let bytes = try await bytes(URLLayout.target(path, sha256: sha256), limit: min(file.length, Limits.manifest))
-        try judged { () throws(TrustError) in try file.check(bytes, name: path.text) }
-        return bytes
-    }
-
-    private static func envelope(_ bytes: [UInt8], _ role: String) throws(ServiceError) -> Envelope {
-        do throws(FormatError) { return try Envelope(bytes, role: role, limit: Limits.targetsRole) } catch {
-            throw .trust(.malformed(error))
-        }
-    }
-}
-
-private func judged<Value>(_ rule: () throws(TrustError) -> Value) throws(ServiceError) -> Value {
-    do throws(TrustError) { return try rule() } catch { throw .trust(error) }
 }
 
 extension SHA256Digest {

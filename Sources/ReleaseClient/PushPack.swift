@@ -20,13 +20,15 @@ struct PushPack: Sendable {
     }
 
     /// More is sent in parts, which are read from the disk and go on where they stopped.
-    private static let limit = 64_000_000
+    static let limit = 64_000_000
+    private let limit: Int
 
     /// One for each bundle that the server lacks and that the earlier release has a version of.
     static func all(
         for bases: [SHA256Digest: [SHA256Digest]],
         from old: SignedRelease,
         to release: SignedRelease,
+        limit: Int,
         files: any FileOperations
     ) -> [PushPack] {
         let known = Dictionary(old.documents.map { ($0.digest, ($0.manifest, $0.column)) }) { first, _ in first }
@@ -40,7 +42,8 @@ struct PushPack: Sendable {
                 base: earlier,
                 new: (document.manifest, document.column),
                 objects: { release.objects[$0] ?? old.objects[$0] },
-                files: files
+                files: files,
+                limit: limit
             )
         }
     }
@@ -64,8 +67,8 @@ struct PushPack: Sendable {
                 effort: budget.effort
             )
             var groups: [UInt8] = []
-            let (head, summary) = try maker.make { if groups.count <= Self.limit { groups += $0 } }
-            guard summary.bytes <= Self.limit else { return nil }
+            let (head, summary) = try maker.make { if groups.count <= limit { groups += $0 } }
+            guard summary.bytes <= limit else { return nil }
             let signatures = PackSignatures.bytes(from: oldRows, column: base.column, to: newRows, column: new.column)
             return Body(pack: summary.bytes, bytes: head + groups + (signatures ?? []))
         } catch { return nil }

@@ -13,6 +13,8 @@ package struct PushReport: Equatable, Sendable {
     package let app: AppID
     package let channel: ChannelName
     package let roleVersion: Int
+    /// New versions whose rollout this release sets, one line each.
+    package let started: [String]
     /// Versions that the dial still holds back, one line each.
     package let heldBack: [String]
     /// What the dial holds no more, one line each.
@@ -65,6 +67,7 @@ package struct PushReport: Equatable, Sendable {
         app = try fields.name("app")
         channel = try fields.name("channel")
         roleVersion = try fields.integer("roleVersion", in: 1...(1 << 53 - 1))
+        started = try Self.words(fields, "started")
         heldBack = try Self.words(fields, "heldBack")
         lapses = try Self.words(fields, "lapses")
         developersWait = try Self.words(fields, "developersWait")

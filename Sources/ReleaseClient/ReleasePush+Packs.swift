@@ -16,7 +16,7 @@ extension ReleasePush {
     func sendPacks(_ state: UploadState, counting sent: inout PushReport.Sent) async throws(ServiceError) -> UploadState
     {
         guard let base, !state.bases.isEmpty else { return state }
-        let packs = PushPack.all(for: state.bases, from: base, to: release, files: files)
+        let packs = PushPack.all(for: state.bases, from: base, to: release, limit: packLimit, files: files)
         guard !packs.isEmpty else { return state }
         // The list says which manifests count, and with them what they name.
         let list = TargetPath.patchList(release.header.channel).text

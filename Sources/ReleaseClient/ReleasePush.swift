@@ -39,6 +39,8 @@ package struct ReleasePush: Sendable {
     let release: SignedRelease
     /// The release before it, or another of which the server has something.
     let base: SignedRelease?
+    /// Bytes of the largest pack that is sent.
+    let packLimit: Int
     let files: any FileOperations
     let observe: @Sendable (Event) -> Void
     /// Bytes of parts as they were handed to the network, also in vain.
@@ -46,9 +48,14 @@ package struct ReleasePush: Sendable {
     /// Lists, manifests and columns by their digest.
     fileprivate let documents: [SHA256Digest: [UInt8]]
 
+    /// The largest pack to send if nobody asked for packs: an interrupted one is sent again from its beginning.
+    package static let smallPack = 4_000_000
+
+    /// - Parameter packLimit: Bytes; larger packs are sent as parts. Nil for the largest that a server takes.
     package init(
         _ release: SignedRelease,
         from base: SignedRelease? = nil,
+        packLimit: Int? = nil,
         to client: ServiceClient,
         files: any FileOperations,
         observe: @escaping @Sendable (Event) -> Void = { _ in }
@@ -56,6 +63,7 @@ package struct ReleasePush: Sendable {
         self.client = client
         self.release = release
         self.base = base
+        self.packLimit = packLimit ?? PushPack.limit
         self.files = files
         self.observe = observe
         documents = Dictionary(release.targets.values.map { (SHA256Digest(of: $0), $0) }) { first, _ in first }
@@ -63,10 +71,16 @@ package struct ReleasePush: Sendable {
 
     private var app: AppID { release.header.app }
 
-    /// - Parameter notes: label, notes, author and commit, as the service takes them.
-    package func run(notes: JSON) async throws(ServiceError) -> PushReport {
+    /// - Parameters:
+    ///   - notes: label, notes, author and commit, as the service takes them.
+    ///   - rollout: How the versions that it lists newly begin; nil leaves that to the channel's default.
+    /// - Throws: `noRollout`, before anything is sent, if the server cannot do that.
+    package func run(notes: JSON, starting rollout: StartingRollout? = nil) async throws(ServiceError) -> PushReport {
         var sent = PushReport.Sent()
-        var state = try await sendPacks(begin(), counting: &sent)
+        let begun = try await begin()
+        guard rollout == nil || begun.takesRollout else { throw .noRollout }
+        var state = try await sendPacks(begun, counting: &sent)
+        let notes = rollout.map { JSON.object((notes.object ?? JSONObject()).setting("rollout", $0.json)) } ?? notes
         var rounds = 0
         while true {
             do throws(ServiceError) {
@@ -153,6 +167,14 @@ package struct ReleasePush: Sendable {
     private func send(_ need: UploadState.Need, of state: UploadState) async throws(ServiceError) -> Int {
         let part = try PartSender(need, state, of: self)
         return try await part.run(asking: need.size > Self.worthAsking)
+    }
+}
+
+extension JSONObject {
+    fileprivate func setting(_ key: String, _ value: JSON) -> JSONObject {
+        var object = self
+        object[key] = value
+        return object
     }
 }
 

@@ -46,6 +46,8 @@ package enum ServiceError: Error, Equatable, Sendable {
     /// A fetched release does not verify.
     case release(ReleaseError)
     case noRelease(ChannelName)
+    /// The server is older than rollouts that a push asks for, and would offer the release to all devices.
+    case noRollout
     /// No app was named, and the token sees these; or none.
     case severalApps([AppID])
     case cancelled
@@ -57,7 +59,8 @@ package enum ServiceError: Error, Equatable, Sendable {
         case .connection, .timedOut: true
         case .otherApp, .otherRoot, .notProven, .unidentified: false
         case .tls, .noAuthority, .notEncrypted, .redirected, .intercepted, .tooLarge, .malformed, .otherChange,
-            .answer, .lacking, .changed, .endless, .file, .trust, .release, .noRelease, .severalApps, .cancelled:
+            .answer, .lacking, .changed, .endless, .file, .trust, .release, .noRelease, .noRollout, .severalApps,
+            .cancelled:
             false
         }
     }
@@ -100,6 +103,7 @@ extension ServiceError: CustomStringConvertible {
         case .trust(let error): "what the server publishes does not verify: \(error)"
         case .release(let error): "what the server sent does not verify: \(error)"
         case .noRelease(let channel): "\(channel) has no release yet"
+        case .noRollout: "this server cannot publish with a rollout: its patchsrv is older"
         case .severalApps(let apps):
             apps.isEmpty
                 ? "the token may see no app" : "--app is needed: there are \(apps.map(\.text).joined(separator: ", "))"

@@ -18,9 +18,12 @@ struct UploadState: Equatable, Sendable {
     let coding: CompressionFormat?
     /// For manifests that it lacks, versions that it has and can make them of; none for a server that takes no packs.
     let bases: [SHA256Digest: [SHA256Digest]]
+    /// Whether the server applies a rollout that a push asks for.
+    let takesRollout: Bool
 
     init(_ id: String, needs: [Need], coding: CompressionFormat?) {
         (self.id, self.needs, self.coding, bases) = (id, needs, coding, [:])
+        takesRollout = false
     }
 
     init(_ fields: Fields) throws(ServiceError) {
@@ -50,6 +53,8 @@ struct UploadState: Equatable, Sendable {
                 )
             }
             self.bases = bases
+            takesRollout =
+                fields.has("takes") ? try fields.strings("takes", limit: 100).contains("rollout") : false
         } catch { throw .malformed(error) }
     }
 }

@@ -36,19 +36,30 @@ package struct APIToken: Equatable, Sendable {
     package static let nameLimit = 100
 
     package var key: RecordKey { RecordKey(Self.collection, id) }
+
+    private static let format = "patchline-token-v1"
+    /// The format of a token that is limited to a channel.
+    ///
+    /// An earlier server refuses the whole record, so it never admits such a token to all channels.
+    private static let limitedFormat = "patchline-token-v2"
+
+    private var isLimited: Bool { grants.contains { $0.scope.channel != nil } }
 }
 
 extension APIToken {
     package init(_ record: Record) throws(RecordError) {
         do throws(FormatError) {
             let fields = try Fields(record.value, of: "token")
-            try fields.constant("format", "patchline-token-v1")
+            let format = try fields.string("format")
+            guard format == Self.format || format == Self.limitedFormat else {
+                throw fields.broken("format", "must be \(Self.format) or \(Self.limitedFormat)")
+            }
             id = record.key.name
             name = try fields.string("name")
             secretDigest = try fields.digest("secretSHA256")
             var grants: [AccessGrant] = []
             for text in try fields.strings("grants", limit: 1_000) {
-                guard let grant = AccessGrant(text) else { throw fields.broken("grants", "must hold APP=ROLE") }
+                guard let grant = AccessGrant(text) else { throw fields.broken("grants", AccessGrant.rule) }
                 grants.append(grant)
             }
             self.grants = grants
@@ -61,7 +72,8 @@ extension APIToken {
 
     package var value: JSON {
         .fields([
-            ("format", .text("patchline-token-v1")), ("name", .text(name)), ("secretSHA256", .text(secretDigest.hex)),
+            ("format", .text(isLimited ? Self.limitedFormat : Self.format)), ("name", .text(name)),
+            ("secretSHA256", .text(secretDigest.hex)),
             ("grants", .array(grants.map { .text($0.description) })), ("created", .text(created.description)),
             ("createdBy", .text(createdBy)), ("expires", .text(expires.description)),
             ("revoked", revoked.map { .text($0.description) }),

@@ -18,9 +18,10 @@ package enum AccessRole: String, CaseIterable, Comparable, Sendable {
     private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
-/// A role on one app, or on all of them.
+/// A role on one channel of an app, on one app, or on all apps.
 package struct AccessGrant: Hashable, Sendable {
     package enum Scope: Hashable, Sendable {
+        case channel(AppID, ChannelName)
         case app(AppID)
         /// Every app of the server, also later ones.
         case everything
@@ -34,13 +35,16 @@ package struct AccessGrant: Hashable, Sendable {
         self.role = role
     }
 
-    /// `com.example.shop=publisher`, `*=viewer`.
+    /// `com.example.shop=publisher`, `com.example.shop/production=publisher`, `*=viewer`.
     package init?(_ text: String) {
         let parts = text.split(separator: "=", omittingEmptySubsequences: false)
         guard parts.count == 2, let role = AccessRole(rawValue: String(parts[1])) else { return nil }
         guard let scope = Scope(String(parts[0])) else { return nil }
         self.init(scope, role)
     }
+
+    package static let rule =
+        "must be APP=ROLE, APP/CHANNEL=ROLE or *=ROLE, ROLE being viewer, publisher, operator or admin"
 
     package var description: String { "\(scope.text)=\(role.rawValue)" }
 }
@@ -51,25 +55,62 @@ extension AccessGrant.Scope {
             self = .everything
             return
         }
-        guard let app = AppID(text) else { return nil }
-        self = .app(app)
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let app = AppID(String(parts[0])) else { return nil }
+        guard parts.count == 2 else {
+            self = .app(app)
+            return
+        }
+        guard let channel = ChannelName(String(parts[1])) else { return nil }
+        self = .channel(app, channel)
     }
 
-    package var text: String { app?.text ?? "*" }
+    package var text: String {
+        switch self {
+        case .channel(let app, let channel): "\(app)/\(channel)"
+        case .app(let app): app.text
+        case .everything: "*"
+        }
+    }
 
     /// Nil for all of them.
     package var app: AppID? {
         switch self {
-        case .app(let app): app
+        case .channel(let app, _), .app(let app): app
         case .everything: nil
+        }
+    }
+
+    /// Nil where every channel is meant.
+    package var channel: ChannelName? {
+        switch self {
+        case .channel(_, let channel): channel
+        case .app, .everything: nil
         }
     }
 }
 
 extension [AccessGrant] {
-    /// The highest role on an app; nil where there is none.
+    /// The highest role on an app as a whole, in all its channels; nil if there is none.
     package func role(on app: AppID) -> AccessRole? {
         filter { $0.scope == .everything || $0.scope == .app(app) }.map(\.role).max()
+    }
+
+    /// The highest role in one channel of an app.
+    package func role(on app: AppID, in channel: ChannelName) -> AccessRole? {
+        let here = filter { $0.scope == .channel(app, channel) }.map(\.role).max()
+        return [role(on: app), here].compactMap(\.self).max()
+    }
+
+    /// The highest role that is held anywhere in an app, be it in a single channel.
+    package func role(somewhereIn app: AppID) -> AccessRole? {
+        filter { $0.scope == .everything || $0.scope.app == app }.map(\.role).max()
+    }
+
+    /// The channels of an app to which these grants are limited, by name; nil if one reaches the whole app.
+    package func onlyChannels(of app: AppID) -> [ChannelName]? {
+        guard role(on: app) == nil else { return nil }
+        return Set(filter { $0.scope.app == app }.compactMap(\.scope.channel)).sorted()
     }
 
     /// The role on the server itself, which is above its apps.
@@ -82,6 +123,7 @@ extension [AccessGrant] {
         others.allSatisfy { other in
             let own =
                 switch other.scope {
+                case .channel(let app, let channel): role(on: app, in: channel)
                 case .app(let app): role(on: app)
                 case .everything: roleOnEverything
                 }

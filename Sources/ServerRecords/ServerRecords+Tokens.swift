@@ -30,7 +30,10 @@ extension ServerRecords {
         return TokenProof.make(id: token.id, secretDigest: token.secretDigest, nonce: nonce)
     }
 
+    /// Makes a token under a name that no valid token has.
+    ///
     /// - Returns: the token, and the only copy of its text.
+    /// - Throws: `nameTaken` if a valid token has that name, also if another process makes one at the same time.
     package func makeToken(
         name: String,
         grants: [AccessGrant],
@@ -45,12 +48,32 @@ extension ServerRecords {
             at: time,
             expires: time.adding(lifetime)
         )
-        try await commit(
-            [.insert(made.token.key, made.token.value)],
-            noting: AuditEntry.Event("token.create", by: actor, after: made.token.json(at: time))
-        )
-        return made
+        let key = RecordKey(Self.names, name)
+        while true {
+            // Read before the tokens are: a name that is given meanwhile makes the commit fail.
+            let reserved = try await store.record(key)
+            if let other = try await tokens().first(where: { $0.name == name && $0.status(at: time) == .valid }) {
+                throw .nameTaken(name, id: other.id)
+            }
+            let value = JSON.fields([("format", .text(Self.nameFormat)), ("token", .text(made.token.id))])
+            do throws(RecordError) {
+                try await commit(
+                    [
+                        .insert(made.token.key, made.token.value),
+                        reserved.map { .replace($0, with: value) } ?? .insert(key, value),
+                    ],
+                    noting: AuditEntry.Event("token.create", by: actor, after: made.token.json(at: time))
+                )
+                return made
+            } catch .conflict(key) { continue }
+        }
     }
+
+    /// The last token that was given each name.
+    ///
+    /// Tokens of earlier versions have no record here, and may share a name.
+    private static let names = "token-name"
+    private static let nameFormat = "patchline-token-name-v1"
 
     /// All of them, those that hold no more too.
     package func tokens() async throws(RecordError) -> [APIToken] {

@@ -372,7 +372,7 @@ struct CookielessTests {
     @Test(
         arguments: [
             ("/app.webmanifest", [], "app.webmanifest"), ("/Manifest.json", [], "Manifest.json"),
-            ("/data.json", [], "403"), ("/app.js", [], "403"),
+            ("/manifest.json", [], "404"), ("/data.json", [], "403"), ("/app.js", [], "403"),
             ("/", [], "403"), ("/none.json", [], "403"), ("/__patchline/scripts.json", [], "403"),
             ("/app.webmanifest", [("Sec-Fetch-Site", "same-site")], "403"),
             ("/app.webmanifest", [("Sec-Fetch-Site", "cross-site")], "403"),

@@ -14,7 +14,7 @@ struct KeyMakerTests {
         let folder = bench.folder.appending("new/place")
         let maker = try KeyMaker("production-carol", in: folder, files: bench.files)
         let key = try maker.make(.p256, protection: .passphrase("secret"))
-        #expect(try bench.files.list(folder) == ["production-carol.key", "production-carol.pub"])
+        #expect(try bench.files.list(folder) == [".gitignore", "production-carol.key", "production-carol.pub"])
         #expect(try bench.files.status(of: maker.keyFile)?.permissions == FilePermissions(rawValue: 0o600))
         #expect(try bench.text("new/place/production-carol.pub") == key.pem)
         let read = try SigningKey(maker.keyFile, passphrase: "secret", policy: .forTests, files: bench.files)

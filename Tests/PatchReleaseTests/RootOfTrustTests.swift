@@ -32,7 +32,8 @@ struct RootOfTrustTests {
         let folder = bench.folder.appending("new/Keys")
         try maker(in: folder).write(try testKeys(), at: Workbench.time, protection: protection)
         let names = ["beta", "entry", "online", "production", "root", "targets"]
-        let all = (names.flatMap { ["\($0).key", "\($0).pub"] } + ["root.json", "targets.json"]).sorted()
+        let all = (names.flatMap { ["\($0).key", "\($0).pub"] } + [".gitignore", "root.json", "targets.json"])
+            .sorted()
         #expect(try bench.files.list(folder) == all)
         for name in names {
             let key = folder.appending("\(name).key")
@@ -77,7 +78,7 @@ struct RootOfTrustTests {
             "entry": try TestKey.entry.key,
         ]
         #expect(try !maker.write(keys, at: Workbench.time, protection: { _ in .none }).isComplete)
-        let names = keys.keys.flatMap { ["\($0).key", "\($0).pub"] } + ["root-bob.pub", "trust.draft"]
+        let names = keys.keys.flatMap { ["\($0).key", "\($0).pub"] } + [".gitignore", "root-bob.pub", "trust.draft"]
         #expect(try bench.files.list(folder) == names.sorted())
         let trust = TrustFolder(folder, policy: .forTests, files: bench.files)
         let change = try trust.change(at: trust.draftPath)
@@ -106,6 +107,61 @@ struct RootOfTrustTests {
             try maker.write(try testKeys(), at: Workbench.time, protection: protection)
         }
         #expect(try bench.files.status(of: folder) == nil)
+    }
+
+    @Test func `keeps private keys out of git`() async throws {
+        let bench = try Workbench()
+        let folder = bench.folder.appending("new")
+        try maker(in: folder).write(try testKeys(), at: Workbench.time, protection: protection)
+        let ignored = try bench.files.read(folder.appending(".gitignore"), limit: 1_000)
+        #expect(
+            String(decoding: ignored, as: UTF8.self) == """
+                # Private keys and passphrases stay out of version control.
+                *.key
+                *.pass
+
+                """
+        )
+        #expect(try !KeyFolder(folder, files: bench.files).leavesKeysToGit())
+    }
+
+    @Test func `leaves a .gitignore of the folder's owner alone`() throws {
+        let bench = try Workbench()
+        let folder = bench.folder.appending("new")
+        try bench.write("*.log\n", to: "new/.gitignore")
+        try maker(in: folder).write(try testKeys(), at: Workbench.time, protection: protection)
+        #expect(try bench.files.read(folder.appending(".gitignore"), limit: 1_000) == Array("*.log\n".utf8))
+        #expect(try KeyFolder(folder, files: bench.files).leavesKeysToGit())
+        try bench.write("*.log\n  *.key \n", to: "new/.gitignore")
+        #expect(try !KeyFolder(folder, files: bench.files).leavesKeysToGit())
+    }
+
+    @Test func `has a second key of root for the day when the first one is lost`() throws {
+        let bench = try Workbench()
+        let folder = bench.folder.appending("new")
+        let plan = try RootOfTrustPlan(app: Workbench.app, channels: [], recovery: true)
+        #expect(plan.keys(of: "root") == ["root", "root-recovery"])
+        #expect(plan.threshold(of: "root") == 1)
+        #expect(plan.keys(of: "targets") == ["targets"])
+        let maker = try RootOfTrustMaker(plan, policy: .forTests, in: folder, files: DiskFiles())
+        var keys = try testKeys()
+        keys["root-recovery"] = try TestKey.other.key
+        #expect(try maker.write(keys, at: Workbench.time, protection: { _ in .none }).isComplete)
+        let trust = try ReleaseTrust(folder: folder, policy: .forTests, files: bench.files)
+        #expect(trust.root.keys(of: "root").keys.count == 2 && trust.root.keys(of: "root").threshold == 1)
+        #expect(trust.roles(of: try TestKey.other.publicKey) == ["root"])
+    }
+
+    @Test func `of two holders and a recovery key two must sign`() throws {
+        let plan = try RootOfTrustPlan(
+            app: Workbench.app,
+            channels: [],
+            holders: [("root", "alice"), ("root", "bob")],
+            thresholds: [("root", 2)],
+            recovery: true
+        )
+        #expect(plan.keys(of: "root") == ["root-alice", "root-bob", "root-recovery"])
+        #expect(plan.threshold(of: "root") == 2)
     }
 
     @Test func `is never made over a file that is there`() throws {

@@ -130,6 +130,53 @@ struct TrustChangeTests {
         }
     }
 
+    @Test func `ends a channel for good`() throws {
+        let (world, beta) = (try CeremonyWorld(), named("beta") as ChannelName)
+        let draft = try world.draft([.retire(beta)])
+        #expect(draft.root == nil)
+        let change = try world.change(draft)
+        #expect(change.differences.dropFirst() == [.retired(beta)])
+        #expect(change.after.targets.delegations.map(\.name) == ["production", "dial"])
+        #expect(change.after.targets.retired == [beta])
+        #expect(change.after.targets.hasRetired("beta") && !change.after.targets.hasRetired("production"))
+        #expect(change.weakenedChannels.isEmpty)
+        let keys = try #require(draft.targets?.signed["delegations"]?["keys"]?.object).members.map(\.key.text)
+        #expect(!keys.contains(id(of: try TestKey.beta.publicKey).hex))
+        let after = try Authorities(change.after)
+        #expect(
+            after.retired == [beta] && after.roles.map(\.description) == ["root", "targets", "production", "online"]
+        )
+    }
+
+    @Test func `ends neither the last channel, nor one that is not there or has ended`() throws {
+        let (world, beta) = (try CeremonyWorld(), named("beta") as ChannelName)
+        let last: ChannelName = named("production")
+        #expect(throws: CeremonyError.lastChannel(last)) { try world.draft([.retire(beta), .retire(last)]) }
+        #expect(throws: CeremonyError.retired(beta)) { try world.draft([.retire(beta), .retire(beta)]) }
+        #expect(throws: CeremonyError.retired(beta)) {
+            try world.draft([.retire(beta), .add(try fresh(), .channel(beta))])
+        }
+        #expect(
+            throws: CeremonyError.unknownRole("canary", known: ["root", "targets", "beta", "production", "online"])
+        ) {
+            try world.draft([.retire(named("canary"))])
+        }
+    }
+
+    @Test func `that takes a channel away without ending it is refused`() throws {
+        let world = try CeremonyWorld()
+        let draft = try world.draft([.retire(named("beta"))])
+        var signed = try #require(draft.targets?.signed.object)
+        signed[TargetsRole.retiredMember] = nil
+        let silent = TrustDraft(
+            app: draft.app,
+            base: draft.base,
+            root: nil,
+            targets: Envelope(role: "targets", signing: .object(signed))
+        )
+        #expect(throws: CeremonyError.self) { try world.change(silent) }
+    }
+
     @Test func `keeps members that nobody here knows`() throws {
         let world = try CeremonyWorld()
         let roles = try world.roles()

@@ -36,7 +36,9 @@ struct DialTests {
     }
 
     @Test
-    func `is spoken of when a release ends what it held back, or lists again what it would have to hold back`() throws {
+    func `is spoken of when a release ends what it held back, and not when it lists again what was listed before`()
+        throws
+    {
         let server = try server()
         try turn(server, DialChange(.pause, of: fix, .version(named("2")), reason: DialReason("carts are empty")))
         #expect(try lapses(server, publishing: "2", "1") == ["the dial pauses fix-cart-total 2"])
@@ -44,17 +46,10 @@ struct DialTests {
         #expect(
             try lapses(server, publishing: "1") == [
                 "the dial paused fix-cart-total 2 (carts are empty), which is listed no more: the dial says nothing of it "
-                    + "should it be listed again",
-                "the dial says nothing of fix-cart-total 1, which stands first now: 50% of devices may take it",
-                hint + "1",
+                    + "should it be listed again"
             ]
         )
-        #expect(
-            try lapses(server, publishing: "2", "1") == [
-                "the dial says nothing of fix-cart-total 2, which stands first now: 50% of devices may take it",
-                hint + "2",
-            ]
-        )
+        #expect(try lapses(server, publishing: "2", "1") == [])
         try turn(server, DialChange(.rollout(1_000), of: fix, .version(named("1"))))
         #expect(try lapses(server, publishing: "1") == ["the dial holds fix-cart-total 1 at 10%; 50% are signed"])
         #expect(

@@ -117,6 +117,45 @@ struct TrustTests {
         #expect(try PublishedState(of: server.repository).version(of: production) == 1)
     }
 
+    @Test
+    func `ends a channel for good, and the snapshot goes on to name its last version`() throws {
+        let server = try server()
+        let row = try PublishedState(of: server.repository).snapshot.files["production"]
+        let ended = plan.next {
+            ($0.targetsVersion, $0.retired) = (2, ["production"])
+            $0.channels.removeFirst()
+        }
+        let done = try updated(try server.take(try ended.offered()))
+        #expect(done.retired.map(\.description) == ["production 1"])
+        #expect(done.dropped.isEmpty && done.carriedOver.isEmpty)
+        let state = try PublishedState(of: server.repository)
+        #expect(row != nil && state.snapshot.files["production"] == row)
+        #expect(state.channels.isEmpty && state.dial.targets.isEmpty)
+        #expect(state.expiries.map(\.role) == ["root", "targets", "dial", "snapshot", "timestamp"])
+        try server.repository.refresh(signing: server.key, at: server.factory.now)
+        #expect(try PublishedState(of: server.repository).snapshot.files["production"] == row)
+
+        let later = try updated(try server.take(try ended.next { $0.targetsVersion = 3 }.offered(after: [ended])))
+        #expect(later.retired.isEmpty && later.dropped.isEmpty)
+        #expect(throws: ServerError.trust(.older("targets", offered: 1, current: 3))) {
+            try server.take(try plan.next().next().next().offered(after: [ended, ended.next()]))
+        }
+        #expect(throws: ServerError.trust(.channelRetired(production))) {
+            try server.take(
+                try ended.next().next {
+                    ($0.targetsVersion, $0.retired, $0.channels) = (4, [], plan.channels)
+                }.offered(after: [ended, ended.next()])
+            )
+        }
+        #expect(throws: ServerError.trust(.channelVanished("production"))) {
+            try server.take(
+                try ended.next().next { ($0.targetsVersion, $0.retired) = (4, []) }.offered(after: [
+                    ended, ended.next(),
+                ])
+            )
+        }
+    }
+
     /// What is refused, and why; nothing is written.
     private struct Refusal: CustomTestStringConvertible, Sendable {
         let testDescription: String

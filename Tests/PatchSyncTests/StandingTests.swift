@@ -114,6 +114,8 @@ struct StandingTests {
         world.repository.publish([.script("fix", "1", "one;")])
         try await world.device.sync()
         #expect(try retries(world) == [.notListed])
+        let forgotten = try await world.device.device.forgetFailures()
+        #expect(forgotten.labels.isEmpty && forgotten.unlisted == [Label(patchID: name("fix"), version: name("2"))])
     }
 
     @Test func `is told of a roll back by hand as that, by the sync too`() async throws {

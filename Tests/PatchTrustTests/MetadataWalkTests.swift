@@ -89,6 +89,21 @@ struct MetadataWalkTests {
         #expect(drive.asked.count == before)
     }
 
+    @Test func `ends at a channel that has ended, before it asks for anything of it`() throws {
+        var world = try World()
+        world.targets = try World.targets(retired: [production]).fileBytes
+        world.snapshot = try World.snapshot(targets: world.targets, channel: world.channel).fileBytes
+        world.timestamp = try World.timestamp(snapshot: world.snapshot).fileBytes
+        var drive = try Drive(world)
+        drive.stored["production"] = world.channel
+        let repository = try drive.run()
+        #expect(repository.targets.retired == [production] && repository.targets.hasRetired("production"))
+        let before = drive.asked
+        drive.walk = MetadataWalk(in: repository, to: "production", by: "targets")
+        #expect(throws: TrustError.retired(channel: "production")) { try drive.run() }
+        #expect(drive.asked == before)
+    }
+
     @Test func `follows roots to the last one, and takes its keys for what comes after`() throws {
         var world = try World()
         world.timestamp = try World.timestamp(snapshot: world.snapshot, signedBy: [.other]).fileBytes

@@ -50,15 +50,17 @@ struct World {
         version: Int = 1,
         expires: UTCTime = later,
         channel: RoleDocument.Signers? = nil,
+        retired: [ChannelName] = [],
         signedBy keys: [TestingKey] = [.targets]
     ) throws -> Envelope {
-        try RoleDocument.targets(
+        let channels = [ChannelName](retired.contains(production) ? [] : [production])
+        return try RoleDocument.targets(
             version: version,
             expires: expires,
-            delegations: [
-                .channel(production, signers: try channel ?? signers([.production])),
-                .dial(signers: try signers([.online])),
-            ]
+            delegations: try channels.map { .channel($0, signers: try channel ?? signers([.production])) } + [
+                .dial(signers: try signers([.online]))
+            ],
+            retired: retired
         ).signed(by: keys)
     }
 

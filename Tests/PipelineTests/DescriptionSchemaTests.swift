@@ -171,8 +171,8 @@ struct DescriptionSchemaTests {
                         : patches[0].requires: fix 2 requires a version of tip that this release does not list
                         warning: \(description):4: patches[0].requires: fix 2 requires a version of web that this release does \
                         not list, unless the release before it lists one that stays
-                        1 mistake; 1 requirement not judged: name the release that is published now with --previous (a first \
-                        release is refused)
+                        1 mistake; 1 requirement not judged: name the release that is published now with --server or \
+                        --previous (a first release is refused)
 
                         """
                     ),

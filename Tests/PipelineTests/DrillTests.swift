@@ -134,6 +134,41 @@ struct DrillTests {
         }
     }
 
+    @Test
+    func `ends a channel for good: the server watches it no more, and a device on it keeps what it has and says so`()
+        async throws
+    {
+        try await World.with { world in
+            let drill = try await Drill(world)
+            let device = try await world.settledDevice(server: "http://127.0.0.1:9")
+            let ended = try await drill.sign("delegate", "production", "--retire").done()
+            #expect(ended.output.contains("- production: retired for good"), "\(ended)")
+            let taken = try await drill.trust().done()
+            #expect(taken.output.contains("  retired production, which was at 1"), "\(taken)")
+            let status = try await run(.patchsrv, ["status", "--within", "30d", "--data", drill.site.string, "--json"])
+            #expect(!status.output.contains(#""role": "production""#), "\(status)")
+            let release = try await world.publish(world.shop.release(2), to: drill.site)
+            #expect(release.code == 3, "\(release)")
+            try await run(.patchsrv, ["gc", "--data", drill.site.string, "--keep", "0", "--protect", "0h"]).done()
+            try await run(.patchsrv, ["check", "--data", drill.site.string]).done()
+            try await run(.patchsrv, ["export", world.path("www").string, "--data", drill.site.string]).done()
+            let again = try await drill.sign("delegate", "production", "--add-key", "beta.pub")
+            #expect(again.code == 64 && again.errors.contains("channel production is retired"), "\(again)")
+            let last = try await drill.sign("delegate", "beta", "--retire")
+            #expect(last.code == 64 && last.errors.contains("beta is the only channel"), "\(last)")
+
+            try await serving(drill.site) { url in
+                try device.ask(url)
+                let sync = try await device.sync()
+                #expect(sync.code == 3 && sync.errors.contains("production: this channel is retired"), "\(sync)")
+                #expect(sync.errors.contains("patchsync switch --channel NAME"), "\(sync)")
+            }
+            try await device.expectWhole(1)
+            let state = try await device("status")
+            #expect(state.output.contains("the channel is retired"), "\(state)")
+        }
+    }
+
     @Test func `replaces the entry key with the next release`() async throws {
         try await World.with { world in
             let drill = try await Drill(world)

@@ -70,7 +70,7 @@ struct PassphraseTests {
                 server=$!
                 until url=$(grep -o 'operators on http://[^ ]*' log); do kill -0 $server; done
                 url=${url#operators on }
-                patchsign push next --server "$url" --token-file <(patchsrv token new ci --data \(site) --grant '*=publisher')
+                patchsign push next --server "$url" --token-file <(patchsrv token new once --data \(site) --grant '*=publisher')
                 patchsrv token new ci --data \(site) --grant '*=publisher' |
                     patchsign push next --server "$url" --token-file - --json
                 kill $server
@@ -242,7 +242,9 @@ extension World {
     /// `patchsign init` on a terminal.
     fileprivate func initialise(typing answers: [String]) async throws -> Outcome {
         let patchsign = Tool.binaries.appending("patchsign").string
-        let command = [patchsign, "init", "--app", Workshop.app, "--keys", path("keys").string, "--bits", "2048"]
+        let command = [
+            patchsign, "init", "--app", Workshop.app, "--keys", path("keys").string, "--bits", "2048", "--recovery-key",
+        ]
         return try await run(.python, [Tool.script("prompt.py")] + answers + ["--"] + command)
     }
 

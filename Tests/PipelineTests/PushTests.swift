@@ -19,6 +19,24 @@ struct PushTests {
                 let second = try await shop.push(shop.release(2), to: url).json()
                 #expect(second["outcome"] as? String == "published")
                 let bytes = try shop.bytesOnly(in: 2, not: 1)
+                // The release that it was made from lies beside it, so its bundle goes up as a pack.
+                #expect(second["sentPacks"] as? Int == 1)
+                #expect((second["sentBytes"] as? Int).map { 0 < $0 && $0 < bytes } == true)
+            }
+        }
+    }
+
+    @Test func `goes up in parts where the release before it is not at hand`() async throws {
+        try await World.with { world in
+            let shop = try await Storefront(in: world)
+            try await serving(shop.site) { _, url in
+                _ = try await shop.push(shop.release(1), to: url).json()
+                let elsewhere = world.path("elsewhere")
+                try FileManager.default.createDirectory(atPath: elsewhere.string, withIntermediateDirectories: true)
+                try await copy(shop.release(2), to: elsewhere.appending("v2"))
+                let second = try await shop.push(world.path("elsewhere/v2"), to: url).json()
+                let bytes = try shop.bytesOnly(in: 2, not: 1)
+                #expect(second["outcome"] as? String == "published" && second["sentPacks"] as? Int == 0)
                 #expect(second["sentBytes"] as? Int == bytes)
                 #expect((second["travelledBytes"] as? Int).map { 0 < $0 && $0 < bytes } == true)
             }
@@ -113,7 +131,7 @@ struct PushTests {
         }
     }
 
-    @Test func `from an outdated base is refused, and says what to do`() async throws {
+    @Test func `from an outdated base is refused, and changes nothing`() async throws {
         try await World.with { world in
             let site = try await world.site(world.shop.site2)
             let token = try await world.token(for: site)
@@ -123,9 +141,48 @@ struct PushTests {
                 let refused = try await world.push(world.path("late"), to: url, token: token)
                 #expect(refused.code == 8, "\(refused)")
                 #expect(refused.errors.contains("error: production: based on 1, current is 2"), "\(refused)")
-                #expect(refused.errors.contains("hint: patchsign release renew, or make it again"), "\(refused)")
             }
             #expect(try await StoreDigest(of: site.tree) == before)
+        }
+    }
+
+    @Test func `needs a token of its channel`() async throws {
+        try await World.with { world in
+            let site = try await world.site(world.shop.site1)
+            func token(_ name: String, _ more: String...) async throws -> Outcome {
+                try await run(
+                    .patchsrv,
+                    ["token", "new", name, "--output", world.path("\(name).token").string, "--data", site.string] + more
+                )
+            }
+            let made = try await token("ci").done()
+            #expect(
+                made.output.isEmpty && made.errors.contains("it may publish in \(Workshop.app)/production alone"),
+                "\(made)"
+            )
+            let file = world.path("ci.token")
+            let mode = try FileManager.default.attributesOfItem(atPath: file.string)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+            let again = try await token("ci")
+            #expect(again.code == 8 && again.errors.contains("a secret is never replaced"), "\(again)")
+            try FileManager.default.removeItem(atPath: file.string)
+            let doubled = try await token("ci")
+            #expect(doubled.code == 8 && doubled.errors.contains("a valid token is called ci already"), "\(doubled)")
+            #expect(!FileManager.default.fileExists(atPath: file.string))
+            try await run(.patchsrv, ["token", "revoke", "ci", "--data", site.string]).done()
+            try await token("ci").done()
+            try await token("beta", "--for", "beta").done()
+            try await serving(site) { _, url in
+                let refused = try await world.push(world.shop.release(2), to: url, token: world.path("beta.token"))
+                #expect(refused.code == 3, "\(refused)")
+                #expect(
+                    refused.errors.contains("this needs the role publisher on \(Workshop.app)/production"),
+                    "\(refused)"
+                )
+                try await world.push(world.shop.release(2), to: url, token: file).done()
+            }
+            let listed = try await run(.patchsrv, ["token", "list", "--unused", "30d", "--data", site.string]).done()
+            #expect(listed.output == "every valid token was used in that time\n", "\(listed)")
         }
     }
 

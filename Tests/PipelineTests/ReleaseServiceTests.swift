@@ -25,7 +25,11 @@ struct ServiceFixture: Sendable {
     }
 
     func token(_ grant: String) async throws -> String {
-        let made = try await run(.patchsrv, ["token", "new", "a test", "--grant", grant, "--data", site.string]).done()
+        let made = try await run(
+            .patchsrv,
+            ["token", "new", "\(grant), a test", "--grant", grant, "--data", site.string]
+        )
+        .done()
         return String(made.output.prefix { !$0.isWhitespace })
     }
 

@@ -35,7 +35,10 @@ struct Workshop: Sendable {
         for keys in [keys, otherKeys] {
             try await run(
                 .patchsign,
-                ["init", "--app", Self.app, "--keys", keys.string, "--unencrypted-keys", "--bits", "2048"]
+                [
+                    "init", "--app", Self.app, "--keys", keys.string, "--unencrypted-keys", "--bits", "2048",
+                    "--no-recovery-key",
+                ]
             ).done()
         }
         for number in 1...3 {

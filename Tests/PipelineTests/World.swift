@@ -79,7 +79,8 @@ struct World: Sendable {
     func makeKeys(_ keys: FilePath, of app: String = Workshop.app, _ options: [String] = []) async throws {
         try await run(
             .patchsign,
-            ["init", "--app", app, "--keys", keys.string, "--unencrypted-keys", "--bits", "2048"] + options
+            ["init", "--app", app, "--keys", keys.string, "--unencrypted-keys", "--bits", "2048", "--no-recovery-key"]
+                + options
         ).done()
     }
 

@@ -41,7 +41,7 @@ struct RefusalTests {
         (#"POST /api/v1/tokens {"name":"CI","grants":[],"days":1}"#, "400 body: grants must hold at least one"),
         (
             #"POST /api/v1/tokens {"name":"CI","grants":["a"],"days":1}"#,
-            "400 body: grants must hold APP=ROLE, ROLE being viewer, publisher, operator or admin"
+            "400 body: grants must be APP=ROLE, APP/CHANNEL=ROLE or *=ROLE, ROLE being viewer, publisher, operator or admin"
         ),
         ("DELETE /api/v1/tokens/5e5e", "404 there is no such token of an app that you are admin of"),
         ("POST /api/v1/tokens {", "400 body is not JSON (byte 1)"),
@@ -77,17 +77,23 @@ struct RefusalTests {
     @Test func `because of the token is said word by word`() async throws {
         try await RunningOperators.with { operators in
             let records = operators.operations.records
-            func token(_ grant: String, for time: Duration = .days(1)) async throws -> (id: String, text: String) {
+            func token(
+                _ grant: String,
+                as name: String = "CI",
+                for time: Duration = .days(1)
+            ) async throws -> (id: String, text: String) {
                 let made = try await records.makeToken(
-                    name: "CI",
+                    name: name,
                     grants: [try #require(AccessGrant(grant))],
                     for: time,
                     by: .server
                 )
                 return (made.token.id, made.text.text)
             }
-            let (viewer, revoked) = (try await token("a=viewer"), try await token("a=admin"))
-            let (expired, owner) = (try await token("a=admin", for: .zero), try await token("a=admin"))
+            let (viewer, revoked) = (try await token("a=viewer"), try await token("a=admin", as: "lost"))
+            let (expired, owner) = (
+                try await token("a=admin", as: "owner", for: .zero), try await token("a=admin", as: "owner")
+            )
             _ = try await records.revokeToken(revoked.id, by: .server)
             let unknown = "plt_\(String(repeating: "5", count: 16))_\(Self.digest)"
             let grants = #"{"name":"CI","grants":["b=viewer"],"days":1}"#
@@ -124,6 +130,38 @@ struct RefusalTests {
                     "403 only who is admin of an app makes tokens for it",
                     "415 the body must be application/json",
                     "413 the body must be at most 65536 bytes",
+                ]
+            )
+        }
+    }
+
+    @Test func `because of the channel is said word by word`() async throws {
+        try await RunningOperators.with { operators in
+            let grant = try #require(AccessGrant("a/beta=operator"))
+            let made = try await operators.operations.records
+                .makeToken(name: "ci", grants: [grant], for: .days(1), by: .server)
+            let token = made.text.text
+            let empty = ["Content-Type: application/json", "Content-Length: 2"]
+            let requests = [
+                Self.head("GET", "/api/v1/apps/a", token), Self.head("GET", "/api/v1/apps/a/channels/beta/dial", token),
+                Self.head("GET", "/api/v1/apps/a/channels/production/dial", token),
+                Self.head("GET", "/api/v1/apps/a/channels/production/drafts/1", token),
+                Self.head("GET", "/api/v1/apps/a/channels/production/history", token),
+                Self.head("DELETE", "/api/v1/apps/a/channels/production/proposals/5e5e5e5e5e5e5e5e", token),
+                Self.head("PUT", "/api/v1/apps/a/trust", token, empty) + "{}",
+                Self.head("POST", "/api/v1/apps/b/uploads", token, empty) + "{}",
+                Self.head("POST", "/api/v1/apps/a/uploads", token, empty) + "{}",
+                Self.head("GET", "/api/v1/apps/b", token),
+            ]
+            let other = #"403 this needs the role viewer on a/production; the token "ci" has none"#
+            #expect(
+                try await Self.answers(operators, requests) == [
+                    "404 this server does not know the app a", "404 this server does not know the app a", other, other,
+                    other, #"403 this needs the role publisher on a/production; the token "ci" has none"#,
+                    #"403 this needs the role admin on a; the token "ci" has none"#,
+                    #"403 this needs the role publisher on b; the token "ci" has none"#,
+                    "400 body: release is missing",
+                    #"403 this needs the role viewer on b; the token "ci" has none"#,
                 ]
             )
         }

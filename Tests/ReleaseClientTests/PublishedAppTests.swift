@@ -36,6 +36,24 @@ struct PublishedAppTests {
         #expect(none == .noRelease(try #require(ChannelName("production"))))
     }
 
+    /// On the devices' port or a static host; an object storage says 403 of a file that is not there.
+    @Test func `is read without a service where devices read it`() async throws {
+        for absent in [404, 403] {
+            let host = try TreeService(current: 9, absence: absent)
+            #expect(try await host.currentOnHost() == 9)
+        }
+        let empty = try TreeService(current: nil, absence: 404)
+        #expect(try await empty.currentOnHost() == nil)
+        let error = await #expect(throws: ServiceError.self) {
+            try await empty.currentOnHost(of: AppID("com.example.other"))
+        }
+        guard case .problem(let problem) = try #require(error) else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(problem.kind == "noTree" && problem.detail.hasSuffix(" publishes no com.example.other"))
+    }
+
     @Test func `is taken as a script for a package where its digest is that of the list, and no other`() async throws {
         let (digest, other) = (SHA256Digest(of: Array("one()".utf8)), SHA256Digest(of: Array("two()".utf8)))
         let service = try TreeService(
@@ -60,6 +78,8 @@ private struct TreeService: FileSource {
     private let root: [UInt8]
     /// By path below the tree.
     private let files: [String: [UInt8]]
+    /// How it answers for what is not there.
+    private let absence: Int
 
     let acceptsBodies = false
 
@@ -67,10 +87,12 @@ private struct TreeService: FileSource {
     ///   - current: the version of the release that the snapshot lists; versions up to 12 are signed.
     ///   - others: the version that is answered in place of another.
     ///   - objects: what is answered, by the digest that is asked for.
+    ///   - absence: the status of an answer for a file that is not there.
     init(
         current: Int?,
         answering others: [Int: Int] = [:],
-        objects: [SHA256Digest: [UInt8]] = [:]
+        objects: [SHA256Digest: [UInt8]] = [:],
+        absence: Int = 404
     ) throws {
         let (app, channel) = (try #require(AppID("com.example.shop")), try #require(ChannelName("production")))
         let key = try PrivateKey.generate(.ed25519)
@@ -112,7 +134,7 @@ private struct TreeService: FileSource {
         )
         let top = Dictionary(uniqueKeysWithValues: RootRole.roleNames.map { ($0, one) })
         root = try signed(RoleDocument.root(app: app, version: 1, expires: expires, roles: top))
-        (self.app, self.channel, self.files) = (app, channel, files)
+        (self.app, self.channel, self.files, self.absence) = (app, channel, files, absence)
     }
 
     /// Asked for an older release.
@@ -126,6 +148,17 @@ private struct TreeService: FileSource {
         }
     }
 
+    /// Asked as a host of files; no release can be read further than its role, which has no targets here.
+    ///
+    /// - Returns: the version of the current release.
+    func currentOnHost(of other: AppID? = nil) async throws -> Int? {
+        let (app, channel, root) = (other ?? app, channel, root)
+        return try await asked { client throws(ServiceError) in
+            let published = try await PublishedApp(app, root: root, at: Self.now, from: client, at: .files)
+            return try await published.release(of: channel)?.header.roleVersion
+        }
+    }
+
     func object(_ digest: SHA256Digest) async throws -> [UInt8] {
         let app = app
         return try await asked { client throws(ServiceError) in try await client.object(digest, of: app) }
@@ -134,9 +167,13 @@ private struct TreeService: FileSource {
     func decide(_ request: FileRequest) -> FileDecision { .later(.whole, answer) }
 
     private func answer(_ request: FileRequest) -> FileAnswer {
-        let path = request.query?.split(separator: "=", maxSplits: 1).last.map(String.init) ?? ""
+        let segments = request.path.segments
+        let path =
+            request.query?.split(separator: "=", maxSplits: 1).last.map(String.init)
+            ?? (segments.first == app.text ? segments.dropFirst().joined(separator: "/") : "")
         guard let bytes = files[path] else {
-            return .bytes(ServedBytes(status: .notFound, bytes: [], contentType: "application/json"))
+            let status = HTTPResponseStatus(statusCode: absence)
+            return .bytes(ServedBytes(status: status, bytes: [], contentType: "application/json"))
         }
         return .bytes(ServedBytes(status: .ok, bytes: bytes, contentType: "application/json"))
     }

@@ -68,6 +68,23 @@ struct ProposalOperationsTests {
         }
     }
 
+    @Test func `is overtaken by a release that lists its version no more`() async throws {
+        let fixture = try TestingOperations()
+        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
+        let old = try await propose(.withdraw(named("fix-cart-total"), version: named("1")), at: fixture)
+        let edit = try RuleEdit(Fields(.fields([("rollout", .integer(5_000))]), of: "body"))
+        let rules = try await propose(.rules(named("fix-cart-total"), version: named("1"), edit), at: fixture)
+        let other = try await propose(.withdraw(named("web"), version: nil), at: fixture)
+        let second = try fixture.release("cart.total = 2;", version: "2")
+        _ = try await fixture.operations.publish(second, notes: ReleaseNotes(), by: fixture.actor)
+        for (id, state) in [
+            (old.id, Proposal.State.overtaken(roleVersion: 2, at: TestingServer.start)),
+            (rules.id, .overtaken(roleVersion: 2, at: TestingServer.start)), (other.id, .open),
+        ] {
+            #expect(try await fixture.operations.proposal(id, of: channel, in: app).state == state)
+        }
+    }
+
     @Test func `keeps 200 lines of what it changes, and says how many there are`() throws {
         let proposal = Proposal(
             id: named("0123456789abcdef"),

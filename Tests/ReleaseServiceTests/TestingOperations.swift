@@ -28,11 +28,12 @@ struct TestingOperations {
         box: TemporaryFolderBox,
         server: TestingServer,
         store: any RecordStore,
-        patience: Duration = .seconds(10)
+        patience: Duration = .seconds(10),
+        now: UTCTime = TestingServer.start
     ) throws {
         self.box = box
         self.server = server
-        records = ServerRecords(store, now: { TestingServer.start })
+        records = ServerRecords(store, now: { now })
         let key = server.key
         operations = ReleaseOperations(
             server.folder,
@@ -52,6 +53,17 @@ struct TestingOperations {
             server: server,
             store: StoppingRecords(store, at: number),
             patience: patience
+        )
+    }
+
+    /// The same server at another time, whose process dies at some commit.
+    func after(_ time: Duration, failingAtCommit number: Int? = nil) throws -> TestingOperations {
+        let store = try SQLiteRecords(box.path.appending("srv/records.sqlite"))
+        return try TestingOperations(
+            box: box,
+            server: server,
+            store: StoppingRecords(store, at: number),
+            now: TestingServer.start.adding(time)
         )
     }
 

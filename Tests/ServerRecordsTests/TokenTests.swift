@@ -13,9 +13,12 @@ struct TokenTests {
         records = try folder.records()
     }
 
-    private func token(_ grants: String...) async throws -> (token: APIToken, text: TokenText) {
+    private func token(
+        _ grants: String...,
+        as name: String = "ci"
+    ) async throws -> (token: APIToken, text: TokenText) {
         try await records.makeToken(
-            name: "ci",
+            name: name,
             grants: grants.compactMap { AccessGrant($0) },
             for: .days(30),
             by: .local(user: "ada")
@@ -76,7 +79,7 @@ struct TokenTests {
         let text = made.text.text
         let other = try #require(TokenText(text.dropLast() + (text.hasSuffix("0") ? "1" : "0")))
         #expect(try await records.admission(of: other) == .unknown)
-        let another = try await token("*=viewer")
+        let another = try await token("*=viewer", as: "another")
         let crossed = "plt_\(made.token.id)_" + another.text.text.suffix(64)
         #expect(try await records.admission(of: try #require(TokenText(crossed))) == .unknown)
     }
@@ -89,6 +92,137 @@ struct TokenTests {
                 #expect(!record.value.text.contains(secret))
             }
         }
+    }
+
+    @Test func `has a name that no other valid token has`() async throws {
+        let made = try await token("*=viewer", as: "Jörg")
+        await #expect(throws: RecordError.nameTaken("Jörg", id: made.token.id)) {
+            try await token("*=viewer", as: "Jörg")
+        }
+        // Written with a combining diaeresis.
+        await #expect(throws: RecordError.nameTaken("Jo\u{308}rg", id: made.token.id)) {
+            try await token("*=viewer", as: "Jo\u{308}rg")
+        }
+        _ = try await records.revokeToken(made.token.id, by: .server)
+        let second = try await token("*=viewer", as: "Jörg")
+        folder.pass(.days(31))
+        let third = try await token("*=viewer", as: "Jörg")
+        #expect(try await records.tokens().map(\.id) == [made.token.id, second.token.id, third.token.id])
+    }
+
+    @Test func `is made once where many make one of the same name at once`() async throws {
+        let folder = folder
+        let made = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<8 {
+                let other = try folder.records()
+                group.addTask {
+                    do throws(RecordError) {
+                        _ = try await other.makeToken(name: "ci", grants: [], for: .days(1), by: .server)
+                        return true
+                    } catch .nameTaken { return false }
+                }
+            }
+            return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(made == 1)
+        #expect(try await records.tokens().count == 1)
+    }
+
+    @Test func `of an earlier version may share its name, and counts as before`() async throws {
+        var old: [APIToken] = []
+        for _ in 0..<2 {
+            let made = TokenText.make(
+                name: "ci",
+                grants: [],
+                by: "ada",
+                at: folder.now,
+                expires: folder.now.adding(.days(9))
+            )
+            try await records.store.commit([.insert(made.token.key, made.token.value)])
+            old.append(made.token)
+            #expect(try await records.admission(of: made.text) == .admitted(made.token))
+        }
+        let ids = try await records.tokens().map(\.id)
+        #expect(ids == old.map(\.id).sorted())
+        await #expect(throws: RecordError.nameTaken("ci", id: ids[0])) { try await token("*=viewer") }
+    }
+
+    @Test func `of one channel is read again, and by no earlier version`() async throws {
+        let made = try await token("com.example.shop/production=publisher")
+        #expect(try await records.token(made.token.id) == made.token)
+        #expect(made.token.value["format"] == .text("patchline-token-v2"))
+        let whole = try await token("com.example.shop=publisher", as: "whole")
+        #expect(whole.token.value["format"] == .text("patchline-token-v1"))
+    }
+
+    @Test(arguments: [
+        ("0000000000000002", TokenNaming.Found.one(id: "0000000000000002")), ("Jörg", .one(id: "0000000000000003")),
+        ("twice", .several(ids: ["0000000000000004", "0000000000000005"])), ("gone", .one(id: "0000000000000007")),
+        ("jörg", .none), ("", .none),
+    ])
+    func `is named by its id, or by its name`(_ text: String, _ found: TokenNaming.Found) {
+        let tokens = [
+            TokenNaming(id: "0000000000000001", name: "0000000000000002", isValid: true),
+            TokenNaming(id: "0000000000000002", name: "Jörg", isValid: false),
+            TokenNaming(id: "0000000000000003", name: "Jörg", isValid: true),
+            TokenNaming(id: "0000000000000004", name: "twice", isValid: true),
+            TokenNaming(id: "0000000000000005", name: "twice", isValid: true),
+            TokenNaming(id: "0000000000000006", name: "gone", isValid: false),
+            TokenNaming(id: "0000000000000007", name: "gone", isValid: false),
+        ]
+        #expect(TokenNaming.find(text, among: tokens) == found)
+    }
+
+    @Test(arguments: [
+        (0, nil, "", false), (1, nil, "1 day", false), (40, nil, "40 days", true), (40, 12, "12 days", false),
+    ])
+    func `shows how long it was not used`(_ age: Int, _ used: Int?, _ words: String, _ isIdle: Bool) {
+        let now = UTCTime(seconds: 1_795_000_000)
+        let use = TokenUse(
+            created: now.adding(.days(-age)),
+            lastUsed: used.map { now.adding(.days(-$0)) },
+            at: now
+        )
+        #expect(use.words == words)
+        #expect(use.isIdle(for: .days(30)) == isIdle)
+    }
+
+    @Test func `without named rights may publish in one channel of the one app`() throws {
+        let (shop, other) = (try #require(AppID("com.example.shop")), try #require(AppID("com.example.other")))
+        let beta = try #require(ChannelName("beta"))
+        func grant(_ app: AppID?, _ channel: ChannelName?, _ apps: [AppID]) throws -> String {
+            try UsualGrant.grant(app: app, channel: channel, among: apps).description
+        }
+        #expect(try grant(nil, nil, [shop]) == "com.example.shop/production=publisher")
+        #expect(try grant(nil, beta, [shop]) == "com.example.shop/beta=publisher")
+        #expect(try grant(other, nil, [shop, other]) == "com.example.other/production=publisher")
+        #expect(throws: UsualGrant.Fault.noApp) { try grant(nil, nil, []) }
+        #expect(throws: UsualGrant.Fault.severalApps([shop, other])) { try grant(nil, nil, [shop, other]) }
+    }
+
+    @Test(arguments: [
+        (
+            "com.example.shop/production=publisher", "production", AccessRole?.some(.publisher),
+            [String]?.some(["production"])
+        ),
+        ("com.example.shop/production=publisher", "beta", nil, ["production"]),
+        (
+            "com.example.shop/beta=operator com.example.shop/production=viewer", "beta", .operate,
+            ["beta", "production"]
+        ),
+        ("com.example.shop/beta=operator com.example.shop=viewer", "production", .viewer, nil),
+        ("com.example.other/beta=admin", "beta", nil, []), ("*=publisher", "beta", .publisher, nil),
+    ])
+    func `of a channel counts in that channel alone`(
+        _ grants: String,
+        _ channel: String,
+        _ role: AccessRole?,
+        _ channels: [String]?
+    ) throws {
+        let (app, channel) = (try #require(AppID("com.example.shop")), try #require(ChannelName(channel)))
+        let grants = grants.split(separator: " ").compactMap { AccessGrant(String($0)) }
+        #expect(grants.role(on: app, in: channel) == role)
+        #expect(grants.onlyChannels(of: app)?.map(\.text) == channels)
     }
 
     @Test(arguments: [
@@ -118,6 +252,10 @@ struct TokenTests {
         ("com.example.shop=admin", "com.example.other=viewer", false),
         ("com.example.shop=admin", "*=viewer", false),
         ("*=operator", "*=viewer", false),
+        ("com.example.shop=admin", "com.example.shop/beta=publisher", true),
+        ("com.example.shop/beta=admin", "com.example.shop/beta=publisher", true),
+        ("com.example.shop/beta=admin", "com.example.shop/production=viewer", false),
+        ("com.example.shop/beta=admin", "com.example.shop=viewer", false),
         ("*=admin", "*=admin com.example.shop=viewer", true),
     ])
     func `is handed out by an admin of all that it opens`(_ own: String, _ wanted: String, _ may: Bool) {
@@ -128,7 +266,10 @@ struct TokenTests {
     }
 
     @Test func `may be given nothing but a role on an app`() {
-        for text in ["", "=", "shop", "shop=", "shop=root", "a b=viewer", "shop=viewer=admin", "**=viewer"] {
+        for text in [
+            "", "=", "shop", "shop=", "shop=root", "a b=viewer", "shop=viewer=admin", "**=viewer",
+            "*/beta=viewer", "shop/=viewer", "shop/Beta=viewer", "shop/beta/x=viewer", "shop/root=viewer",
+        ] {
             #expect(AccessGrant(text) == nil, "\(text)")
         }
     }

@@ -20,6 +20,8 @@ package struct TrustPlan {
     package var channels: [(name: String, keys: [TestingKey])] = [
         ("production", [.production, .second]), ("beta", [.beta]),
     ]
+    /// Channels that have ended.
+    package var retired: [String] = []
     package var hasDial = true
     package var rootExpires = TestingServer.start.adding(.days(365))
     package var targetsExpires = TestingServer.start.adding(.days(365))
@@ -58,8 +60,12 @@ package struct TrustPlan {
             )
         }
         if hasDial { delegations.append(.dial(signers: .init(keys: [try online.signer], threshold: 1))) }
-        return try RoleDocument.targets(version: targetsVersion, expires: targetsExpires, delegations: delegations)
-            .signed(by: [targetsKey] + others).fileBytes
+        return try RoleDocument.targets(
+            version: targetsVersion,
+            expires: targetsExpires,
+            delegations: delegations,
+            retired: retired.map { named($0) }
+        ).signed(by: [targetsKey] + others).fileBytes
     }
 
     package func offered(after earlier: [TrustPlan] = [], targetsAlsoBy others: [TestingKey] = []) throws -> TrustUpload

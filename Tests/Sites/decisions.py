@@ -20,6 +20,8 @@ DECISIONS = [
              lambda d: "/." in d.path and "/.." not in d.path and d.got in (404, None)),
     Decision("nosniff", "Chromium says of a missing script or style besides that its type is refused", "`X-Content-Type-Options: nosniff` (<doc:PageAPI>)",
              lambda d: d.part == "console" and d.got.startswith(("Refused to execute script", "Refused to apply style")) and "MIME type ('text/plain')" in d.got),
+    Decision("nosniff-404", "of a missing script or style Chromium then reports no 404", "as above",
+             lambda d: d.part.endswith(" of nginx alone") and "404" in str(d.expected) and str(d.expected).split("?")[0].rstrip("')").endswith((".js", ".mjs", ".css"))),
     Decision("compressed-only", "a compressed file without its plain one is sent as that file, `application/gzip`, to a client that does not accept its coding",
              "nginx would send a coding that the client did not ask for",
              lambda d: d.part in ("type", "coding", "body") and d.path.split("?")[0].endswith(".gz") and not d.fields.get("Accept-Encoding")),

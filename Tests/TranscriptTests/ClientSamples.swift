@@ -40,7 +40,8 @@ extension ServiceError: Sampled {
                 .trust(.threshold(role: "root", valid: 0, needed: 1)),
                 .trust(.rolledBack(role: "beta", offered: 1, trusted: 2)), .trust(.droppedFromSnapshot(role: "beta")),
                 .release(.missing("list.json")),
-                .noRelease(Sample.beta), .severalApps([]), .severalApps([Sample.app, Sample.otherApp]), .cancelled,
+                .noRelease(Sample.beta), .noRollout, .severalApps([]), .severalApps([Sample.app, Sample.otherApp]),
+                .cancelled,
             ] + AnswerFault.samples.map { .answer($0) }
     }
 
@@ -48,7 +49,8 @@ extension ServiceError: Sampled {
         switch self {
         case .problem, .connection, .timedOut, .tls, .noAuthority, .notEncrypted, .redirected, .intercepted, .tooLarge,
             .malformed,
-            .otherChange, .answer, .lacking, .changed, .endless, .file, .trust, .release, .noRelease, .severalApps,
+            .otherChange, .answer, .lacking, .changed, .endless, .file, .trust, .release, .noRelease, .noRollout,
+            .severalApps,
             .otherApp, .otherRoot, .notProven, .unidentified, .cancelled:
             true
         }

@@ -23,6 +23,7 @@ struct PatchSignTranscripts {
         transcript.section("answers of a service", answers().map { Failure($0).transcript })
         transcript.section("passphrases", PassphraseError.samples.map { Failure($0).transcript })
         transcript.section("other things", try others().map(\.transcript))
+        transcript.list("what the channel of a stale release says", Self.stale)
         transcript.list(
             "what a release is made of",
             [
@@ -42,6 +43,28 @@ struct PatchSignTranscripts {
         )
         transcript.section("command lines", program.answers(Self.misused))
         try transcript.check()
+    }
+
+    /// The way on in each case, by each way of making a release again.
+    private static var stale: [String] {
+        let server = " --server https://updates.example.com --token-file FILE"
+        let draft = ChannelState.Draft(version: 6, identity: Sample.digest, signatures: 1, threshold: 2)
+        let label = Sample.label
+        let cases: [StaleRelease] = [
+            .madeFromDraft(draft), .draftWaits(draft), .ahead(current: 0), .ahead(current: 3), .listed(current: 8),
+            .otherContent([label], current: 8), .withdrawn([label, label, label, label], current: 8),
+            .behind(current: 8),
+        ]
+        let again = Remake.command("patchsign withdraw web --channel production --keys Keys --push")
+        let ways: [Remake] = [.folder, again, .proposal(Sample.named("5e5e5e5e5e5e5e5e")), .elsewhere]
+        let bases = cases.map { stale in (stale, 5) } + [(.behind(current: 8), 0)]
+        return bases.flatMap { stale, base in
+            ways.map { stale.hint(in: Sample.channel, base: base, server: server, remake: $0) }
+        }
+            + [
+                PublishedBase.first(Sample.channel, on: Sample.server),
+                PublishedBase.found(8, Sample.channel, on: Sample.server),
+            ]
     }
 
     private func answers() -> [ServiceError] {
@@ -83,6 +106,8 @@ struct PatchSignTranscripts {
             _ = try ProposedChange.promotion(from: Sample.beta, [share, share])
         } catch { found.append(error) }
         found.append(TimeOption.clockBehind(UTCTime(seconds: 60)))
+        let server = " --server https://updates.example.com"
+        found.append(PublishedBase.incomplete("production", 8, valid: 1, needed: 2, options: server))
         let steps = [
             StepBack(label: Sample.label, newest: Sample.named("2.0.0")),
             StepBack(label: Label(patchID: Sample.script, version: Sample.version), newest: Sample.named("7")),
@@ -112,7 +137,11 @@ struct PatchSignTranscripts {
         "release Patches --keys Keys",
         "release Patches --check --previous old",
         "release Patches --keys Keys --output new --unsigned --key beta",
+        "release Patches --keys Keys --output new --previous old --server https://example.com",
         "release renew old --keys Keys --output new --above 0",
+        "release renew --keys Keys --output new",
+        "release renew old --keys Keys --output new --channel production",
+        "release renew old --keys Keys --output new --server https://example.com",
         "promote --from beta --to production --keys Keys --server https://example.com",
         "rollback --to 0 --channel production --keys Keys --server https://example.com --push",
         "withdraw web --keys Keys --output new",

@@ -20,6 +20,7 @@ struct PromptTranscripts {
             "secrets",
             [
                 KeyOpening.question(for: "Keys/production.key"), KeyOpening.question(for: uri), NewKeyOptions.question,
+                QuickstartCommand.newPassphrase, QuickstartCommand.passphrase,
 
                 TypedPassphrases.question(for: "Keys/online.key"), SecretInput.question(for: "-"),
                 SecretInput.question(for: "/dev/tty"),
@@ -28,10 +29,11 @@ struct PromptTranscripts {
         prompts.list(
             "questions",
             [Question.release, Question.about(["root", "targets"])].map(Question.withChoice)
+                + [KeyHoldersQuestion.count, KeyHoldersQuestion.names]
         )
         prompts.list(
             "work",
-            [InitCommand.progressLabel, PushProgress.waiting]
+            [InitCommand.progressLabel, PushProgress.waiting, ReleaseWork.preparingLabel]
                 + [ReleaseBuilder.Phase.reading(Sample.patch), .signing, .signingJSPatch].map(ReleaseWork.label)
         )
         try prompts.check()

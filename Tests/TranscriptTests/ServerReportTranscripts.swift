@@ -88,6 +88,14 @@ struct ServerReportTranscripts {
         return [DevelopersStanding(channel: Sample.channel, line: line, told: told, taken: LoaderVersion(8))]
     }
 
+    private var started: [StartedVersion] {
+        let ramp = RolloutRamp(steps: [100, 2_500, 10_000], every: 21_600).map { StartingRollout.Start.ramp($0) }
+        let starts: [StartingRollout.Start?] = [.share(1_000), .paused(at: nil), ramp]
+        return starts.compactMap(\.self).map { start in
+            StartedVersion(label: Sample.label, sha256: Sample.digest, start: start)
+        }
+    }
+
     private var publishing: [String] {
         let held = turned(row())
         let done = Publication(
@@ -97,6 +105,7 @@ struct ServerReportTranscripts {
             change: change,
             roles: roles,
             removedDrafts: [6, 7],
+            started: started,
             heldBack: [held, turned(row(paused: true))],
             lapses: [.forgotten(held), .free(held), .free(turned(nil))],
             developersWait: developersWait,

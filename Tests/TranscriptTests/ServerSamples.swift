@@ -86,6 +86,7 @@ extension DialRefusal: Sampled {
     static let samples: [DialRefusal] = [
         .unpublished(Sample.beta), .notListed(Sample.channel, "\(Sample.label)"),
         .aboveCeiling(Sample.patch, Sample.version, asked: 5_000, ceiling: 2_500),
+        .notNew(Sample.channel, Sample.patch),
         .headcountLowered(Sample.patch, Sample.version, asked: 1_000, current: 5_000),
         .outdated(expected: 3, current: 4),
         .tooLarge(size: 1_100_000, limit: 1_000_000),
@@ -93,7 +94,7 @@ extension DialRefusal: Sampled {
 
     var isSampled: Bool {
         switch self {
-        case .unpublished, .notListed, .aboveCeiling, .headcountLowered, .outdated, .tooLarge: true
+        case .unpublished, .notListed, .aboveCeiling, .notNew, .headcountLowered, .outdated, .tooLarge: true
         }
     }
 }
@@ -207,7 +208,8 @@ extension ProposalFault: Sampled {
 
 extension RecordError: Sampled {
     static let samples: [RecordError] = [
-        .conflict(RecordKey("token", "5e5e")), .newerSchema(path: "/srv/patchline/records.sqlite"),
+        .conflict(RecordKey("token", "5e5e")), .nameTaken("ci", id: "0123456789abcdef"),
+        .newerSchema(path: "/srv/patchline/records.sqlite"),
         .malformed(RecordKey("token", "5e5e"), rule: "is not JSON"),
         .failed(path: "/srv/patchline/records.sqlite", reason: "database or disk is full", isFull: true),
         .failed(path: "/srv/patchline/records.sqlite", reason: "disk I/O error", isFull: false),
@@ -215,7 +217,7 @@ extension RecordError: Sampled {
 
     var isSampled: Bool {
         switch self {
-        case .conflict, .newerSchema, .malformed, .failed: true
+        case .conflict, .nameTaken, .newerSchema, .malformed, .failed: true
         }
     }
 }

@@ -80,6 +80,8 @@ extension SyncError {
         case .trust(.notDelegated(let role)):
             "this app has no channel \(role): follow another with `patchsync switch --channel`. What is installed keeps "
                 + "running."
+        case .trust(.retired):
+            "follow another channel with `patchsync switch --channel NAME`. What is installed keeps running."
         case .trust(.threshold):
             "somebody changed it after it was signed, or it was signed by other keys than this app trusts."
         case .trust(.testingKey):

@@ -29,7 +29,7 @@ extension OutputSchema {
                     "diskFull", "noRoom", "notWritable", "diskFailed", "storeDamaged", "nameUnknown", "noConnection",
                     "noAnswer", "busy", "webPage", "redirected", "noHTTP", "certificateName", "certificateUntrusted",
                     "certificateExpired", "certificateEarly", "pinned", "noTLS", "serverFailed", "notFound", "altered",
-                    "rolesExpired", "serverBehind", "noChannel", "other"
+                    "rolesExpired", "serverBehind", "noChannel", "channelRetired", "other"
                   ]
                 },
                 "reason": {"type": "string", "description": "The code in words."},

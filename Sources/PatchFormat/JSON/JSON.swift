@@ -43,7 +43,7 @@ package struct JSONObject: Sendable {
     /// A program continues: outside bytes may have led here, and one event must not stop all stores of a device.
     private static func tellTests() {
         #if DEBUG
-        if CommandLine.arguments.first?.hasSuffix(".xctest") == true { assertionFailure("a JSON key is doubled") }
+        if CommandLine.arguments.first?.hasSuffix(".xctest") == true { fatalError("a JSON key is doubled") }
         #endif
     }
 

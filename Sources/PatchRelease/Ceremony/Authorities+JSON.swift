@@ -27,6 +27,9 @@ extension Authorities {
         if let app { signed[RoleHeader.appMember] = .text(app.text) }
         signed["version"] = .integer(version)
         signed["expires"] = .text(expires.description)
+        if !retired.isEmpty {
+            signed[TargetsRole.retiredMember] = .array(retired.sorted().map { .text($0.text) })
+        }
         var part = signed["delegations"]?.object ?? JSONObject()
         guard case .array(var rows) = part["roles"] else { return .object(signed) }
         var (old, new): ([RoleKeys], [RoleKeys]) = ([], [])
@@ -36,8 +39,12 @@ extension Authorities {
             old.append(delegation.keys)
             new.append(keys)
         }
+        // A channel that vanishes without being retired keeps its row, so that the difference is found.
+        rows = zip(base.targets.delegations, rows).filter { !isGone($0.0) }.map(\.1)
+        let names = base.targets.delegations.filter { !isGone($0) }.map(\.name)
+        new = zip(base.targets.delegations, new).filter { !isGone($0.0) }.map(\.1)
         let added = channels.filter { base.targets.delegation(to: $0.key.text) == nil }.sorted { $0.key < $1.key }
-        let dial = base.targets.delegations.firstIndex { $0.name == "dial" } ?? rows.count
+        let dial = names.firstIndex(of: "dial") ?? rows.count
         rows.insert(contentsOf: added.map { Self.draft(of: $0.key, $0.value).row }, at: dial)
         part["roles"] = .array(rows)
         part["keys"] = Self.table(part["keys"], from: old, to: new + added.map(\.value))
@@ -67,6 +74,11 @@ extension Authorities {
                     + [.dial(signers: Self.signers(online))]
             )
         )
+    }
+
+    private func isGone(_ delegation: Delegation) -> Bool {
+        guard case .channel(let name) = TrustRole(delegation.name) else { return false }
+        return channels[name] == nil && retired.contains(name)
     }
 
     private func keys(of delegation: Delegation) -> RoleKeys {

@@ -9,6 +9,8 @@ package struct Authorities: Equatable, Sendable {
     package var targets: RoleKeys
     package var online: RoleKeys
     package var channels: [ChannelName: RoleKeys]
+    /// Channels that have ended for good; their names are not used again.
+    package var retired: Set<ChannelName> = []
 
     /// - Throws: `onlineKey` when snapshot, timestamp and dial do not have one single key.
     package init(_ roles: TopRoles) throws(CeremonyError) {
@@ -23,6 +25,7 @@ package struct Authorities: Equatable, Sendable {
             guard case .channel(let name) = TrustRole(delegation.name) else { continue }
             channels[name] = delegation.keys
         }
+        retired = Set(roles.targets.retired)
     }
 
     /// In the order in which people read them.

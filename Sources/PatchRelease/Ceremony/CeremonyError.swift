@@ -29,6 +29,10 @@ package enum CeremonyError: Error, Equatable, Sendable {
     case ambiguousKey(String, role: String)
     case alreadyListed(KeyID, role: TrustRole)
     case nothingChanges
+    /// The channel has ended for good, and its name is not used again.
+    case retired(ChannelName)
+    /// An app without a channel can publish nothing.
+    case lastChannel(ChannelName)
     /// Two drafts that say different things.
     case otherContent
     case expired(role: String, expires: UTCTime)
@@ -75,6 +79,8 @@ extension CeremonyError: CustomStringConvertible {
         case .ambiguousKey(let key, let role): "several keys of \(role) begin with \(key)"
         case .alreadyListed(let id, let role): "key \(id) is a key of \(role) already"
         case .nothingChanges: "nothing would change"
+        case .retired(let channel): "channel \(channel) is retired, and its name is never used again"
+        case .lastChannel(let channel): "\(channel) is the only channel; an app needs one"
         case .otherContent: "says something else; only signatures on the same content go together"
         case .expired(let role, let expires): "\(role) has expired at \(expires)"
         case .incomplete(let lacks):

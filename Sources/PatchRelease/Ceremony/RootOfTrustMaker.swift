@@ -8,6 +8,7 @@ package import SystemPackage
 /// ```
 /// NAME.key       PKCS#8, 0600; encrypted unless its protection says otherwise
 /// NAME.pub       0644
+/// .gitignore     keeps private keys out of version control, unless the folder has one
 /// targets.json   root.json last, so that a folder with a root has all the rest
 /// trust.draft    in their place, when holders elsewhere still have to sign
 /// ```
@@ -97,6 +98,9 @@ package struct RootOfTrustMaker: Sendable {
             roles = try plan.roles(keys: keys, elsewhere: elsewhere, at: time)
         } catch { throw .key(folder, error) }
         let change = try change(roles, keys)
+        if try !KeyFolder(folder, files: files).hasIgnoreFile() {
+            contents.insert((KeyFolder.ignoreFile, KeyFolder.ignoreText, .publicFile), at: 0)
+        }
         if change.isComplete {
             contents.append((ReleaseTrust.targetsFile, roles.targets.fileBytes, .publicFile))
             contents.append((ReleaseTrust.rootFile, roles.root.fileBytes, .publicFile))

@@ -6,6 +6,9 @@ package struct RootOfTrustPlan: Equatable, Sendable {
     package static let online = "online"
     package static let entry = "entry"
     package static let defaultChannels = ["production", "beta"]
+    /// The holder of root's second key, which replaces the first one if that is lost.
+    package static let recovery = "recovery"
+    package static let recoveryKey = "root-\(recovery)"
 
     /// Why a plan cannot be carried out.
     package enum Problem: Error, Equatable, Sendable {
@@ -24,11 +27,13 @@ package struct RootOfTrustPlan: Equatable, Sendable {
     /// - Parameters:
     ///   - holders: (role, name) in the order in which they were given; a role without one has a single key.
     ///   - thresholds: (role, count); 1 where none is given.
+    ///   - recovery: adds ``recoveryKey`` to the keys of root.
     package init(
         app: AppID,
         channels names: [String],
         holders: [(role: String, name: String)] = [],
-        thresholds: [(role: String, count: Int)] = []
+        thresholds: [(role: String, count: Int)] = [],
+        recovery: Bool = false
     ) throws(Problem) {
         var channels: [ChannelName] = []
         for name in names.isEmpty ? Self.defaultChannels : names {
@@ -47,6 +52,9 @@ package struct RootOfTrustPlan: Equatable, Sendable {
             let key = "\(role)-\(name)"
             guard !keys.contains(key) else { throw .holder(role: role, name, rule: "stands twice") }
             roles[role] = (held.insert(role).inserted ? [key] : keys + [key], 1)
+        }
+        if recovery, let keys = roles["root"]?.keys, !keys.contains(Self.recoveryKey) {
+            roles["root"] = (keys + [Self.recoveryKey], 1)
         }
         for (role, count) in thresholds {
             guard let keys = roles[role]?.keys else { throw .unknownRole(role, known: known) }

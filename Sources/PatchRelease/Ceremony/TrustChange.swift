@@ -27,6 +27,9 @@ package struct TrustChange: Sendable {
         try Self.checkWords(of: draft, base, after)
         if draft.targets == nil, !after.root.keys(of: "targets").accept(after.targetsEnvelope) { throw .targetsStay }
         let before = try base.map { (base) throws(CeremonyError) in try Authorities(base) }
+        guard try Authorities(after).retired.isSuperset(of: before?.retired ?? []) else {
+            throw .unexplained(role: "targets", field: TargetsRole.retiredMember)
+        }
         differences = try TrustDifference.all(from: base, before, to: draft, after)
         try Self.checkForm(of: differences)
         quorums = Self.quorums(of: draft, base?.root, after.root)

@@ -5,6 +5,7 @@ package import PatchTrust
 package enum TrustDifference: Equatable, Sendable {
     case version(role: String, from: Int?, to: Int, expires: UTCTime, before: UTCTime?)
     case newChannel(ChannelName)
+    case retired(ChannelName)
     case added(TUFKey, to: TrustRole)
     case removed(TUFKey, from: TrustRole)
     case threshold(of: TrustRole, from: Int?, to: Int, keys: Int)
@@ -17,6 +18,7 @@ package enum TrustDifference: Equatable, Sendable {
         if draft.root != nil { found.append(version("root", base?.root.header, after.root.header)) }
         if draft.targets != nil { found.append(version("targets", base?.targets.header, after.targets.header)) }
         let authorities = try Authorities(after)
+        found += authorities.retired.subtracting(before?.retired ?? []).sorted().map { .retired($0) }
         for role in authorities.roles {
             guard let new = authorities[role] else { continue }
             found += differences(of: role, from: before?[role], to: new, isNewApp: base == nil)

@@ -8,6 +8,8 @@ package enum TrustEdit: Equatable, Sendable {
     case add(PublicKey, TrustRole)
     case remove(KeySelector, TrustRole)
     case threshold(Int, TrustRole)
+    /// Ends a channel for good.
+    case retire(ChannelName)
 }
 
 /// A key that a role lists, as people name it.
@@ -45,6 +47,7 @@ extension Authorities {
     mutating func apply(_ edit: TrustEdit) throws(CeremonyError) {
         switch edit {
         case .add(let key, let role):
+            if case .channel(let name) = role, retired.contains(name) { throw .retired(name) }
             let added = TUFKey(key)
             var keys = role == .online ? [:] : self[role]?.keys ?? [:]
             guard self[role]?.keys.values.contains(where: { $0.publicKey == key }) != true else {
@@ -57,6 +60,12 @@ extension Authorities {
             var keys = found.keys
             keys[try found.find(selector, in: "\(role)")] = nil
             self[role] = RoleKeys(threshold: found.threshold, keys: keys)
+        case .retire(let channel):
+            if retired.contains(channel) { throw .retired(channel) }
+            _ = try known(.channel(channel))
+            guard channels.count > 1 else { throw .lastChannel(channel) }
+            channels[channel] = nil
+            retired.insert(channel)
         case .threshold(let count, let role):
             self[role] = RoleKeys(threshold: count, keys: try known(role).keys)
         }
@@ -92,7 +101,8 @@ extension TrustDraft {
         let changesOnline = after.online != before.online
         let changesRoot = changesOnline || after.root != before.root || after.targets != before.targets
         let changesTargets =
-            changesOnline || after.channels != before.channels || !after.targets.accept(base.targetsEnvelope)
+            changesOnline || after.channels != before.channels || after.retired != before.retired
+            || !after.targets.accept(base.targetsEnvelope)
         self.init(app: app, base: base.base, root: nil, targets: nil)
         if edits.isEmpty || changesRoot {
             let version = base.root.header.version + 1

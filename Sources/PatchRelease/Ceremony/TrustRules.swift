@@ -17,6 +17,7 @@ package struct TrustRules: Sendable {
             guard let keys = authorities[role] else { continue }
             try check(keys, of: role)
         }
+        if let both = authorities.retired.intersection(authorities.channels.keys).min() { throw .retired(both) }
         try checkUses(authorities)
     }
 

@@ -50,6 +50,14 @@ package struct DescriptionReading: Sendable {
         )
     }
 
+    /// What a folder without a description comes to: there is nothing in it to be mistaken about.
+    package init(of description: ReleaseDescription) {
+        (app, channel, hosts, jspatch) = (description.app, description.channel, description.hosts, description.jspatch)
+        patches = description.patches.enumerated().map { ($0.offset, $0.element) }
+        (mistakes, warnings, places) = ([], [], description.places)
+        self.description = description
+    }
+
     private static func parts(of fields: Fields?, _ mistakes: Mistakes) -> (
         AppID?, ChannelName?, [(index: Int, patch: DescribedPatch)]
     ) {

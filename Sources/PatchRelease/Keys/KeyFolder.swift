@@ -12,6 +12,17 @@ package import SystemPackage
 /// ```
 package struct KeyFolder: Sendable {
     package static let retired = "retired"
+    package static let ignoreFile = ".gitignore"
+
+    /// Private keys and passphrases, also those in ``retired``: a pattern without a slash matches at any depth.
+    static let ignoreText = Array(
+        """
+        # Private keys and passphrases stay out of version control.
+        *.key
+        *.pass
+
+        """.utf8
+    )
 
     package let folder: FilePath
     package let files: any FileOperations
@@ -28,6 +39,34 @@ package struct KeyFolder: Sendable {
 
     package func hasPrivateKey(_ name: String) throws(SigningError) -> Bool {
         try exists(privateFile(name))
+    }
+
+    /// Whether `NAME.signer` describes a command that signs with the key.
+    package func hasSigner(_ name: String) throws(SigningError) -> Bool {
+        try exists(folder.at("\(name).\(KeyReference.signerExtension)"))
+    }
+
+    func hasIgnoreFile() throws(SigningError) -> Bool {
+        try exists(folder.at(Self.ignoreFile))
+    }
+
+    /// Whether git would add private keys of this folder: its own `.gitignore` does not name them.
+    ///
+    /// Only this file is read. A `.gitignore` further up may name them too.
+    package func leavesKeysToGit() throws(SigningError) -> Bool {
+        let file = folder.at(Self.ignoreFile)
+        guard try hasIgnoreFile() else { return true }
+        let bytes = try onDisk { () throws(FileError) in try files.read(file, limit: Limits.keyFile) }
+        let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
+        return !lines.contains { ["*.key", "*"].contains($0.trimmed) }
+    }
+
+    /// Writes a `.gitignore` that names private keys, unless there is one.
+    func keepFromGit() throws(SigningError) {
+        guard try !hasIgnoreFile() else { return }
+        try onDisk { () throws(FileError) in
+            try files.replace(Self.ignoreFile, in: folder, with: Self.ignoreText, permissions: .publicFile)
+        }
     }
 
     /// Every `NAME.pub` that is a public key, by name; other files are skipped.
@@ -157,5 +196,15 @@ extension RootOfTrustMaker.Protection {
         case .passphrase(let secret): try key.pem(passphrase: secret)
         case .none: try key.unencryptedPEM()
         }
+    }
+}
+
+extension Substring {
+    /// Without blanks and tabs at either end.
+    fileprivate var trimmed: Substring {
+        var text = self
+        while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
+        while let last = text.last, last == " " || last == "\t" { text.removeLast() }
+        return text
     }
 }

@@ -43,7 +43,10 @@ package struct KeyMaker: Sendable {
             key = try PrivateKey.generate(kind)
             pem = try protection.pem(of: key)
         } catch { throw .key(keyFile, error) }
+        let isNew = try onDisk { () throws(FileError) in try files.status(of: folder) } == nil
         try onDisk { () throws(FileError) in try files.makeDirectory(folder) }
+        // A folder that was there may be the working folder of anything: its owner decides about it.
+        if isNew { try KeyFolder(folder, files: files).keepFromGit() }
         try files.writeNew(pem, to: keyFile, permissions: .privateFile)
         do throws(SigningError) {
             try files.writeNew(

@@ -44,6 +44,8 @@ extension TrustDifference {
             "~ \(role): version \(to)\(from.map { " after \($0)" } ?? ""), until \(expires)"
                 + (before.map { ", was \($0)" } ?? "")
         case .newChannel(let name): "+ \(name): a new channel, for \(name)/* and \(name)/*/*/* alone"
+        case .retired(let name):
+            "- \(name): retired for good; devices on it take nothing new, and its name is never used again"
         case .added(let key, let role): "+ \(role): key \(names.words(forNew: key)) signs"
         case .removed(let key, let role): "- \(role): key \(names.words(for: key)) signs no longer"
         case .threshold(let role, let from, let to, let keys):

@@ -14,11 +14,14 @@ package struct BaseRelease: Sendable {
         case mayBeLost
     }
 
-    package let folder: FilePath
+    /// Nil for one that a server publishes: it is in memory alone, without its objects.
+    package let folder: FilePath?
     package let release: SignedRelease
     package let contents: ReleaseContents
     package let entryKeys: EntryKeys
     package let jspatchKeys: JSPatchKeys
+    /// How errors name it.
+    let place: FilePath
     private let above: Int
 
     /// - Parameters:
@@ -40,9 +43,36 @@ package struct BaseRelease: Sendable {
             files: files,
             progress: progress
         )
+        try self.init(verified, folder: folder, place: folder, quorum: quorum, above: above)
+    }
+
+    /// A release that a server publishes.
+    ///
+    /// - Parameters:
+    ///   - release: As it was fetched, without objects.
+    ///   - place: The name of the server in errors.
+    package init(
+        published release: SignedRelease,
+        at place: FilePath,
+        rootOfTrust: ReleaseTrust,
+        quorum: SignatureRule = .complete,
+        above: Int = 0,
+        files: any FileOperations
+    ) throws(SigningError) {
+        let verified = try VerifiedRelease(release, named: place, rootOfTrust: rootOfTrust, files: files)
+        try self.init(verified, folder: nil, place: place, quorum: quorum, above: above)
+    }
+
+    private init(
+        _ verified: VerifiedRelease,
+        folder: FilePath?,
+        place: FilePath,
+        quorum: SignatureRule,
+        above: Int
+    ) throws(SigningError) {
         guard quorum == .mayBeLost || verified.quorum.isComplete else {
             throw .incomplete(
-                folder,
+                place,
                 role: verified.role.name,
                 valid: verified.quorum.valid,
                 needed: verified.quorum.needed
@@ -53,6 +83,7 @@ package struct BaseRelease: Sendable {
         entryKeys = verified.role.entryKeys
         jspatchKeys = verified.jspatchKeys
         self.folder = folder
+        self.place = place
         self.above = above
     }
 
@@ -92,8 +123,33 @@ extension VerifiedRelease {
         observe: CheckObserver? = nil,
         progress: ProgressStart = { _ in { _ in } }
     ) throws(SigningError) {
+        let release = try SignedRelease(reading: folder, files: files)
+        self = try VerifiedRelease(
+            release,
+            named: folder,
+            rootOfTrust: rootOfTrust,
+            files: files,
+            elsewhere: elsewhere,
+            leftOut: leftOut,
+            observe: observe,
+            progress: progress
+        )
+    }
+
+    /// Checks everything in a release; its signatures are counted in ``quorum``.
+    ///
+    /// - Parameter place: The name of the release in errors.
+    init(
+        _ release: SignedRelease,
+        named place: FilePath,
+        rootOfTrust: ReleaseTrust,
+        files: any FileOperations,
+        elsewhere: @escaping (SHA256Digest) -> FilePath? = { _ in nil },
+        leftOut: LeftOut? = nil,
+        observe: CheckObserver? = nil,
+        progress: ProgressStart = { _ in { _ in } }
+    ) throws(SigningError) {
         do throws(ReleaseError) {
-            let release = try SignedRelease(folder: folder, files: files)
             guard release.header.app == rootOfTrust.app else {
                 throw .trust(
                     .foreign(
@@ -119,7 +175,7 @@ extension VerifiedRelease {
                 observe: observe,
                 progress: progress
             )
-        } catch { throw .release(folder, error) }
+        } catch { throw .release(place, error) }
     }
 }
 

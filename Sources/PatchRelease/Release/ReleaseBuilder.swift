@@ -125,7 +125,7 @@ package struct ReleaseBuilder: Sendable {
         to channel: ChannelName,
         rollouts: [PatchID: Int] = [:]
     ) async throws(SigningError) -> MadeRelease {
-        try check(rootOfTrust.app, channel, in: source.folder)
+        try check(rootOfTrust.app, channel, in: source.place)
         try source.checkUse(ofEntryKey: entrySigner)
         let change = ProposedChange.promote(from: source.contents.channel, rollouts: rollouts)
         let (draft, packages) = try drafts(change, over: base, source: source)
@@ -134,7 +134,7 @@ package struct ReleaseBuilder: Sendable {
 
     /// The list of an older release of the channel, as the next release.
     package func rollBack(to older: BaseRelease) async throws(SigningError) -> MadeRelease {
-        try check(rootOfTrust.app, older.contents.channel, in: older.folder)
+        try check(rootOfTrust.app, older.contents.channel, in: older.place)
         try older.checkUse(ofEntryKey: entrySigner)
         let (draft, packages) = try drafts(.rollBack(to: older.release.header.roleVersion), over: base, source: older)
         return try await sign(draft, packages, channel: older.contents.channel, DescribedContents(), source: older)
@@ -202,7 +202,7 @@ package struct ReleaseBuilder: Sendable {
     private func checkBase(_ channel: ChannelName) throws(SigningError) {
         guard let base else { return }
         guard base.contents.channel == channel else {
-            throw .foreign(base.folder, found: "channel \(base.contents.channel)", expected: "channel \(channel)")
+            throw .foreign(base.place, found: "channel \(base.contents.channel)", expected: "channel \(channel)")
         }
     }
 

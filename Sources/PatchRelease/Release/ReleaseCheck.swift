@@ -14,24 +14,33 @@ package struct ReleaseCheck: Sendable {
     package let notJudged: [DescriptionError]
     /// New bundles whose routing was recognised, by bundle.
     package let recognitions: [PatchID: BundleRecognition]
+    /// Whether the release would list anything else than the one before; nil where that is not known.
+    package let isChanged: Bool?
 
     /// - Parameters:
+    ///   - described: the description, where `folder` has none; its paths are relative to `folder`.
     ///   - trust: what app and channel are judged by; nil judges neither.
     ///   - base: the release that this one is to follow.
     package init(
         folder: FilePath,
+        described: ReleaseDescription? = nil,
         trust: ReleaseTrust?,
         base: BaseRelease?,
         scriptParsing: ScriptParsing = .none,
         files: any FileOperations,
         progress: @Sendable (PatchID, Int) -> Progress
     ) async throws(SigningError) {
-        let reading = try DescriptionReading(folder: folder, files: files)
+        let reading: DescriptionReading
+        if let described {
+            reading = DescriptionReading(of: described)
+        } else {
+            reading = try DescriptionReading(folder: folder, files: files)
+        }
         (app, channel) = (reading.app, reading.channel)
         var mistakes = reading.mistakes
         if let trust { mistakes += reading.misplaced(in: trust) }
         if let base, let channel = reading.channel, base.contents.channel != channel {
-            let rule = "is \(channel), and the release of --previous is for \(base.contents.channel)"
+            let rule = "is \(channel), and the release before it is for \(base.contents.channel)"
             mistakes.append(reading.places.error("channel", rule))
         }
         var contents = DescribedContents()
@@ -61,10 +70,12 @@ package struct ReleaseCheck: Sendable {
         mistakes += findings.mistakes.map(\.0)
         var warnings = reading.warnings + contents.warnings + contents.unmatched + findings.warnings
         var notJudged: [DescriptionError] = []
+        var isChanged: Bool?
         // Of a list with gaps nothing more can be said.
         if mistakes.isEmpty {
             do throws(SigningError) {
                 let draft = try ReleaseDraft(contents.patches, base: base?.contents)
+                isChanged = base.map { !draft.isAlreadyListed(in: $0.contents) }
                 warnings += reading.unmarked(in: draft)
                 let packages = reading.packages(in: draft, over: base?.contents)
                 mistakes += packages.mistakes
@@ -90,6 +101,7 @@ package struct ReleaseCheck: Sendable {
         self.warnings = warnings.inOrder
         self.notJudged = notJudged.inOrder
         recognitions = contents.recognitions
+        self.isChanged = isChanged
     }
 
     /// Nothing is signed, so nothing depends on it.

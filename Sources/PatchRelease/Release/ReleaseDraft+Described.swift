@@ -48,6 +48,11 @@ extension ReleaseDraft {
 }
 
 extension ReleaseDraft {
+    /// Whether a release signed the same statement about each row, in the same order.
+    func isAlreadyListed(in base: ReleaseContents) -> Bool {
+        rows.map(\.label) == base.list.entries.map(\.label) && rows.allSatisfy { $0.known != nil }
+    }
+
     /// Versions that close a security hole and require one that is listed and not marked so: a device that takes only marked versions by
     /// itself takes neither.
     package var unmarkedRequirements: [(label: Label, requires: Label)] {

@@ -25,7 +25,7 @@ package struct ReleaseWriter: Sendable {
         writing: ProgressStart = { _ in { _ in } },
         verifying: ProgressStart = { _ in { _ in } }
     ) throws(SigningError) -> VerifiedRelease {
-        let linking = base.map { [$0.folder] } ?? []
+        let linking = base?.folder.map { [$0] } ?? []
         let files = folder.files
         return try folder.made { (new) throws(SigningError) in
             try onDisk { () throws(FileError) in

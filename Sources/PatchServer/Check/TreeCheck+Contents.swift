@@ -112,7 +112,8 @@ extension TreeCheck {
             }
         }
         for (channel, versions) in listing.channels {
-            let published = state.snapshot.files[ExactString(channel.text)]?.version
+            let published =
+                state.retired.contains(channel) ? nil : state.snapshot.files[ExactString(channel.text)]?.version
             for version in versions where version < published ?? 0 || published == nil {
                 guard published != nil || version <= state.dropped[channel] ?? 0 else { continue }
                 checkSuperseded(channel.text, version, channel, &reader)

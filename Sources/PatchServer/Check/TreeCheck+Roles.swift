@@ -15,6 +15,7 @@ extension TreeCheck {
         var dial: TargetsRole?
         let snapshot: SnapshotRole
         let dropped: [ChannelName: Int]
+        let retired: Set<ChannelName>
     }
 
     /// Every role that the newest timestamp leads to; nil when nothing below it can be judged.
@@ -22,8 +23,13 @@ extension TreeCheck {
         guard let root = checkRoots(),
             var repository = walked(MetadataWalk(under: root, .noRole(because: .judgesBytes)))
         else { return nil }
-        var state = State(snapshot: repository.snapshot, dropped: (try? self.repository.labels().dropped) ?? [:])
-        for name in repository.snapshot.files.keys.sorted() where name.text != "targets" {
+        var state = State(
+            snapshot: repository.snapshot,
+            dropped: (try? self.repository.labels().dropped) ?? [:],
+            retired: Set(repository.targets.retired)
+        )
+        for name in repository.snapshot.files.keys.sorted()
+        where name.text != "targets" && !repository.targets.hasRetired(name.text) {
             guard let walked = walked(MetadataWalk(in: repository, to: name.text, by: "targets")) else { continue }
             repository = walked
             guard let role = walked.role(name.text), let envelope = walked.envelope(of: name.text) else { continue }

@@ -51,8 +51,7 @@ extension AppRepository {
         signing key: OnlineKey,
         at now: UTCTime
     ) throws(ServerError) -> RefreshedVersions {
-        let size = dial.json.fileBytes.count
-        guard size <= Limits.dial else { throw .dial(.tooLarge(size: size, limit: Limits.dial)) }
+        try checkSize(of: dial)
         return try publishDials(on: state, signing: key, at: now) { plan, dials in plan.write(dial, to: &dials) }
     }
 

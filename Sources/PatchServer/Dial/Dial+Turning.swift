@@ -34,13 +34,13 @@ extension Dial.Row {
         Dial.Row(
             patchID: entry.patchID,
             sha256: entry.fingerprint.sha256,
-            rollout: 10_000,
+            rollout: Dial.everyDevice,
             paused: false,
             reason: nil
         )
     }
 
-    fileprivate var saysNothing: Bool { rollout == 10_000 && !paused && reason == nil && headcount == nil }
+    var saysNothing: Bool { rollout == Dial.everyDevice && !paused && reason == nil && headcount == nil }
 
     /// The reason is the last change's; one that changes nothing and gives none leaves the one before.
     fileprivate func turned(by change: DialChange, of entry: PatchEntry) throws(DialRefusal) -> Dial.Row {
@@ -49,10 +49,7 @@ extension Dial.Row {
         case .pause: paused = true
         case .resume: paused = false
         case .rollout(let share):
-            let ceiling = entry.rules.rollout
-            guard share <= ceiling else {
-                throw .aboveCeiling(entry.patchID, entry.version, asked: share, ceiling: ceiling)
-            }
+            try entry.allow(share)
             rollout = share
         case .headcount(let count):
             // Who has a place keeps it: a lower number would be a promise that nobody can keep.
@@ -60,6 +57,9 @@ extension Dial.Row {
                 throw .headcountLowered(entry.patchID, entry.version, asked: count, current: headcount)
             }
             headcount = count
+        case .ramp(let ramp):
+            try entry.allow(ramp.last)
+            (rollout, paused) = (ramp.first, false)
         }
         let isSame = rollout == self.rollout && paused == self.paused && headcount == self.headcount
         return Dial.Row(

@@ -15,6 +15,8 @@ package struct DialChange: Hashable, Sendable {
         case rollout(Int)
         /// How many devices may take it; never fewer than before.
         case headcount(Int)
+        /// Resumes it with the schedule's first share; the server turns it up step by step.
+        case ramp(RolloutRamp)
     }
 
     package let patchID: PatchID
@@ -31,11 +33,19 @@ package struct DialChange: Hashable, Sendable {
     }
 
     func isAbout(_ entry: PatchEntry) -> Bool {
-        guard entry.patchID == patchID else { return false }
+        isAbout(entry.patchID, entry.version, entry.fingerprint.sha256)
+    }
+
+    package func isAbout(_ version: DialState.Version) -> Bool {
+        isAbout(version.patchID, version.version, version.sha256)
+    }
+
+    private func isAbout(_ id: PatchID, _ label: VersionLabel, _ digest: SHA256Digest) -> Bool {
+        guard id == patchID else { return false }
         return switch subject {
         case .everyVersion: true
-        case .version(let version): entry.version == version
-        case .content(let sha256): entry.fingerprint.sha256 == sha256
+        case .version(let version): label == version
+        case .content(let sha256): digest == sha256
         }
     }
 }

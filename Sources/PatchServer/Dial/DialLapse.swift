@@ -5,24 +5,25 @@ package import PatchFormat
 package enum DialLapse: Equatable, Sendable {
     /// Held back until now and no longer listed: its row is gone, and does not come back when it is listed again.
     case forgotten(DialState.Version)
-    /// First of its patch from now on, and held back by nothing: the version before it was, or it is listed again.
+    /// New and first of its patch, and held back by nothing, while the version before it was.
     case free(DialState.Version)
 
     /// - Parameters:
     ///   - before: the dial over the versions listed until now.
     ///   - after: the dial over the versions listed from now on.
-    ///   - wasListed: whether the channel listed a label at any time.
-    static func all(from before: DialState, to after: DialState, wasListed: (Label) -> Bool) -> [DialLapse] {
+    ///   - isMeant: whether a version is offered to all devices on purpose: the release says its share, or the channel
+    ///     listed it before, as after a rollback.
+    static func all(from before: DialState, to after: DialState, isMeant: (Label) -> Bool) -> [DialLapse] {
         let listed = Set(after.versions.map(\.content))
         let forgotten = before.versions.filter { $0.isHeldBack && !listed.contains($0.content) }
         let known = Set(before.versions.map(\.content))
         let first = Dictionary(before.versions.map { ($0.patchID, $0) }) { first, _ in first }
         var seen: Set<PatchID> = []
         let free = after.versions.filter { version in
-            guard seen.insert(version.patchID).inserted, !version.isHeldBack else { return false }
-            guard let first = first[version.patchID] else { return wasListed(version.label) }
-            guard first.content != version.content else { return false }
-            return first.isHeldBack || !known.contains(version.content) && wasListed(version.label)
+            guard seen.insert(version.patchID).inserted, !version.isHeldBack, !known.contains(version.content),
+                !isMeant(version.label)
+            else { return false }
+            return first[version.patchID]?.isHeldBack == true
         }
         return forgotten.map { .forgotten($0) } + free.map { .free($0) }
     }

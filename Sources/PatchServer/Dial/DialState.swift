@@ -18,6 +18,8 @@ package struct DialState: Equatable, Sendable {
         package var placesTaken: Int?
 
         package var isPaused: Bool { row?.paused == true }
+        /// The dial's share, in devices of 10,000; all of them where it restricts nothing.
+        package var share: Int { row?.rollout ?? Dial.everyDevice }
         /// In devices of 10,000; a paused version is taken by none, whatever this is.
         package var effective: Int { min(ceiling, row?.rollout ?? ceiling) }
         /// Whether fewer devices may take it than the release keys signed for.

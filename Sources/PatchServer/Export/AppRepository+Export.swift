@@ -87,7 +87,7 @@ extension AppRepository {
             plan.copy(packs[digest], from: storage, in: .targets)
         }
         var copied: [(TreePath.File, PublicationPlan.Step, Int)] = []
-        for (name, file) in state.snapshot.files where name.text != "dial" {
+        for (name, file) in state.snapshot.files where name.text != "dial" && !state.targets.hasRetired(name.text) {
             copied.append((.role(name.text, version: file.version), .channel, Limits.targetsRole))
         }
         if roles == nil {

@@ -45,7 +45,9 @@ extension AppRepository {
         for version in listing.versions(of: "snapshot") where version <= current {
             let file = TreePath.File.role("snapshot", version: version)
             written[version] = listing.files[file]?.modified
-            named[version] = try snapshot(version).files.reduce(into: [:]) { $0[$1.key.text] = $1.value.version }
+            // Of a channel that has ended, devices ask for nothing more.
+            named[version] = try snapshot(version).files.filter { !state.targets.hasRetired($0.key.text) }
+                .reduce(into: [:]) { $0[$1.key.text] = $1.value.version }
         }
         let history = SnapshotHistory(
             files: written,

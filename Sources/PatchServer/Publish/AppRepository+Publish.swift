@@ -23,7 +23,9 @@ package struct Publication: Equatable, Sendable {
     package let roles: RefreshedVersions
     /// Versions of drafts that this release superseded, its own among them.
     package let removedDrafts: [Int]
-    /// Versions that the unchanged dial holds below this release's ceiling.
+    /// Versions whose rollout this release sets.
+    package let started: [StartedVersion]
+    /// Other versions, which the dial holds below this release's ceiling.
     package let heldBack: [DialState.Version]
     /// Versions that the dial no longer restricts.
     package let lapses: [DialLapse]
@@ -47,10 +49,12 @@ extension AppRepository {
     /// - Parameters:
     ///   - known: the result of ``verified(_:)`` from before the lock; parts of it that still hold are not checked again.
     ///   - compressed: the result of ``compress(_:)`` on the same, from before the lock.
+    ///   - rollout: How the versions that it lists newly begin. Devices see the release and its dial together.
     package func publish(
         _ offered: SignedRelease,
         verified known: VerifiedRelease? = nil,
         compressed forms: CompressedForms = .none,
+        rollout: ReleaseRollout = .none,
         signing key: OnlineKey,
         at now: UTCTime
     ) throws(ServerError) -> PublishOutcome {
@@ -68,7 +72,7 @@ extension AppRepository {
         } catch .entry(let fault) where fault.rule == .republished {
             throw .republished(fault, difference: try difference(of: fault.entry, in: verified, from: labels))
         } catch { throw .release(.trust(error)) }
-        return try carryOut(decision, verified, forms, state, knowing: labels, key, now)
+        return try carryOut(decision, verified, forms, rollout, state, knowing: labels, key, now)
     }
 
     /// Verifies a release as ``publish(_:verified:signing:at:)`` does, and changes nothing.
@@ -205,6 +209,7 @@ extension AppRepository {
         _ decision: Publishing,
         _ verified: VerifiedRelease,
         _ forms: CompressedForms,
+        _ rollout: ReleaseRollout,
         _ state: PublishedState,
         knowing known: PublishedLabels,
         _ key: OnlineKey,
@@ -213,7 +218,7 @@ extension AppRepository {
         let (channel, version) = (verified.release.header.channel, verified.role.header.version)
         switch decision {
         case .keepDraft:
-            try tree.keep(verified.release)
+            try tree.keep(verified.release, rollout: rollout.wish)
             return .drafted(channel: channel, version: version, quorum: verified.quorum)
         case .repair:
             var plan = PublicationPlan()
@@ -225,10 +230,14 @@ extension AppRepository {
         case .publish(let labels):
             try checkSize(of: labels)
             let fresh = try freshRoles(over: state, signing: key, at: now)
-            let dial = state.channels[channel] == nil ? nil : try? dial(of: channel, in: state)
+            let entries = verified.list.entries
+            let started = try starts(of: verified, by: rollout, in: state, knowing: known)
+            let dial = try currentDial(of: channel, isNeeded: !started.isEmpty, in: state)
+            let next = Dial.next(after: dial, starting: started, of: entries, in: channel, of: app)
+            if let next { try checkSize(of: next) }
             let before = listed(in: channel, state)
             var plan = PublicationPlan()
-            let versions = try plan.publish(verified, on: state, dial: dial, labels: labels, fresh: fresh)
+            let versions = try plan.publish(verified, on: state, dial: next, labels: labels, fresh: fresh)
             plan.add(forms)
             if forms.awaitsOthers {
                 var record = tree.optimizationRecord
@@ -238,13 +247,14 @@ extension AppRepository {
             let change = try carryOut(plan, over: state)
             let removed = try tree.removeDrafts(of: channel, upTo: version)
             let roles = RefreshedVersions(app: app, versions, signedAt: now)
-            let entries = verified.list.entries
-            let turned = dial.map { DialState($0.keeping(entries), version: versions.dial, of: entries) }
+            let turned = (next ?? dial?.keeping(entries)).map { DialState($0, version: versions.dial, of: entries) }
             let old = dial.flatMap { dial in before.map { DialState(dial, version: state.dial.header.version, of: $0) }
             }
             var lapses: [DialLapse] = []
             if let old, let turned {
-                lapses = DialLapse.all(from: old, to: turned) { known.rows[$0]?.channel == channel }
+                lapses = DialLapse.all(from: old, to: turned) { label in
+                    known.rows[label]?.channel == channel || started.contains { $0.label == label }
+                }
             }
             // It is published: whatever is damaged in another channel is for `check` to say.
             let developers = (try? developers(since: channel, over: state)) ?? []
@@ -256,7 +266,10 @@ extension AppRepository {
                     change: change,
                     roles: roles,
                     removedDrafts: removed,
-                    heldBack: (turned?.versions ?? []).filter(\.isHeldBack),
+                    started: started,
+                    heldBack: (turned?.versions ?? []).filter { version in
+                        version.isHeldBack && !started.contains { $0.sha256 == version.sha256 }
+                    },
                     lapses: lapses,
                     developersWait: developers.filter { $0.taken != nil },
                     endings: ReleaseExpiry(

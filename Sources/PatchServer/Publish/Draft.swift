@@ -7,8 +7,29 @@ package import SystemPackage
 
 /// A signed release that waits for more signatures: kept, and never served.
 package struct Draft: Sendable {
+    static let rolloutFile = "rollout.json"
+    private static let rolloutLimit = 1_000_000
+
     package let release: SignedRelease
     package let folder: FilePath
+    /// How its new versions begin once it is published, if a push said so.
+    package let rollout: StartingRollout?
+
+    fileprivate init(in folder: FilePath, files: any FileOperations) throws(ReleaseError) {
+        self.folder = folder
+        release = try SignedRelease(folder: folder, files: files)
+        let (name, limit) = (Self.rolloutFile, Self.rolloutLimit)
+        let bytes: [UInt8]?
+        do throws(FileError) {
+            let isThere = try files.status(of: folder.at(name)) != nil
+            bytes = isThere ? try files.read(folder.at(name), limit: limit) : nil
+        } catch { throw .file(error) }
+        do throws(FormatError) {
+            rollout = try bytes.map { (bytes) throws(FormatError) in
+                try StartingRollout(try Fields(try JSON.document(bytes, named: name, limit: limit), of: name))
+            }
+        } catch { throw .format(error) }
+    }
 
     package var channel: ChannelName { release.header.channel }
     package var version: Int { release.header.roleVersion }
@@ -59,18 +80,21 @@ extension AppTree {
         let folder = folder.drafts(of: app, channel: channel).at("\(version)")
         guard try exists(folder) else { return nil }
         do throws(ReleaseError) {
-            return Draft(release: try SignedRelease(folder: folder, files: files), folder: folder)
+            return try Draft(in: folder, files: files)
         } catch { throw .release(error) }
     }
 
     /// Keeps a release with the signatures it has.
     ///
     /// Afterwards: durable, whole, under its name.
-    func keep(_ release: SignedRelease) throws(ServerError) {
+    /// - Parameter rollout: Replaces what was kept with it; nil leaves that.
+    func keep(_ release: SignedRelease, rollout: StartingRollout? = nil) throws(ServerError) {
         let channel = folder.drafts(of: app, channel: release.header.channel)
         let kept = channel.at("\(release.header.roleVersion)")
         do throws(FileError) {
             if try files.status(of: kept) != nil {
+                // First: the signatures that complete it must not be there without it.
+                if let rollout { try files.replace(Draft.rolloutFile, in: kept, with: rollout.json.fileBytes) }
                 try release.writeRole(to: kept, files: files)
                 return
             }
@@ -78,6 +102,7 @@ extension AppTree {
             try files.removeTree(folder.incoming)
             try files.makeDirectory(folder.incoming)
             try release.write(to: new, files: files)
+            if let rollout { try files.replace(Draft.rolloutFile, in: new, with: rollout.json.fileBytes) }
             for directory in release.directories(below: new) { try files.syncDirectory(directory) }
             try files.makeDirectory(channel)
             try files.rename(new, to: kept)

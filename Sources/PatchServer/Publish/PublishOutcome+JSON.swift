@@ -25,6 +25,10 @@ extension PublishOutcome {
                 ("timestamp", .integer(done.roles.timestamp)), ("dial", .integer(done.roles.dial)),
                 ("expires", .text(done.roles.expires.description)),
                 (
+                    "started",
+                    done.started.isEmpty ? nil : .array(done.started.map { $0.json(in: done.channel) })
+                ),
+                (
                     "heldBack",
                     done.heldBack.isEmpty
                         ? nil : .array(done.heldBack.map { $0.json.adding([("words", .text($0.holdWords))]) })

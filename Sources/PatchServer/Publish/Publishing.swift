@@ -104,8 +104,7 @@ extension PublicationPlan {
 
     /// Adds all writes that publish a release.
     ///
-    /// - Parameter dial: the channel's, which loses the rows of versions no longer listed; nil when it cannot be read,
-    ///   and stays.
+    /// - Parameter dial: The channel's next one, which devices see together with the release; nil if it stays.
     /// - Returns: the versions of the online roles then.
     mutating func publish(
         _ verified: VerifiedRelease,
@@ -117,10 +116,9 @@ extension PublicationPlan {
         var dials = try state.dials()
         var files = state.otherFiles
         add(contentsOf: verified)
+        // Before the role: a channel's first release would get an empty dial with it.
+        if let dial { write(dial, to: &dials) }
         add(role: verified, to: &files, dials: &dials)
-        if let dial, case let kept = dial.keeping(verified.list.entries), kept.rows.count < dial.rows.count {
-            write(kept, to: &dials)
-        }
         write(labels.fileBytes, to: .record("labels.json"), in: .records)
         return try fresh.add(to: &self, dials: dials, files: files)
     }

@@ -51,6 +51,8 @@ package struct TrustPublication: Equatable, Sendable {
     /// Parameters of the same channels, if they have any.
     package let carriedParameters: [CarriedParameters]
     package let dropped: [ChannelChange]
+    /// Channels that have ended, with their last version.
+    package let retired: [ChannelChange]
     package let change: TreeChange
     package let roles: RefreshedVersions
 
@@ -143,6 +145,7 @@ extension AppRepository {
                 carriedDials: dials,
                 carriedParameters: parameters,
                 dropped: TrustPublication.changes(update.dropped),
+                retired: TrustPublication.changes(update.retired),
                 change: change,
                 roles: RefreshedVersions(app: app, versions, signedAt: now)
             )
@@ -179,7 +182,7 @@ extension AppRepository {
 
     /// An unreadable dial must not block new keys.
     private func carriedDials(_ update: TrustUpdate, _ state: PublishedState) -> [TrustPublication.CarriedDial] {
-        state.channels.keys.filter { update.dropped[$0] == nil }.sorted().compactMap { channel in
+        state.channels.keys.filter { update.keeps($0) }.sorted().compactMap { channel in
             let rows = try? dial(of: channel, in: state).rows
             return rows?.isEmpty == true ? nil : TrustPublication.CarriedDial(channel: channel, rows: rows)
         }
@@ -189,7 +192,7 @@ extension AppRepository {
         _ update: TrustUpdate,
         _ state: PublishedState
     ) -> [TrustPublication.CarriedParameters] {
-        state.channels.keys.filter { update.dropped[$0] == nil }.sorted().compactMap { channel in
+        state.channels.keys.filter { update.keeps($0) }.sorted().compactMap { channel in
             let count = try? parameters(of: channel, in: state).values.count
             return count == 0 ? nil : TrustPublication.CarriedParameters(channel: channel, count: count)
         }
@@ -281,7 +284,9 @@ extension PublicationPlan {
         on state: PublishedState,
         _ fresh: FreshRoles
     ) throws(ServerError) {
-        let gone = Set(update.dropped.keys.flatMap { [TargetPath.dial($0), .parameters($0)] })
+        let gone = Set(
+            (Array(update.dropped.keys) + update.retired.keys).flatMap { [TargetPath.dial($0), .parameters($0)] }
+        )
         var dials = try state.dials().filter { !gone.contains($0.key) }
         var files = update.files
         for release in update.published { add(role: release, to: &files, dials: &dials) }

@@ -15,6 +15,7 @@ extension TrustOutcome {
                 ("carriedDials", .array(done.carriedDials.map(\.json))),
                 ("carriedParameters", .array(done.carriedParameters.map(\.json))),
                 ("dropped", .array(done.dropped.map(\.json))),
+                ("retired", done.retired.isEmpty ? nil : .array(done.retired.map(\.json))),
                 ("filesWritten", .integer(done.change.files)), ("bytesWritten", .integer(done.change.bytes)),
                 ("snapshot", .integer(done.roles.snapshot)), ("timestamp", .integer(done.roles.timestamp)),
                 ("dial", .integer(done.roles.dial)), ("expires", .text(done.roles.expires.description)),

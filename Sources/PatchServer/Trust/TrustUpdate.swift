@@ -30,8 +30,10 @@ struct TrustUpdate: Sendable {
     let published: [VerifiedRelease]
     /// Channels that stay unchanged, with their versions.
     let carriedOver: [ChannelName: Int]
-    /// Channels that are no longer published, with their last version.
+    /// Channels that are no longer published, with their last version; readers forget that.
     let dropped: [ChannelName: Int]
+    /// Channels that end with this root of trust, with their last version, which the snapshot goes on to name.
+    let retired: [ChannelName: Int]
     let labels: PublishedLabels
     /// The rows of the next snapshot for the remaining roles and targets.
     let files: [String: RoleFile]
@@ -52,6 +54,9 @@ struct TrustUpdate: Sendable {
         keys = KeyChange(from: state.root, to: trust.root)
         let targets = RoleFile(of: trust.targetsBytes, version: trust.targets.header.version)
         if let refusal = Self.refusal(of: targets, trust, state, onDisk, keys) { throw .trust(refusal) }
+        for channel in state.targets.retired where trust.targets.delegation(to: channel.text) != nil {
+            throw .trust(.channelRetired(channel))
+        }
 
         var labels = onDisk.labels.published(in: state)
         var published: [VerifiedRelease] = []
@@ -64,9 +69,16 @@ struct TrustUpdate: Sendable {
         let replaced = Set(published.map(\.release.header.channel.text))
         var files = ["targets": targets]
         var (carriedOver, dropped): ([ChannelName: Int], [ChannelName: Int]) = ([:], [:])
+        var retired: [ChannelName: Int] = [:]
         for (name, file) in state.snapshot.files.sorted(by: { $0.key < $1.key })
         where !["targets", "dial"].contains(name.text) && !replaced.contains(name.text) {
-            if try Self.stays(name.text, under: trust, state, keys) {
+            if !keys.restartsSnapshot, trust.targets.hasRetired(name.text), let channel = ChannelName(name.text) {
+                // Readers refuse a snapshot from which a role has gone (TUF 5.5.5).
+                files[name.text] = file
+                guard state.channels[channel] != nil else { continue }
+                retired[channel] = file.version
+                labels = labels.dropping(channel, at: file.version)
+            } else if try Self.stays(name.text, under: trust, state, keys) {
                 files[name.text] = file
                 if let channel = ChannelName(name.text) { carriedOver[channel] = file.version }
             } else if let channel = ChannelName(name.text) {
@@ -79,14 +91,18 @@ struct TrustUpdate: Sendable {
             try Self.checkNoneWentBack(under: trust, state, onDisk, except: decided)
         }
         isCurrent =
-            published.isEmpty && dropped.isEmpty && targets == state.snapshot.files["targets"]
+            published.isEmpty && dropped.isEmpty && retired.isEmpty && targets == state.snapshot.files["targets"]
             && trust.root.header.version == state.root.header.version
         self.published = published
         self.carriedOver = carriedOver
         self.dropped = dropped
+        self.retired = retired
         self.labels = labels
         self.files = files
     }
+
+    /// Whether a channel that was published stays so.
+    func keeps(_ channel: ChannelName) -> Bool { dropped[channel] == nil && retired[channel] == nil }
 
     /// The same targets role, a newer one, or any one under an unused number when versions start again.
     private static func refusal(

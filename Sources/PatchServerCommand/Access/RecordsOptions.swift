@@ -63,6 +63,12 @@ extension Failure {
         switch error {
         case .conflict(let key):
             self.init("\(key) was changed by somebody else meanwhile", hint: "try again", exitCode: .conflict)
+        case .nameTaken(let name, let id):
+            self.init(
+                "a valid token is called \(printable(name)) already: \(id)",
+                hint: "choose another name, or revoke that one first: `patchsrv token revoke \(id)`",
+                exitCode: .conflict
+            )
         case .newerSchema(let path):
             self.init(
                 "\(path) was written by a newer version of patchsrv",

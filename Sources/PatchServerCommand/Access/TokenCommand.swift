@@ -7,6 +7,7 @@ import ReleaseClient
 import ReleaseService
 import ReleaseTree
 import ServerRecords
+import SystemPackage
 import Terminal
 
 /// `patchsrv token`: who may ask the API.
@@ -15,22 +16,23 @@ struct TokenCommand: AsyncParsableCommand {
         commandName: "token",
         abstract: "Makes, lists and revokes the tokens that the API lets in.",
         discussion: """
-            A token has a role on one app or on all of them: viewer, publisher, operator, admin; each may do what those before
-            it may. Its text is shown once and stored nowhere; the server keeps its digest.
+            A token has a role in one channel, on one app or on all apps: viewer, publisher, operator, admin. Each role
+            includes those before it. The text of a token is shown once; the server stores its digest.
 
             EXAMPLES
-              patchsrv token new "CI of the shop" --grant com.example.shop=publisher --data /srv/patchline
+              patchsrv token new ci --output ci.token --data /srv/patchline
+              patchsrv token new ci-beta --for beta --output beta.token --data /srv/patchline
               patchsrv token new "Ada" --grant '*=admin' --expires 30d --data /srv/patchline
-              patchsrv token list --data /srv/patchline
+              patchsrv token list --unused 30d --data /srv/patchline
               patchsrv token list --server https://patches.example.com --token-file admin.token
-              patchsrv token new CI --grant '*=publisher' --json --data /srv/patchline | jq -r .secret >ci.token
-              patchsrv token revoke 0123456789abcdef --data /srv/patchline
+              patchsrv token revoke ci --data /srv/patchline
             """
                 + exitCodes(
                     [
                         .refused: "there is no such token (revoke), or the token of --server may not",
                         .network: "the server of --server cannot be reached, or cannot do it now",
-                        .disk: "the records could not be read or written",
+                        .disk: "the records, or the file of --output, could not be read or written",
+                        .conflict: "a valid token has that name (new), several have it (revoke), or the file exists",
                     ],
                     usual: .done
                 ),
@@ -41,24 +43,49 @@ struct TokenCommand: AsyncParsableCommand {
 struct TokenNewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "new",
-        abstract: "Makes a token and prints its text, which nobody can show again.",
+        abstract: "Makes a token. Its text is printed or written once and cannot be shown again.",
         discussion: """
+            Without --grant the token may publish in one channel of the server's one app. With --grant it has exactly these
+            roles: APP/CHANNEL=ROLE, APP=ROLE for all channels, or '*=ROLE' for all apps.
+
             EXAMPLES
-              patchsrv token new "CI of the shop" --grant com.example.shop=publisher --data /srv/patchline
+              patchsrv token new ci --output ci.token --data /srv/patchline
+              patchsrv token new ci-beta --for beta --output beta.token --data /srv/patchline
+              patchsrv token new "Ada" --grant com.example.shop=operator --data /srv/patchline
+              patchsrv token new CI --json --data /srv/patchline | jq -r .secret
             """
     )
 
-    @Argument(help: ArgumentHelp("Whose it is, for people.", valueName: "name"))
+    @Argument(help: ArgumentHelp("Whose it is, for people. No two valid tokens have the same name.", valueName: "name"))
     var name: String
 
     @Option(
         name: .customLong("grant"),
-        help: ArgumentHelp("A role on an app: APP=ROLE, or '*=ROLE' for all. May be given again.", valueName: "grant")
+        help: ArgumentHelp("A role: APP/CHANNEL=ROLE, APP=ROLE or '*=ROLE'. May be given again.", valueName: "grant")
     )
-    var grants: [String]
+    var grants: [String] = []
+
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp(
+            "Without --grant: the channel that it may publish in (default: \(UsualGrant.channel)).",
+            valueName: "channel"
+        ),
+        transform: parsed
+    )
+    var channel: ChannelName?
+
+    @Option(
+        help: ArgumentHelp("Without --grant: the app; needed where the server has several.", valueName: "app"),
+        transform: parsed
+    )
+    var app: AppID?
 
     @Option(help: ArgumentHelp("How long it holds: 90d, 12h; at most 366d (default: 90d).", valueName: "time"))
     var expires: DurationArgument?
+
+    @Option(help: ArgumentHelp("Write the text to this new file, for its owner alone (mode 0600).", valueName: "file"))
+    var output: String?
 
     @OptionGroup var place: PlaceOptions
 
@@ -69,9 +96,10 @@ struct TokenNewCommand: AsyncParsableCommand {
         let limit = APIToken.nameLimit
         guard name.isOneLine(upTo: limit) else { throw ValidationError("the name \(String.oneLineRule(upTo: limit))") }
         for grant in grants where AccessGrant(grant) == nil {
-            throw ValidationError(
-                "--grant \(grant): must be APP=ROLE, ROLE being viewer, publisher, operator or admin"
-            )
+            throw ValidationError("--grant \(grant): \(AccessGrant.rule)")
+        }
+        if channel != nil, !grants.isEmpty {
+            throw ValidationError("--for goes without --grant; write --grant APP/CHANNEL=ROLE")
         }
         guard expires.map({ $0.duration <= APIToken.longest }) ?? true else {
             throw ValidationError("--expires must be at most 366d")
@@ -80,37 +108,88 @@ struct TokenNewCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reporting(json: json) {
-            let grants = grants.compactMap { AccessGrant($0) }
-            let lifetime = expires?.duration ?? .days(90)
-            let made = try await place.asking {
-                let records = try place.folder.records()
-                try warn(of: grants, among: try place.folder.allApps(files: DiskFiles()).map(\.text))
-                let made = try await records.makeToken(name: name, grants: grants, for: lifetime, by: .here)
-                let token = made.token.json(at: try await records.referenceTime())
-                return JSON.fields([("token", token), ("text", .text(made.text.text))])
-            } there: { service in
-                guard lifetime.components.seconds % 86_400 == 0 else {
-                    throw ValidationError("--expires must be whole days with --server: 1d, 90d")
-                }
-                try warn(of: grants, among: try await service.look("/apps").items("apps").map { $0.words("app") })
-                return try await service.change(
-                    .post,
-                    "/tokens",
-                    .fields([
-                        ("name", .text(name)), ("grants", .array(grants.map { .text($0.description) })),
-                        ("days", .integer(Int(lifetime.components.seconds / 86_400))),
-                    ])
+            guard let output else { return show(try await make(), wasWritten: false) }
+            let path = FilePath(argument: output)
+            // Made first: a token whose text has no place would be lost.
+            let file = try SecretOutput(path)
+            let made: JSON
+            do { made = try await make() } catch {
+                file.discard()
+                throw error
+            }
+            do throws(FileError) { try file.write(made.words("text")) } catch {
+                file.discard()
+                throw Failure(
+                    "\(error)",
+                    hint: "the token is lost: `patchsrv token revoke \(made["token"]?.words("id") ?? "")`",
+                    exitCode: .disk
                 )
             }
-            if json {
-                let secret: [(String, JSON?)] = [("secret", made["text"])]
-                return Console.standardOutput.line(made.adding(secret).pretty())
+            show(made, wasWritten: true)
+        }
+    }
+
+    private func make() async throws -> JSON {
+        let lifetime = expires?.duration ?? .days(90)
+        return try await place.asking {
+            let records = try place.folder.records()
+            let apps = try place.folder.allApps(files: DiskFiles())
+            let grants = try wanted(among: apps)
+            try warn(of: grants, among: apps.map(\.text))
+            try checkChannel(of: grants)
+            let made = try await records.makeToken(name: name, grants: grants, for: lifetime, by: .here)
+            let token = made.token.json(at: try await records.referenceTime())
+            return JSON.fields([("token", token), ("text", .text(made.text.text))])
+        } there: { service in
+            guard lifetime.components.seconds % 86_400 == 0 else {
+                throw ValidationError("--expires must be whole days with --server: 1d, 90d")
             }
-            Console.standardOutput.line(made.words("text"))
-            let token = made["token"] ?? .null
-            Console.standardError.line(
-                "token \(token.words("id")) holds until \(token.words("expires")); its text cannot be shown again"
+            let apps = try await service.look("/apps").items("apps").map { $0.words("app") }
+            let grants = try wanted(among: apps.compactMap { AppID($0) })
+            try warn(of: grants, among: apps)
+            return try await service.change(
+                .post,
+                "/tokens",
+                .fields([
+                    ("name", .text(name)), ("grants", .array(grants.map { .text($0.description) })),
+                    ("days", .integer(Int(lifetime.components.seconds / 86_400))),
+                ])
             )
+        }
+    }
+
+    private func wanted(among apps: [AppID]) throws -> [AccessGrant] {
+        let given = grants.compactMap { AccessGrant($0) }
+        if !given.isEmpty { return given }
+        do throws(UsualGrant.Fault) {
+            return [try UsualGrant.grant(app: app, channel: channel, among: apps)]
+        } catch { throw ValidationError(error.sentence) }
+    }
+
+    /// A misspelt channel of the default grant would be found out when the pipeline is refused.
+    private func checkChannel(of wanted: [AccessGrant]) throws {
+        guard grants.isEmpty, case .channel(let app, let channel)? = wanted.first?.scope else { return }
+        let known = try AppRepository(app, in: place.folder).channelNames()
+        guard known.contains(channel) else {
+            throw ValidationError(
+                "\(app) has no channel \(channel); name one with --for: \(known.map(\.text).joined(separator: ", "))"
+            )
+        }
+    }
+
+    private func show(_ made: JSON, wasWritten: Bool) {
+        let token = made["token"] ?? .null
+        if json {
+            // Where the text is in a file, it is nowhere else.
+            let secret: [(String, JSON?)] = wasWritten ? [("text", nil)] : [("secret", made["text"])]
+            return Console.standardOutput.line(made.adding(secret).pretty())
+        }
+        let console = Console.standardError
+        if !wasWritten { Console.standardOutput.line(made.words("text")) }
+        let place = wasWritten ? "is in \(printable(output ?? ""))" : "cannot be shown again"
+        console.line("token \(token.words("id")) holds until \(token.words("expires")); its text \(place)")
+        if grants.isEmpty, let grant = token.texts("grants").first.flatMap({ AccessGrant($0) }) {
+            console.line("it may publish in \(grant.scope.text) alone; --grant gives other rights")
         }
     }
 
@@ -134,10 +213,14 @@ struct TokenListCommand: AsyncParsableCommand {
         discussion: """
             EXAMPLES
               patchsrv token list --data /srv/patchline
+              patchsrv token list --unused 30d --data /srv/patchline        (valid, and not used for so long)
             """
     )
 
     @OptionGroup var place: PlaceOptions
+
+    @Option(help: ArgumentHelp("Only valid tokens that were not used for so long: 30d, 12h.", valueName: "time"))
+    var unused: DurationArgument?
 
     @Flag(help: "Print them as JSON.")
     var json = false
@@ -149,23 +232,28 @@ struct TokenListCommand: AsyncParsableCommand {
             } there: { service in
                 try await service.look("/tokens")
             }
-            let console = Console.standardOutput
-            if json { return console.line(list.pretty()) }
-            let tokens = list.items("tokens")
+            let (console, now) = (Console.standardOutput, ProcessEnvironment.now())
+            let tokens = list.items("tokens").filter { token in
+                guard let unused else { return true }
+                return token.tokenUse(at: now)?.isIdle(for: unused.duration) ?? false
+            }
+            if json { return console.line(list.adding([("tokens", .array(tokens))]).pretty()) }
             guard !tokens.isEmpty else {
+                if unused != nil { return console.line("every valid token was used in that time") }
                 // A service shows those of apps that the asking token, which there is, is admin of.
                 return console.line(
                     place.server == nil
                         ? "no tokens; patchsrv token new makes one" : "no token of an app that yours is admin of"
                 )
             }
-            var table = Table(["token", "name", "grants", "state", "expires", "last used"])
+            var table = Table(["token", "name", "grants", "state", "expires", "last used", "unused"])
             for token in tokens {
                 let used = token.words("lastUsed")
                 table.add([
                     Table.Cell(token.words("id")), Table.Cell(token.words("name")),
                     Table.Cell(token.texts("grants").joined(separator: " ")), Table.Cell(token.words("state")),
                     Table.Cell(token.words("expires")), Table.Cell(used.isEmpty ? "never" : used),
+                    Table.Cell(token.tokenUse(at: now)?.words ?? ""),
                 ])
             }
             table.write(to: console)
@@ -179,34 +267,99 @@ struct TokenRevokeCommand: AsyncParsableCommand {
         abstract: "Revokes a token, effective with the next request.",
         discussion: """
             EXAMPLES
+              patchsrv token revoke "CI of the shop" --data /srv/patchline
               patchsrv token revoke 0123456789abcdef --data /srv/patchline
             """
     )
 
-    @Argument(help: ArgumentHelp("The token's id: the 16 digits after plt_.", valueName: "token"))
+    @Argument(help: ArgumentHelp("The token's name, or its id: the 16 digits after plt_.", valueName: "token"))
     var token: String
 
     @OptionGroup var place: PlaceOptions
 
     /// Who has the whole text of a token at hand may name it so; it is repeated nowhere.
-    private var id: String { TokenText(token)?.id ?? token }
+    private var wanted: String { TokenText(token)?.id ?? token }
 
     func run() async throws {
         try await reporting {
-            let unknown = Failure(
-                "there is no token \(printable(String(id.prefix(16))))",
-                hint: "patchsrv token list shows them",
-                exitCode: .refused
-            )
             let revoked = try await place.asking {
                 let records = try place.folder.records()
+                let id = try id(among: try await records.tokenList { _ in true })
                 guard let revoked = try await records.revokeToken(id, by: .here) else { throw unknown }
                 return revoked.json(at: try await records.referenceTime())
             } there: { service in
-                guard id.utf8.count == 16, Hex.bytes(id) != nil else { throw unknown }
+                let id = try id(among: try await service.look("/tokens"))
                 return try await service.change(.delete, "/tokens/\(id)")
             }
             Console.standardOutput.line("revoked \(revoked.words("id")), \(revoked.words("name"))")
         }
     }
+
+    private var unknown: Failure {
+        // A damaged text of a token has a secret in it.
+        let shown = wanted.hasPrefix("plt_") ? String(wanted.prefix(20)) : wanted
+        return Failure(
+            "there is no token \(printable(shown))",
+            hint: "`patchsrv token list` shows them",
+            exitCode: .refused
+        )
+    }
+
+    private func id(among list: JSON) throws -> String {
+        switch TokenNaming.find(wanted, among: list.items("tokens").map(\.tokenNaming)) {
+        case .one(let id): return id
+        case .none: throw unknown
+        case .several(let ids):
+            throw Failure(
+                "\(ids.count) valid tokens are called \(printable(wanted)): \(ids.joined(separator: ", "))",
+                hint: "name one by its id: `patchsrv token revoke \(ids[0])`; `token list` says when each was used",
+                exitCode: .conflict
+            )
+        }
+    }
+}
+
+extension JSON {
+    /// The token, as a server lists it.
+    ///
+    /// Its name is compared as it is, printable or not.
+    fileprivate var tokenNaming: TokenNaming {
+        var name = ""
+        if case .string(let text)? = self["name"] { name = text.text }
+        return TokenNaming(id: words("id"), name: name, isValid: words("state") == "valid")
+    }
+
+    /// Nil for a token that lets nobody in any more.
+    fileprivate func tokenUse(at now: UTCTime) -> TokenUse? {
+        guard words("state") == "valid", let created = UTCTime(words("created")) else { return nil }
+        return TokenUse(created: created, lastUsed: UTCTime(words("lastUsed")), at: now)
+    }
+}
+
+/// A new file for a secret, which its owner alone can read.
+struct SecretOutput {
+    private let path: FilePath
+    private let writer: any FileWriter
+
+    /// - Throws: a failure if something is there already: a secret is never replaced.
+    init(_ path: FilePath) throws(Failure) {
+        self.path = path
+        do throws(FileError) {
+            writer = try DiskFiles().create(path, permissions: .privateFile)
+        } catch .exists {
+            throw Failure(
+                "\(path) exists already; a secret is never replaced",
+                hint: "name another file with --output, or remove that one",
+                exitCode: .conflict
+            )
+        } catch { throw Failure("\(error)", exitCode: .disk) }
+    }
+
+    func write(_ text: String) throws(FileError) {
+        try writer.append(Array((text + "\n").utf8))
+        try writer.finish()
+        try DiskFiles().syncDirectory(path.parent)
+    }
+
+    func discard() { try? DiskFiles().remove(path) }
 }

@@ -143,6 +143,7 @@ extension TrustOutcome {
                 + done.carriedDials.map { "  carried over the dial of \($0.channel)\($0.summary)" }
                 + done.carriedParameters.map { "  carried over the parameters of \($0.channel)\($0.summary)" }
                 + done.dropped.map { "  dropped \($0.channel), which was at \($0.version)" }
+                + done.retired.map { "  retired \($0.channel), which was at \($0.version)" }
                 + (done.restartsVersions
                     ? ["  other keys for snapshot and timestamp: devices forget their versions"] : [])
                 + [

@@ -3,6 +3,7 @@ import ArgumentParser
 import PatchFormat
 import PatchServer
 import PatchStore
+import ReleaseService
 import ReleaseTree
 import ServerRecords
 import Terminal
@@ -17,6 +18,8 @@ struct RefreshCommand: AsyncParsableCommand {
             Snapshot and timestamp hold for seven days, a dial for fourteen: it is signed again where less than seven are left.
             Run this every six hours or so, from cron or a timer, where no `patchsrv serve` does it. An encrypted online key
             needs its passphrase in a file or in the environment there.
+
+            It takes the steps of rollout schedules that are due, too (`patchsrv rollout --ramp`).
 
             A clock that is behind the newest signature, or behind the build of this program, signs nothing. If the clock is
             right and was ahead when the newest signature was made, --accept-clock signs by it, and makes the audit log accept
@@ -66,6 +69,12 @@ struct RefreshCommand: AsyncParsableCommand {
                 Console.standardOutput.line(
                     "\(app): timestamp \(done.timestamp), snapshot \(done.snapshot), dial \(done.dial), until \(done.expires)"
                 )
+                guard try files.status(of: folder.recordsFile) != nil else { continue }
+                for result in try await Rollouts(folder.operations(key)).advance(app).results {
+                    let (level, line, _) = RolloutSteps.told(result)
+                    let console = level == .info ? Console.standardOutput : .standardError
+                    console.line(printable(level == .info ? "\(app): \(line)" : "warning: \(app): \(line)"))
+                }
             }
             // Tokens are judged by the audit log, which the same clock wrote.
             if acceptClock, try DiskFiles().status(of: folder.recordsFile) != nil {

@@ -4,6 +4,7 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTrust
+import ReleaseService
 import ReleaseTree
 import Terminal
 
@@ -52,11 +53,19 @@ struct StatusCommand: AsyncParsableCommand {
             let check = ReadinessCheck(folder, within: within, free: readyFree)
             let readiness = try await check.answer()
             if readiness.status == .empty { throw Failure.noApps(in: folder) }
+            // The records may be another user's; what is published is judged all the same.
+            let rollouts = (try? await Self.rollouts(in: folder)) ?? []
             let pending = (try? folder.pendingOptimizations()) ?? []
             if json {
-                Console.standardOutput.line(readiness.json.optimizing(pending).pretty())
+                let rows: JSON? = rollouts.isEmpty ? nil : .array(rollouts.map(\.json))
+                Console.standardOutput.line(
+                    readiness.json.adding([("rollouts", rows)]).optimizing(pending).pretty()
+                )
             } else {
                 readiness.write(to: .standardOutput, now: ProcessEnvironment.now())
+                for schedule in rollouts {
+                    Console.standardOutput.line(printable("\(schedule.app): \(RolloutSteps.line(schedule))"))
+                }
                 for row in pending { Console.standardOutput.line("\(row.app): \(row.pending.words)") }
             }
             switch readiness.status {
@@ -66,6 +75,19 @@ struct StatusCommand: AsyncParsableCommand {
             case .empty: throw Failure.noApps(in: folder)
             }
         }
+    }
+}
+
+extension StatusCommand {
+    /// The schedules that run, of all apps.
+    private static func rollouts(in folder: ServerFolder) async throws -> [RolloutSchedule] {
+        guard try DiskFiles().status(of: folder.recordsFile) != nil else { return [] }
+        let rollouts = Rollouts(try folder.operations())
+        var running: [RolloutSchedule] = []
+        for app in try folder.allApps(files: DiskFiles()) {
+            running += try await rollouts.schedules(in: app).filter(\.isRunning)
+        }
+        return running
     }
 }
 

@@ -20,7 +20,7 @@ struct AnswerCommand: AsyncParsableCommand {
             running app switch at once. A user's answer goes before everyone's. The server keeps the hash of a user's id.
 
             EXAMPLES
-              patchsrv answer set --data /srv/patchline --channel beta --user alice --patch web --version 1.5.0 --force
+              patchsrv answer set --data /srv/patchline --channel beta --user alice --patch web@1.5.0 --force
               patchsrv answer set --data /srv/patchline --channel production --everyone --patch web --hold
               patchsrv answer list --data /srv/patchline --channel beta
               patchsrv answer remove --data /srv/patchline --channel beta --user alice --patch web
@@ -50,10 +50,13 @@ struct AnswerSubject: ParsableArguments {
     var everyone = false
 
     @Option(
-        help: ArgumentHelp("The patch.", valueName: "patch"),
-        transform: parsed
+        name: .customLong("patch"),
+        help: ArgumentHelp("The patch; with set also the version of it.", valueName: "patch[@version]"),
+        transform: PatchReference.init(parsing:)
     )
-    var patch: PatchID
+    var reference: PatchReference
+
+    var patch: PatchID { reference.patchID }
 
     func validate() throws {
         guard [user != nil, userHash != nil, everyone].count(where: { $0 }) == 1 else {
@@ -77,7 +80,7 @@ struct AnswerSetCommand: AsyncParsableCommand {
         abstract: "Chooses a listed version, or nothing new, in place of what was chosen before.",
         discussion: """
             EXAMPLES
-              patchsrv answer set --data /srv/patchline --channel beta --user alice --patch web --version 1.5.0
+              patchsrv answer set --data /srv/patchline --channel beta --user alice --patch web@1.5.0
               patchsrv answer set --data /srv/patchline --channel production --everyone --patch web --hold
             """
     )
@@ -86,10 +89,13 @@ struct AnswerSetCommand: AsyncParsableCommand {
     @OptionGroup var subject: AnswerSubject
 
     @Option(
-        help: ArgumentHelp("The version, which must be listed now.", valueName: "version"),
+        name: .customLong("version"),
+        help: ArgumentHelp("The version, where --patch does not name it. It must be listed now.", valueName: "version"),
         transform: parsed
     )
-    var version: VersionLabel?
+    var namedVersion: VersionLabel?
+
+    private var version: VersionLabel? { subject.reference.version ?? namedVersion }
 
     @Flag(help: "A running app switches to it at once.")
     var force = false
@@ -98,11 +104,14 @@ struct AnswerSetCommand: AsyncParsableCommand {
     var hold = false
 
     func validate() throws {
+        _ = try subject.reference.version(or: namedVersion)
         guard version == nil || !hold else {
             throw ValidationError("--version and --hold exclude each other: a version is chosen, or nothing new")
         }
-        guard version != nil || hold else { throw ValidationError("one of --version and --hold is needed") }
-        guard !force || version != nil else { throw ValidationError("--force goes with --version") }
+        guard version != nil || hold else {
+            throw ValidationError("a version is needed, --patch \(subject.patch)@VERSION, or --hold")
+        }
+        guard !force || version != nil else { throw ValidationError("--force goes with a version") }
     }
 
     func run() async throws {
@@ -203,6 +212,12 @@ struct AnswerRemoveCommand: AsyncParsableCommand {
 
     @OptionGroup var place: ChannelOptions
     @OptionGroup var subject: AnswerSubject
+
+    func validate() throws {
+        guard subject.reference.version == nil else {
+            throw ValidationError("whatever is chosen of a patch is removed: --patch \(subject.patch)")
+        }
+    }
 
     func run() async throws {
         try await reporting(json: place.json) {

@@ -2,9 +2,6 @@ import ArgumentParser
 import CommandSupport
 import PatchFormat
 import PatchServer
-import ReleaseClient
-import ReleaseService
-import ServerRecords
 import Terminal
 
 /// `patchsrv dial`: slows a version down, pauses it, turns it up to its ceiling.
@@ -13,6 +10,9 @@ struct DialCommand: AsyncParsableCommand {
         commandName: "dial",
         abstract: "Pauses and resumes versions and sets how many devices take them, up to the signed ceiling.",
         discussion: """
+            `patchsrv rollout` is the short form for daily use: one version, one share. This one does several things at once, and
+            sets head-counts.
+
             Takes effect at once and needs no release key. A dial never adds, removes or takes back a version: a device that
             runs one that pauses keeps it, and raising a share takes it from nobody. Without an action it shows what is set.
             A version is named PATCH@VERSION or PATCH@sha256:DIGEST; PATCH alone means every version that is listed. All
@@ -93,32 +93,7 @@ struct DialCommand: AsyncParsableCommand {
     func run() async throws {
         try await reporting(json: place.json) {
             let changes = try changes()
-            let answer = try await place.answer {
-                let repository = try place.repository
-                guard !changes.isEmpty else {
-                    let state = try repository.dial(of: place.channel)
-                    return (state.hasHeadcounts ? try await place.folder.operations().counting(state) : state).json
-                }
-                let key = try passphrase.key(at: repository.onlineKeyFile)
-                let operations = try place.folder.operations(key)
-                return try await operations.turn(
-                    changes,
-                    in: place.channel,
-                    of: repository.app,
-                    expecting: expect,
-                    by: .here
-                ).json
-            } there: { service, path in
-                guard !changes.isEmpty else { return try await service.look("\(path)/dial") }
-                return try await service.change(
-                    .post,
-                    "\(path)/dial",
-                    .fields([
-                        ("changes", .array(changes.map(\.json))), ("reason", reason.map { .text($0) }),
-                        ("expect", expect.map { .integer($0) }),
-                    ])
-                )
-            }
+            let answer = try await place.dial(DialRequest(changes, reason: reason, expect: expect), passphrase)
             place.show(answer) { answer.writeDial(to: $0) }
         }
     }
@@ -167,26 +142,9 @@ struct DialCommand: AsyncParsableCommand {
     }
 }
 
-extension DialChange {
-    /// As the API takes it.
-    fileprivate var json: JSON {
-        let (name, rollout, headcount): (String, Int?, Int?) =
-            switch action {
-            case .pause: ("pause", nil, nil)
-            case .resume: ("resume", nil, nil)
-            case .rollout(let share): ("rollout", share, nil)
-            case .headcount(let count): ("headcount", nil, count)
-            }
-        return .fields([
-            ("subject", .text(subjectText)), ("action", .text(name)), ("rollout", rollout.map { .integer($0) }),
-            ("headcount", headcount.map { .integer($0) }),
-        ])
-    }
-}
-
 extension JSON {
     /// A channel's dial, and before it what became of a change.
-    fileprivate func writeDial(to console: Console) {
+    func writeDial(to console: Console) {
         switch words("outcome") {
         case "turned": console.line("dial updated (timestamp \(words("timestamp")), until \(words("expires")))")
         case "unchanged": console.line("already set; nothing was changed")
@@ -205,7 +163,7 @@ extension JSON {
         for version in versions {
             let cells: [Table.Cell] = [
                 Table.Cell(version.words("patchId")), Table.Cell(version.words("version")),
-                Table.Cell(version.share("ceiling")), Table.Cell(version.share("rollout")),
+                Table.Cell(version.share("ceiling")), Table.Cell(version.dialShare),
                 version.isTrue("paused") ? Table.Cell("paused", .yellow) : Table.Cell(version.share("effective")),
             ]
             let places: [Table.Cell] = hasHeadcounts ? [Table.Cell(version.places)] : []
@@ -221,10 +179,20 @@ extension JSON {
             let apps = lines.joined(separator: ", ")
             console.line("\(name) has a head-count: apps of \(apps) get none of it, for they cannot be counted")
         }
+        for schedule in items("schedules") {
+            let name = "\(schedule.words("patchId")) \(schedule.words("version"))"
+            console.line("schedule: \(name): \(schedule.words("words"))")
+        }
+        if let share = number("default") {
+            console.line("new versions begin at \(RolloutShare(share)), unless a publish says otherwise")
+        }
         for line in self["gateways"]?.gatewayLines(words("channel")) ?? [] { console.line(line) }
     }
 
     private func share(_ key: String) -> String { number(key).map { "\(RolloutShare($0))" } ?? "-" }
+
+    /// The dial's share; a row of all devices restricts nothing, such as that of a version that was paused.
+    private var dialShare: String { number("rollout") == 10_000 ? "-" : share("rollout") }
 
     /// `2 of 500`.
     private var places: String {

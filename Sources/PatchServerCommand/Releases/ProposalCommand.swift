@@ -131,6 +131,7 @@ extension Proposal {
         switch state {
         case .open: "open"
         case .done(let version, _): "published as \(version)"
+        case .overtaken(let version, _): "overtaken by \(version)"
         }
     }
 
@@ -140,6 +141,8 @@ extension Proposal {
             switch state {
             case .open: "next: patchsign pull --proposal \(id) --channel \(channel)"
             case .done(let version, let time): "published as \(channel) \(version) at \(time)"
+            case .overtaken(let version, let time):
+                "overtaken by \(channel) \(version) at \(time), which lists its version no more"
             }
         return ["\(id): \(words)", "proposed by \(actor.text) at \(created), \(standing)"]
             + difference.map { "  " + $0 } + [ending]

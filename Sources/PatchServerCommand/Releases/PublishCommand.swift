@@ -23,8 +23,13 @@ struct PublishCommand: AsyncParsableCommand {
             Devices see the release within seconds, with fast forms of its files. Smaller forms and packs follow: a running serve
             makes them, or `patchsrv optimize`, or this command with --optimize.
 
+            With --rollout, --paused or --ramp, devices see the release and the share of its new versions together. A draft
+            keeps them until its last signature. `patchsrv rollout` raises the share later.
+
             EXAMPLES
               patchsrv publish Release --data /srv/patchline
+              patchsrv publish Release --data /srv/patchline --rollout 10%
+              patchsrv publish Release --data /srv/patchline --ramp 1%,5%,25%,100% --every 6h
               patchsrv publish Release --data /srv/patchline --json
               patchsrv publish Release --data /srv/patchline --optimize
               patchsrv publish Release --data /srv/patchline --label "spring sale" --notes "The cart adds up again."
@@ -49,6 +54,7 @@ struct PublishCommand: AsyncParsableCommand {
     @OptionGroup var folder: FolderOptions
     @OptionGroup var passphrase: KeyOptions
     @OptionGroup var notes: NotesOptions
+    @OptionGroup var rollout: StartingRolloutOptions
     @OptionGroup var packs: PackOptions
 
     @Flag(help: "Make small forms and packs before the command ends, as `patchsrv optimize` does.")
@@ -76,8 +82,12 @@ struct PublishCommand: AsyncParsableCommand {
             let outcome = try await operations.publish(
                 signed,
                 notes: try ReleaseNotes(Fields(notes.json, of: "the command line")),
+                starting: rollout.wish,
                 by: .here
             )
+            if rollout.wish != nil, case .alreadyPublished = outcome {
+                Console.standardError.line("warning: \(StartingRolloutOptions.tooLate)")
+            }
             if json {
                 let answer = outcome.json(app: repository.app)
                 guard optimize, outcome.isPublished else { return Console.standardOutput.line(answer.pretty()) }
@@ -135,21 +145,7 @@ extension PublishOutcome {
 
     func lines(app: AppID) -> [String] {
         switch self {
-        case .published(let done):
-            [
-                "published \(done.channel) \(done.version) of \(app)",
-                "  verified \(Words.count(done.counts.entries, "patch", "patches")), "
-                    + "\(Words.count(done.counts.assets, "asset")), "
-                    + "\(Words.count(done.counts.signatures, "signature"))",
-                "  wrote \(Words.count(done.change.files, "file")), \(ByteText(done.change.bytes))",
-                "  snapshot \(done.roles.snapshot), timestamp \(done.roles.timestamp), until \(done.roles.expires)",
-            ] + done.heldBack.map { "  \(printable($0.holdWords))" }
-                + done.lapses.map { "  \(printable($0.words))" }
-                + done.developersWait.compactMap(\.warning).map { "  \(printable($0))" }
-                + done.leftOutPacks.map { "  \(printable($0.words))" }
-                + (done.removedForms.files > 0 ? ["  \(done.removedForms.words)"] : [])
-                + done.change.repaired.map { "  replaced \($0), which was damaged" }
-                + done.removedDrafts.filter { $0 != done.version }.map { "  removed draft \($0), which came too late" }
+        case .published(let done): done.lines(app: app)
         case .drafted(let channel, let version, let quorum):
             [
                 "kept as a draft, \(quorum.valid) of \(Words.count(quorum.needed, "signature")): \(channel) \(version) of \(app)",
@@ -161,5 +157,25 @@ extension PublishOutcome {
                 + (change.files > change.repaired.count
                     ? ["  put back \(Words.count(change.files - change.repaired.count, "missing file"))"] : [])
         }
+    }
+}
+
+extension Publication {
+    fileprivate func lines(app: AppID) -> [String] {
+        let signatures = Words.count(counts.signatures, "signature")
+        var lines = [
+            "published \(channel) \(version) of \(app)",
+            "  verified \(Words.count(counts.entries, "patch", "patches")), \(Words.count(counts.assets, "asset")), \(signatures)",
+            "  wrote \(Words.count(change.files, "file")), \(ByteText(change.bytes))",
+            "  snapshot \(roles.snapshot), timestamp \(roles.timestamp), until \(roles.expires)",
+        ]
+        lines += started.map { "  \(printable($0.words(in: channel)))" }
+        lines += heldBack.map { "  \(printable($0.holdWords))" }
+        lines += lapses.map { "  \(printable($0.words))" }
+        lines += developersWait.compactMap(\.warning).map { "  \(printable($0))" }
+        lines += leftOutPacks.map { "  \(printable($0.words))" }
+        if removedForms.files > 0 { lines.append("  \(removedForms.words)") }
+        lines += change.repaired.map { "  replaced \($0), which was damaged" }
+        return lines + removedDrafts.filter { $0 != version }.map { "  removed draft \($0), which came too late" }
     }
 }

@@ -29,6 +29,8 @@ struct ServeCommand: ServingCommand {
             the process lives; GET /readyz answers 200 while what it serves verifies and holds for a while and the disk has
             room, else 503 with what must be done.
 
+            It takes the steps of rollout schedules when they are due (`patchsrv rollout --ramp`).
+
             Every six hours it signs snapshot, timestamp and dial again, for which it opens the online key for a moment. Where
             the key is encrypted and no passphrase is named, it asks at the terminal and keeps the answer in memory, for the
             API too. Without an answer it serves devices, says so once, and leaves signing to `patchsrv refresh`; the API then
@@ -155,7 +157,7 @@ struct ServeCommand: ServingCommand {
     }
 
     func run() async throws {
-        try await reporting { try await serve() }
+        try await reporting { try await serve { _ in } }
     }
 
     private func releaseService(_ keys: RefreshOptions.Keys, _ log: ServerLog) async throws -> (
@@ -184,7 +186,10 @@ struct ServeCommand: ServingCommand {
         log.say(.error, printable(what.stays(Failure(of: error)?.message ?? "\(error)")))
     }
 
-    private func serve() async throws {
+    /// Serves until it is told to stop.
+    ///
+    /// - Parameter onListening: is given the URL where devices ask, once they can.
+    func serve(onListening: @escaping @Sendable (String) -> Void) async throws {
         let folder = folder.folder
         guard try DiskFiles().status(of: folder.tree) != nil else { throw Failure.noApps(in: folder) }
         let log = ServerLog(logFormat, accessLog: accessLog)
@@ -244,7 +249,11 @@ struct ServeCommand: ServingCommand {
                 accessLog: log.accessLog,
                 meter: numbers.traffic,
                 errorLog: { log.say(.error, $0) },
-                onListening: { log.tellListening("listening on", "\(scheme)://\($0.authority)") }
+                onListening: {
+                    let url = "\(scheme)://\($0.authority)"
+                    log.tellListening("listening on", url)
+                    onListening(url)
+                }
             )
         )
         let hangups = Hangups {
@@ -252,9 +261,10 @@ struct ServeCommand: ServingCommand {
             nudge.yield()
         }
         let timer = refresh.timer(folder, keys, counting: numbers.refreshes, log: log)
+        let rollouts = try RolloutSteps.timer(service?.operations, folder, refresh, keys, log: log)
         // Stopped from the last to the first.
         let optimizer = optimize.service(service?.operations, log)
-        let services: [(any Service)?] = [listeners, demand, optimizer, timer, renewal, hangups]
+        let services: [(any Service)?] = [listeners, demand, optimizer, timer, rollouts, renewal, hangups]
         let share = try Self.shareFolder(folder, log)
         try await serving(services.compactMap(\.self), stoppingWithin: configuration.drainTimeout, log)
         share?.release()

@@ -24,6 +24,11 @@ struct CeremonyWork {
         (self.keys, self.folder, self.time, self.json) = (keys, folder, time, json)
     }
 
+    /// Which keys are in the folder.
+    func presence() throws(Failure) -> KeyPresence {
+        try signing { () throws(SigningError) in try KeyPresence(trust, files: folder.files) }
+    }
+
     /// Another ceremony's draft is never written over.
     func refusePending() throws(Failure) {
         guard pending != nil else { return }
@@ -62,7 +67,7 @@ struct CeremonyWork {
                 ]).pretty()
             )
         } else {
-            tell(signed, report, settled: settled, closed: closed)
+            tell(signed, report, try presence(), settled: settled, closed: closed)
         }
         return signed.isComplete
     }
@@ -97,7 +102,13 @@ struct CeremonyWork {
         return (change, closed)
     }
 
-    private func tell(_ change: TrustChange, _ report: TrustReport, settled: [String], closed: [String]) {
+    private func tell(
+        _ change: TrustChange,
+        _ report: TrustReport,
+        _ presence: KeyPresence,
+        settled: [String],
+        closed: [String]
+    ) {
         let console = Console.standardOutput
         report.writeQuorums(to: console)
         for name in closed {
@@ -105,6 +116,10 @@ struct CeremonyWork {
         }
         guard change.isComplete else {
             console.line("nothing has changed yet: \(printable(folder.draftPath.string)) waits for the other holders")
+            for role in [TrustRole.root, .targets] {
+                guard let name = presence[role]?.missingOnlyKey else { continue }
+                console.line(printable(KeyPresence.missingOnly(name, of: role)))
+            }
             return console.line("next: they run `patchsign root sign`; then `patchsign root publish`")
         }
         let (root, targets) = (change.after.root.header.version, change.after.targets.header.version)

@@ -10,7 +10,7 @@ import Terminal
 struct DelegateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delegate",
-        abstract: "Makes a channel, or changes its keys and how many of them must sign.",
+        abstract: "Makes a channel, changes its keys and how many of them must sign, or retires it.",
         discussion: """
             A public key is PEM, made by its holder: `openssl genpkey -aes-256-cbc -algorithm RSA -pkeyopt \
             rsa_keygen_bits:3072 -out canary.key`, then `openssl pkey -in canary.key -pubout -out canary.pub`.
@@ -24,6 +24,7 @@ struct DelegateCommand: AsyncParsableCommand {
               patchsign delegate canary --keys Keys --add-key canary.pub
               patchsign delegate production --keys Keys --add-key carol.pub --threshold 2
               patchsign delegate production --keys Keys --remove-key 1a2b3c4d
+              patchsign delegate beta --keys Keys --retire        (ends the channel for good)
             """
                 + exitCodes(
                     [
@@ -57,6 +58,14 @@ struct DelegateCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How many of the keys must sign. Default: as before; 1 at first.", valueName: "count"))
     var threshold: Int?
 
+    @Flag(
+        help: """
+            End the channel for good: it accepts no release any more, the server no longer watches it, and its name is never \
+            used again. Devices on it keep what they have, and say so.
+            """
+    )
+    var retire = false
+
     @Option(help: ArgumentHelp("How long the new targets hold. Default: 365d.", valueName: "365d"))
     var expires: Validity?
 
@@ -64,6 +73,12 @@ struct DelegateCommand: AsyncParsableCommand {
 
     @Flag(help: "Print what was done as JSON.")
     var json = false
+
+    func validate() throws {
+        guard !retire || added.isEmpty && removed.isEmpty && threshold == nil else {
+            throw ValidationError("--retire ends the channel; it goes without --add-key, --remove-key and --threshold")
+        }
+    }
 
     func run() async throws {
         let isPublished = try await runCommand(json: json) { () async throws(Failure) in
@@ -75,6 +90,7 @@ struct DelegateCommand: AsyncParsableCommand {
     }
 
     private func edits(_ work: CeremonyWork) throws(Failure) -> [TrustEdit] {
+        if retire { return [.retire(channel)] }
         let role = try TrustArgument.role(
             channel.text,
             in: try signing { () throws(SigningError) in try work.trust.authorities() }

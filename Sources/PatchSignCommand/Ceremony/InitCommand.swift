@@ -19,6 +19,11 @@ struct InitCommand: AsyncParsableCommand {
             key signs travels with every update: three signatures of 384 bytes with RSA of 3072 bits, of 64 with \
             --online-key ed25519.
 
+            Devices accept a new root of trust only if root's keys signed it. So root has a second key, root-recovery.key: keep
+            it on another medium at another place. If root.key is lost, it signs the next root; if both are lost, the app can
+            never be changed again. On a terminal, init asks how many people hold root and targets keys. --recovery-key,
+            --no-recovery-key and any holder, threshold or public key of root or targets decide without a question.
+
             A key that was made elsewhere comes as its public half: --public root-bob=bob.pub is bob's key of root, \
             --public targets=targets.pub the only one of targets. When those at hand are not enough to sign root and \
             targets, trust.draft stands in their place: its holders run `patchsign root sign`, then \
@@ -31,6 +36,7 @@ struct InitCommand: AsyncParsableCommand {
 
             EXAMPLES
               patchsign init --app com.example.shop --keys Keys
+              patchsign init --app com.example.shop --keys Keys --recovery-key --passphrase-file secret.txt
               patchsign init --app com.example.shop --keys Keys --channel production --channel beta \\
                 --holder production=alice --holder production=bob --threshold production=2
             """
@@ -76,6 +82,12 @@ struct InitCommand: AsyncParsableCommand {
     )
     var publicKeys: [Assignment] = []
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Make a second key of root, for the day when the first is lost. Default: where root has one key."
+    )
+    var recoveryKey: Bool?
+
     @OptionGroup var protection: ProtectionOptions
 
     @Option(help: ArgumentHelp("The size of the keys.", valueName: "bits"))
@@ -93,7 +105,7 @@ struct InitCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await runCommand(json: json) { () async throws(Failure) in
-            let plan = try plan()
+            let plan = try plan(try people())
             let folder = FilePath(argument: keys)
             let time = try time.time()
             let elsewhere = try madeElsewhere(plan)
@@ -124,13 +136,30 @@ struct InitCommand: AsyncParsableCommand {
                 keys: made.mapValues(\.publicKey).merging(elsewhere) { made, _ in made },
                 elsewhere: Set(elsewhere.keys),
                 isComplete: change.isComplete,
-                isEncrypted: !protection.unencryptedKeys
+                isEncrypted: !protection.unencryptedKeys,
+                leavesKeysToGit: try signing { () throws(SigningError) in
+                    try KeyFolder(folder, files: DiskFiles()).leavesKeysToGit()
+                }
             ).write(json: json)
         }
     }
 
-    private func plan() throws(Failure) -> RootOfTrustPlan {
-        var counts: [(role: String, count: Int)] = []
+    /// Whether the options say who holds the keys of root or targets.
+    private var namesHolders: Bool {
+        let rows = holders.map(\.name) + thresholds.map(\.name) + publicKeys.map(\.name)
+        return rows.contains { row in ["root", "targets"].contains { row == $0 || row.hasPrefix("\($0)-") } }
+    }
+
+    /// Who holds the keys: the options decide, or else the person at the terminal; one person where there is none.
+    private func people() throws(Failure) -> KeyHolders? {
+        guard !namesHolders else { return recoveryKey == true ? .one(recovery: true) : nil }
+        if let recoveryKey { return .one(recovery: recoveryKey) }
+        return json ? .one(recovery: true) : try KeyHoldersQuestion().answer()
+    }
+
+    /// - Parameter people: nil where the options name all holders.
+    private func plan(_ people: KeyHolders?) throws(Failure) -> RootOfTrustPlan {
+        var counts: [(role: String, count: Int)] = people?.thresholds ?? []
         for threshold in thresholds {
             guard let count = Int(threshold.value) else {
                 throw Failure("--threshold \(threshold.name)=\(threshold.value) is no number", exitCode: .usage)
@@ -141,8 +170,9 @@ struct InitCommand: AsyncParsableCommand {
             return try RootOfTrustPlan(
                 app: app,
                 channels: channels,
-                holders: holders.map { ($0.name, $0.value) } + holdersElsewhere(),
-                thresholds: counts
+                holders: (people?.holders ?? []) + holders.map { ($0.name, $0.value) } + holdersElsewhere(),
+                thresholds: counts,
+                recovery: people?.hasRecoveryKey ?? false
             )
         } catch { throw Failure(SigningError.plan(error)) }
     }

@@ -14,6 +14,8 @@ struct InitReport {
     /// False while other holders have to sign the draft.
     let isComplete: Bool
     let isEncrypted: Bool
+    /// Whether a `.gitignore` that was there does not name private keys.
+    let leavesKeysToGit: Bool
 
     func write(json: Bool) {
         let console = Console.standardOutput
@@ -39,7 +41,34 @@ struct InitReport {
                 "next: the holders sign \(TrustFolder.draftFile) with `patchsign root sign`; then `patchsign root publish`"
             )
         }
+        for line in keeping { console.line(line) }
         console.line("next: keep root and targets keys offline; give devices root.json")
+    }
+
+    /// What must be kept, and what its loss means.
+    private var keeping: [String] {
+        let place = printable(folder.string)
+        let keys = plan.keys(of: "root")
+        let hasRecovery = keys.contains(RootOfTrustPlan.recoveryKey)
+        var lines: [String] = []
+        if hasRecovery {
+            lines += [
+                "move \(place)/\(RootOfTrustPlan.recoveryKey).key to another medium at another place now, with its passphrase:",
+                keys.count == 2
+                    ? "  if root.key is lost, it signs a new root; if both are lost, no device accepts a new root, and the app ends"
+                    : "  it replaces one lost key of root; if two are lost, no device accepts a new root, and the app ends",
+            ]
+        } else if keys.count == plan.threshold(of: "root") {
+            lines.append(
+                keys.count == 1
+                    ? "root has one key: if \(file(keys[0])) is lost, no device accepts a new root, and the app ends; keep a copy"
+                    : "every key of root must sign: if one is lost, no device accepts a new root, and the app ends; keep copies"
+            )
+        }
+        if leavesKeysToGit {
+            lines.append("\(place)/\(KeyFolder.ignoreFile) does not name *.key: add it before you commit anything")
+        }
+        return lines
     }
 
     private func file(_ name: String) -> String {
@@ -50,6 +79,11 @@ struct InitReport {
         .fields([
             ("app", .text(plan.app.text)), ("folder", .text(folder.string)), ("encrypted", .bool(isEncrypted)),
             ("complete", .bool(isComplete)),
+            (
+                "recoveryKey",
+                plan.keys(of: "root").contains(RootOfTrustPlan.recoveryKey)
+                    ? .text("\(RootOfTrustPlan.recoveryKey).key") : nil
+            ),
             (
                 "roles",
                 .fields(

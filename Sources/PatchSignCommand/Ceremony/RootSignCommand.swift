@@ -32,7 +32,7 @@ struct RootSignCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The draft.", valueName: "file"))
     var draft: String
 
-    @Option(help: ArgumentHelp("Your key.", valueName: "file"))
+    @Option(help: ArgumentHelp("Your key: a file, also one of --keys, NAME.signer or a pkcs11: URI.", valueName: "key"))
     var key: String
 
     @OptionGroup var keys: KeyOptions
@@ -43,13 +43,14 @@ struct RootSignCommand: AsyncParsableCommand {
     func run() async throws {
         try await runCommand { () async throws(Failure) in
             let (folder, path) = (keys.trustFolder, FilePath(argument: draft))
+            let key = try KeyReference(argument: key, in: keys.folder)
             let change = try signing { () throws(SigningError) in try folder.change(at: path) }
             let report = try TrustReport(change, in: folder)
             report.write(to: .standardOutput)
             for warning in report.warnings(at: ProcessEnvironment.latestPast) {
                 Console.standardError.line(printable("warning: \(warning)"))
             }
-            let signer = try keys.open(try KeyReference(argument: key))
+            let signer = try keys.open(key)
             let roles = change.rolesToSign(with: signer.publicKey)
             try Question.confirm(Question.about(roles), yes: yes || roles.isEmpty)
             let signed = try signing { () throws(SigningError) in

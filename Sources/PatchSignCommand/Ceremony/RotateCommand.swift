@@ -17,7 +17,7 @@ struct RotateCommand: AsyncParsableCommand {
             then it is NAME, and the old pair is in retired/. No private key is removed. `rotate entry` changes no root: \
             the next release is signed with the new key.
 
-            Every key of the folder that may sign and opens signs. When that is not enough, trust.draft waits there for \
+            Root's only key must be here to be replaced. Every key of the folder that may sign and opens signs. When that is not enough, trust.draft waits there for \
             the other holders. Stopped at any point, the same command goes on.
 
             EXAMPLES
@@ -78,7 +78,8 @@ struct RotateCommand: AsyncParsableCommand {
                 }
                 return try work.carryOut(pending)
             }
-            _ = try signing { () throws(SigningError) in try rotation.roles(in: work.trust) }
+            let roles = try signing { () throws(SigningError) in try rotation.roles(in: work.trust) }
+            try refuseMissing(work, roles)
             let protection = try newKey.protection(keys, replacing: name)
             let key = try make()
             let draft = try signing { () throws(SigningError) in
@@ -93,6 +94,17 @@ struct RotateCommand: AsyncParsableCommand {
             return try work.carryOut(draft)
         }
         if !isPublished { throw Terminal.ExitCode.partial.asError }
+    }
+
+    /// Root's only key signs its own successor: without it no draft would ever be complete.
+    private func refuseMissing(_ work: CeremonyWork, _ roles: [TrustRole]) throws(Failure) {
+        guard roles.contains(.root), let missing = try work.presence()[.root]?.missingOnlyKey else { return }
+        throw Failure(
+            KeyPresence.missingOnly(missing, of: .root),
+            hint: "put \(missing).key into \(work.folder.folder) for this call, or rotate where it is; if it is lost, "
+                + "no device accepts a new root: the app ends, and devices need another one",
+            exitCode: .refused
+        )
     }
 
     private func rotateEntry() throws(Failure) {

@@ -12,12 +12,13 @@ import Terminal
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Says until when root, targets and releases hold; for cron.",
+        abstract: "Says until when root, targets and releases hold, and which keys are here; for cron.",
         discussion: """
             In a crontab, which mails what fails:
               0 8 * * 1  patchsign status --keys /srv/keys /srv/releases/production --within 30d
 
-            Opens no private key. A release's role is checked by what targets.json says now: `incomplete` is one with \
+            Opens no private key. A key is here if its private half, or the description of an external signer, is in the folder;
+            missing keys do not change the exit code, because root and targets keys belong elsewhere. A release's role is checked by what targets.json says now: `incomplete` is one with \
             too few signatures, or with those of keys that may not sign any more. What expires stops devices from \
             taking anything new; what they run, they keep.
 
@@ -53,15 +54,24 @@ struct StatusCommand: AsyncParsableCommand {
     func run() async throws {
         let end = try await runCommand(json: json) { () async throws(Failure) -> Terminal.ExitCode in
             let time = try time.time()
-            let status = try signing { () throws(SigningError) in
-                let folder = FilePath(argument: keys)
-                return try TrustStatus(
-                    try ReleaseTrust(folder: folder, policy: .ofThisProcess, files: DiskFiles()),
+            let (status, presence) = try signing { () throws(SigningError) in
+                let trust = try ReleaseTrust(
+                    folder: FilePath(argument: keys),
+                    policy: .ofThisProcess,
+                    files: DiskFiles()
+                )
+                let status = try TrustStatus(
+                    trust,
                     releases: releases.map { FilePath(argument: $0) },
                     files: DiskFiles()
                 )
+                return (status, try KeyPresence(trust, files: DiskFiles()))
             }
-            json ? Console.standardOutput.line(report(status, at: time).pretty()) : write(status, at: time)
+            if json {
+                Console.standardOutput.line(report(status, presence, at: time).pretty())
+            } else {
+                write(status, presence, at: time)
+            }
             guard status.incomplete.isEmpty else { return .refused }
             return status.due(within: margin, at: time).isEmpty ? .done : .due
         }
@@ -70,7 +80,7 @@ struct StatusCommand: AsyncParsableCommand {
 
     private var margin: Duration { within?.duration ?? .days(30) }
 
-    private func write(_ status: TrustStatus, at time: UTCTime) {
+    private func write(_ status: TrustStatus, _ presence: KeyPresence, at time: UTCTime) {
         var table = Table(["ROLE", Table.Column("VERSION", .right), "UNTIL", "STATE"])
         for role in status.roles {
             table.add([
@@ -80,6 +90,9 @@ struct StatusCommand: AsyncParsableCommand {
         }
         let console = Console.standardOutput
         table.write(to: console)
+        console.line()
+        presence.table.write(to: console)
+        for line in presence.words { console.line(line) }
         for role in status.incomplete {
             console.line(
                 "next: \(role.role): `patchsign release sign` by its present keys; when a key was revoked since, "
@@ -110,11 +123,11 @@ struct StatusCommand: AsyncParsableCommand {
         .seconds(role.expires.seconds - time.seconds)
     }
 
-    private func report(_ status: TrustStatus, at time: UTCTime) -> JSON {
+    private func report(_ status: TrustStatus, _ presence: KeyPresence, at time: UTCTime) -> JSON {
         .fields([
             ("app", .text(status.app.text)), ("at", .text(time.description)),
             ("due", .bool(!status.due(within: margin, at: time).isEmpty)),
-            ("incomplete", .bool(!status.incomplete.isEmpty)),
+            ("incomplete", .bool(!status.incomplete.isEmpty)), ("keys", presence.json),
             (
                 "roles",
                 .array(
@@ -136,5 +149,40 @@ struct StatusCommand: AsyncParsableCommand {
                 )
             ),
         ])
+    }
+}
+
+extension KeyPresence {
+    var table: Table {
+        var table = Table(["KEYS OF", Table.Column("NEEDED", .right), "HERE", "NOT HERE"])
+        for row in rows {
+            table.add([
+                Table.Cell(row.role), "\(row.needed)", Self.cell(row.here), Self.cell(row.missing),
+            ])
+        }
+        return table
+    }
+
+    private static func cell(_ names: [String]) -> Table.Cell {
+        Table.Cell(names.isEmpty ? "none" : names.joined(separator: ", "))
+    }
+
+    /// What is at stake: only root's keys make a new root.
+    var words: [String] {
+        guard let root = self[.root] else { return [] }
+        var lines: [String] = []
+        if let name = root.missingOnlyKey { lines.append(printable("root: \(Self.missingOnly(name, of: .root))")) }
+        if root.hasNoSpare {
+            lines.append(
+                "root: there is no spare key: if one is lost, no device accepts a new root, and the app ends; "
+                    + "`patchsign root draft --add-key root=NAME.pub` adds one"
+            )
+        }
+        return lines
+    }
+
+    /// `root.key, the only key of root, is not here`.
+    static func missingOnly(_ name: String, of role: TrustRole) -> String {
+        "\(name).key, the only key of \(role), is not here"
     }
 }

@@ -38,6 +38,17 @@ enum TrustArgument {
         }
     }
 
+    /// A public key that is listed once more, and its file: also one of the folder of `--keys`.
+    static func keptKey(_ text: String, in folder: FilePath) throws(Failure) -> (file: FilePath, key: PublicKey) {
+        let file = try KeyFile.path(text, in: folder, endings: ["", ".pub"])
+        return (
+            file,
+            try wantingPublicKey { () throws(SigningError) in
+                try KeyFolder(file.parent, files: DiskFiles()).publicKey(at: file)
+            }
+        )
+    }
+
     /// The file of a public key, or the name of one in a folder.
     static func key(_ text: String, in folder: FilePath) throws(Failure) -> PublicKey {
         try wantingPublicKey { () throws(SigningError) in

@@ -53,7 +53,7 @@ struct JSPatchSignCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await runCommand { () async throws(Failure) in
-            let signer = try opening.open(try KeyReference(argument: key))
+            let signer = try opening.open(try KeyReference(argument: key, inFolder: keys))
             let signature = try signing { () throws(SigningError) in
                 if let keys {
                     try ReleaseTrust(folder: FilePath(argument: keys), policy: .ofThisProcess, files: DiskFiles())

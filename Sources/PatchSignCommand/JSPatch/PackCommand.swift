@@ -156,7 +156,12 @@ struct PackCommand: AsyncParsableCommand {
         let (place, syncFile) = (try place, try syncFile)
         try await runCommand { () async throws(Failure) in
             try Self.checkFolder(file.parent)
-            let signer = try opening.openJSPatch(try KeyReference(argument: jspatchKey ?? ""))
+            let signer = try opening.openJSPatch(try KeyReference(argument: jspatchKey ?? "", inFolder: keys))
+            let aesKey = try aesKey.map { (file) throws(Failure) in
+                try keys.map { (folder) throws(Failure) in
+                    try KeyFile.path(file, in: FilePath(argument: folder))
+                } ?? FilePath(argument: file)
+            }
             let files = files.map { FilePath(argument: $0) }
             warnOfPlace(place)
             try signing { () throws(SigningError) in
@@ -165,9 +170,9 @@ struct PackCommand: AsyncParsableCommand {
                         .checkJSPatchKey(key, files: DiskFiles())
                 }
                 if let aesKey, let syncFile {
-                    SecretAccess.warn(of: aesKey)
+                    SecretAccess.warn(of: aesKey.string)
                     let packed = try PlatformPacking(files, to: file, for: place, telling: syncFile)
-                        .pack(signedBy: signer, encryptedBy: PlatformPacking.key(FilePath(argument: aesKey)))
+                        .pack(signedBy: signer, encryptedBy: PlatformPacking.key(aesKey))
                     Console.standardOutput.line(Self.words(packed.package))
                     Console.standardOutput.line(Self.words(packed.syncFile, syncFile))
                     if let old = packed.before?.version, let new = syncFile.version, new < old {

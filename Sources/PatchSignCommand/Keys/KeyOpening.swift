@@ -173,6 +173,52 @@ extension KeyReference {
     init(argument: String) throws(Failure) {
         self = try signing { () throws(SigningError) in try KeyReference(argument) { FilePath(argument: $0) } }
     }
+
+    /// The same, or a key of the folder of `--keys`, which is looked in where there is no such file: `bob`, `bob.key`.
+    init(argument: String, in folder: FilePath) throws(Failure) {
+        guard !argument.hasPrefix(TokenURI.scheme) else {
+            try self.init(argument: argument)
+            return
+        }
+        self.init(try KeyFile.path(argument, in: folder, endings: KeyFile.privateKeys))
+    }
+
+    /// - Parameter keys: the value of `--keys` where a command need not have it.
+    init(argument: String, inFolder keys: String?) throws(Failure) {
+        if let keys {
+            try self.init(argument: argument, in: FilePath(argument: keys))
+        } else {
+            try self.init(argument: argument)
+        }
+    }
+}
+
+/// A file of a key as it stands on a command line beside `--keys`.
+enum KeyFile {
+    static let privateKeys = ["", ".key", ".\(KeyReference.signerExtension)"]
+
+    /// A file of that name, from the working folder on, or else in the folder of `--keys`.
+    ///
+    /// - Parameter endings: what may be left out of a name in the folder.
+    /// - Throws: where it looked, if it is in neither.
+    static func path(_ argument: String, in folder: FilePath, endings: [String] = [""]) throws(Failure) -> FilePath {
+        let named = FilePath(argument: argument)
+        if try exists(named) { return named }
+        guard !argument.hasPrefix("/") else { throw Failure(SigningError.file(.notFound(.read, named))) }
+        let places = endings.map { folder.pushing(FilePath(argument + $0)).lexicallyNormalized() }
+        for place in places where try exists(place) { return place }
+        throw Failure(
+            "cannot read \(named): it does not exist, nor does \(places[0])",
+            hint: "`patchsign key list --keys \(shellWord(folder.string))` lists the keys of that folder",
+            exitCode: .disk
+        )
+    }
+
+    private static func exists(_ path: FilePath) throws(Failure) -> Bool {
+        do throws(FileError) { return try DiskFiles().status(of: path) != nil } catch .notDirectory {
+            return false
+        } catch { throw Failure(SigningError.file(error)) }
+    }
 }
 
 extension Passphrase {

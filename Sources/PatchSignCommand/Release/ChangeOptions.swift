@@ -102,8 +102,15 @@ struct ChangeOptions: ParsableArguments {
     }
 
     /// Says what was made, and pushes it where that is asked for.
-    func finish(_ report: ReleaseReport, at release: FilePath, proposal: ProposalID? = nil) async throws(Failure) {
-        let pushed = push ? try await server.push(release, notes: .fields([])) : nil
+    ///
+    /// - Parameter remake: how it is made again if the channel moved on.
+    func finish(
+        _ report: ReleaseReport,
+        at release: FilePath,
+        proposal: ProposalID? = nil,
+        remake: Remake = .elsewhere
+    ) async throws(Failure) {
+        let pushed = push ? try await server.push(release, notes: .fields([]), remake: remake) : nil
         guard !json else {
             var members = report.json.object ?? JSONObject()
             if let proposal { members["proposal"] = .text(proposal.text) }

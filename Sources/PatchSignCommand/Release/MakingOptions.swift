@@ -16,8 +16,8 @@ struct MakingOptions: ParsableArguments {
         name: .customLong("key"),
         help: ArgumentHelp(
             """
-            A release key to sign with: a key file, NAME.signer or a pkcs11: URI; may stand several times. Default: \
-            CHANNEL.key or CHANNEL.signer of --keys, or the only CHANNEL-*.
+            A release key to sign with: a key file, also one of --keys, NAME.signer or a pkcs11: URI; may stand several times. \
+            Default: CHANNEL.key or CHANNEL.signer of --keys, or the only CHANNEL-*.
             """,
             valueName: "key"
         )
@@ -121,7 +121,7 @@ struct MakingOptions: ParsableArguments {
         guard !unsigned else { return [] }
         guard roleKeys.isEmpty else {
             var keys: [KeyReference] = []
-            for key in roleKeys { keys.append(try KeyReference(argument: key)) }
+            for key in roleKeys { keys.append(try KeyReference(argument: key, in: folder)) }
             return keys
         }
         let names: [String]
@@ -143,21 +143,22 @@ struct MakingOptions: ParsableArguments {
         return [KeyReference(folder.at(only))]
     }
 
-    func encryptionKey() throws(Failure) -> AESKey? {
+    func encryptionKey(in folder: FilePath) throws(Failure) -> AESKey? {
         try aesKey.map { (file) throws(Failure) in
-            SecretAccess.warn(of: file)
-            return try signing { () throws(SigningError) in try PlatformPacking.key(FilePath(argument: file)) }
+            let path = try KeyFile.path(file, in: folder)
+            SecretAccess.warn(of: path.string)
+            return try signing { () throws(SigningError) in try PlatformPacking.key(path) }
         }
     }
 
-    func keptEntryKeyFiles() throws(Failure) -> [(file: FilePath, key: PublicKey)] {
+    func keptEntryKeyFiles(in folder: FilePath) throws(Failure) -> [(file: FilePath, key: PublicKey)] {
         var kept: [(file: FilePath, key: PublicKey)] = []
-        for path in keptEntryKeys { kept.append((FilePath(argument: path), try TrustArgument.key(path))) }
+        for path in keptEntryKeys { kept.append(try TrustArgument.keptKey(path, in: folder)) }
         return kept
     }
 
     func entryKey(in folder: FilePath) throws(Failure) -> KeyReference {
-        if let entryKey { return try KeyReference(argument: entryKey) }
+        if let entryKey { return try KeyReference(argument: entryKey, in: folder) }
         for ending in Self.endings {
             let file = folder.at(RootOfTrustPlan.entry + ending)
             let found: FileStatus?

@@ -16,10 +16,10 @@ struct ReleaseCommand: AsyncParsableCommand {
             `patchsign release make --help`.
 
             EXAMPLES
-              patchsign release Patches/shop/v2 --keys Keys --previous v1.release --output v2.release
+              patchsign release Patches/shop/v2 --keys Keys --server https://patches.example.com --output v2.release
               patchsign release --check Patches/shop/v2 --keys Keys --previous v1.release
               patchsign release sign v2.release --keys Keys --key bob.key --previous v1.release
-              patchsign release renew v2.release --keys Keys --output v3.release
+              patchsign release renew --channel production --server https://patches.example.com --keys Keys --output v3.release
             """,
         subcommands: [ReleaseMakeCommand.self, ReleaseSignCommand.self, ReleaseRenewCommand.self],
         defaultSubcommand: ReleaseMakeCommand.self

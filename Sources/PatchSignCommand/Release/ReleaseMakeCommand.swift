@@ -12,11 +12,18 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
         commandName: "make",
         abstract: "Describes a folder and signs it as the next release of its channel (the default).",
         discussion: """
-            FOLDER holds release.yaml and the files that it names. It describes the whole list of the channel: every \
+            FOLDER holds release.yaml and the files that it names, or a web app alone: with index.html and without release.yaml \
+            it is the bundle web of the default channel, and its version comes from package.json, `git describe` or the date. \
+            `patchsign describe FOLDER` writes a release.yaml to go on with.
+
+            release.yaml describes the whole list of the channel: every \
             patch that the previous release lists must stand in it, with a new version or the same one.
 
-            With --previous, signatures of unchanged files are kept. The previous release must verify and have all \
-            its signatures; without it the release is the first one of its channel.
+            With --server it is made from the release that the server publishes now, which is fetched and verified from the root \
+            of trust in --keys. URL may be the operators' port, with a token, or without one what devices ask: their port, or a \
+            static host. Files stay on the server; signatures of unchanged ones are kept. If nothing is published yet, it is the \
+            first release; if a draft waits for signatures, it is named. Without a network, --previous names the published \
+            release as a folder. It must verify and have all its signatures. Without both, the release is its channel's first.
 
             With --previous it also says what an update from each version that the previous release lists costs a device:
             \(Table.updateColumns)
@@ -32,11 +39,13 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
             line and column. With `hosts: [interface.json]` in release.yaml, names that no host exposes are warnings.
 
             --check looks at description and files, opens no key and writes nothing; it names every mistake with its \
-            line and key. With --keys it judges app and channel too, with --previous the whole list. --schema prints \
+            line and key. With --keys it judges app and channel too, with --server or --previous the whole list. --schema prints \
             the JSON schema that editors check release.yaml with.
 
             EXAMPLES
+              patchsign release make dist --keys Keys --output v1.release
               patchsign release make Patches/shop/v1 --keys Keys --output v1.release
+              patchsign release make Patches/shop/v2 --keys Keys --server https://patches.example.com --output v2.release
               patchsign release make Patches/shop/v2 --keys Keys --previous v1.release --output v2.release
               patchsign release make --check Patches/shop/v2 --keys Keys --previous v1.release
             """
@@ -45,15 +54,15 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
                         .done: "done (also when other key holders still have to sign)",
                         .failed: "an external signer failed",
                         .malformed: "bad description or files",
-                        .network: "an external signer gave no signature in time",
-                        .conflict: "the output exists",
+                        .network: "no connection to the server, or an external signer gave no signature in time",
+                        .conflict: "the output exists, or a draft waits on the server",
                     ],
                     usual: .refused,
                     .disk
                 )
     )
 
-    @Argument(help: ArgumentHelp("The folder with release.yaml.", valueName: "folder"))
+    @Argument(help: ArgumentHelp("The folder with release.yaml, or with the web app.", valueName: "folder"))
     var folder: String?
 
     @Flag(help: "Name every mistake, and sign nothing.")
@@ -70,8 +79,12 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
     @OptionGroup var opening: KeyOpening
     @OptionGroup var time: TimeOption
 
-    @Option(help: ArgumentHelp("The release that is published now.", valueName: "dir"))
-    var previous: String?
+    @OptionGroup var base: BaseOptions
+
+    @OptionGroup var bare: BareFolderOptions
+
+    @Flag(help: "Write nothing if the release before lists the same already.")
+    var ifChanged = false
 
     @Flag(help: "Name every added, changed and removed file; else the first 20 of each bundle.")
     var verbose = false
@@ -83,7 +96,7 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
         guard !schema else { return }
         guard folder != nil else { throw ValidationError("Missing expected argument '<folder>'") }
         guard !check else {
-            if previous != nil, keyFolder == nil { throw ValidationError("--previous is verified with --keys") }
+            if let option = base.option, keyFolder == nil { throw ValidationError("\(option) is verified with --keys") }
             return
         }
         guard keyFolder != nil else { throw ValidationError("Missing expected argument '--keys <dir>'") }
@@ -104,23 +117,28 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
     }
 
     private func make(_ folder: FilePath, _ keys: KeyOptions) async throws(Failure) {
-        let description = try signing { () throws(SigningError) in
-            try ReleaseDescription(folder: folder, files: DiskFiles())
-        }
         let trust = try keys.rootOfTrust()
-        try signing { () throws(SigningError) in try description.check(against: trust) }
+        let source = try ReleaseSource(folder, bare, trust: trust)
         let work = try ReleaseWork(
-            channel: description.channel,
-            source: folder,
-            previous: previous.map { FilePath(argument: $0) },
-            time: time,
+            channel: source.channel,
+            base: try await base.next(of: source.channel, trust),
+            trust: trust,
+            time: try time.time(),
+            created: try time.given(),
             making: making,
-            keys: keys
+            keys: keys,
+            source: folder
         )
+        let described = try await source.described(over: work.builder.base, at: work.builder.time)
+        if !json, let derived = described.derived { for line in derived.lines { Console.standardOutput.line(line) } }
         let made = try await signing { () async throws(SigningError) in
-            try await work.builder.release(description, in: folder)
+            try await work.builder.release(described.description, in: described.folder)
+        }
+        if ifChanged, let base = work.builder.base, try work.contents(of: made).listsTheSame(as: base.contents) {
+            return writeUnchanged(base)
         }
         var report = try work.written(made)
+        report.derived = described.derived
         report.named = verbose ? .all : .first
         report.updates = await work.updates(to: made, report.contents)
         report.write(json: json)
@@ -131,16 +149,42 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
         }
     }
 
+    private func writeUnchanged(_ base: BaseRelease) {
+        let console = Console.standardOutput
+        let release = base.contents.roleVersion
+        let place = base.folder.map { ", \($0)" } ?? ""
+        guard !json else {
+            return console.line(JSON.fields([("changed", .bool(false)), ("release", base.contents.json)]).pretty())
+        }
+        console.line(printable("nothing changed since release \(release)\(place); nothing was written"))
+    }
+
     /// Whether there is no mistake.
     private func look(at folder: FilePath, _ keys: KeyOptions?) async throws(Failure) -> Bool {
         let trust = try keys?.rootOfTrust()
-        var base: BaseRelease?
-        if let previous, let trust { base = try ReleaseWork.base(FilePath(argument: previous), trust) }
+        var previous: BaseRelease?
+        var described: ReleaseSource.Described?
+        if let trust {
+            let source = try ReleaseSource(looking: folder, self.bare, trust: trust)
+            if base.isNamed {
+                var channel = source?.channel
+                if source == nil {
+                    channel = try signing { () throws(SigningError) in
+                        try DescriptionReading(folder: folder, files: DiskFiles()).channel
+                    }
+                }
+                previous = try await base.current(of: channel, trust)
+            }
+            if case .bare(let bare)? = source {
+                described = try await bare.described(over: previous, at: try time.time())
+            }
+        }
         let check = try await signing { () async throws(SigningError) in
             try await ReleaseCheck(
-                folder: folder,
+                folder: described?.folder ?? folder,
+                described: described?.description,
                 trust: trust,
-                base: base,
+                base: previous,
                 scriptParsing: .installed,
                 files: DiskFiles()
             ) { id, total in
@@ -180,7 +224,7 @@ struct ReleaseCheckReport {
         guard !check.notJudged.isEmpty else { return console.line(judged) }
         let open = Words.count(check.notJudged.count, "requirement")
         console.line(
-            "\(judged); \(open) not judged: name the release that is published now with --previous (a first release is refused)"
+            "\(judged); \(open) not judged: name the release that is published now with --server or --previous (a first release is refused)"
         )
     }
 
@@ -188,11 +232,12 @@ struct ReleaseCheckReport {
         console.styled("warning:", .bold, .yellow) + " " + printable("\(warning)")
     }
 
-    private var json: JSON {
+    var json: JSON {
         .fields([
             ("ok", .bool(check.mistakes.isEmpty)), ("app", check.app.map { .text($0.text) }),
             ("channel", check.channel.map { .text($0.text) }), ("mistakes", .array(check.mistakes.map(\.json))),
             ("warnings", .array(check.warnings.map(\.json))), ("notJudged", .array(check.notJudged.map(\.json))),
+            ("changed", check.isChanged.map { .bool($0) }),
         ])
     }
 }

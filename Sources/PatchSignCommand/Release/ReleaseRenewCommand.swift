@@ -15,6 +15,9 @@ struct ReleaseRenewCommand: AsyncParsableCommand {
             Before a release expires, after its channel's keys have changed, or to sign all entries with a new entry \
             key. Devices fetch no patch again, for no patch is another.
 
+            With --server and --channel it is the release that the server publishes now, fetched and verified as `patchsign \
+            release` does it; without a network, name its folder.
+
             After a key was revoked, the release may have fewer signatures than its channel needs now. \
             --base-quorum-lost takes it all the same, when everything else in it holds: look at it with `patchsign \
             inspect` first, for then nobody but you vouches for what it lists.
@@ -23,6 +26,7 @@ struct ReleaseRenewCommand: AsyncParsableCommand {
             a new online key does `patchsrv trust` take it.
 
             EXAMPLES
+              patchsign release renew --channel production --server https://patches.example.com --keys Keys --output v3.release
               patchsign release renew v2.release --keys Keys --output v3.release
               patchsign release renew v2.release --keys Keys --output v3.release --base-quorum-lost
               patchsign release renew v2.release --keys Keys --output v9.release --base-quorum-lost --above 8
@@ -31,15 +35,27 @@ struct ReleaseRenewCommand: AsyncParsableCommand {
                     [
                         .done: "done (also when other key holders still have to sign)",
                         .refused: "refused, or the release's quorum is not complete",
-                        .conflict: "the output exists",
+                        .network: "no connection, or a server in trouble",
+                        .conflict: "the output exists, or a draft waits on the server",
                     ],
                     usual: .malformed,
                     .disk
                 )
     )
 
-    @Argument(help: ArgumentHelp("The release that is published now.", valueName: "dir"))
-    var release: String
+    @Argument(
+        help: ArgumentHelp(
+            "The release that is published now. Default: what --server publishes in --channel.",
+            valueName: "dir"
+        )
+    )
+    var release: String?
+
+    @Option(help: ArgumentHelp("The channel, where no folder says it.", valueName: "name"), transform: parsed)
+    var channel: ChannelName?
+
+    @OptionGroup var server: ServerOptions
+    @OptionGroup var memory: MemoryOptions
 
     @Flag(help: "Accept a release that has fewer signatures than its channel needs now.")
     var baseQuorumLost = false
@@ -55,6 +71,13 @@ struct ReleaseRenewCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
+        switch (release, channel) {
+        case (nil, nil): throw ValidationError("a release, or --channel and --server, is needed")
+        case (_?, _?): throw ValidationError("the release says which channel it is")
+        case (_?, nil):
+            if server.server != nil { throw ValidationError("give one of a release and --server") }
+        case (nil, _?): break
+        }
         guard let above, !(1...(1 << 53 - 2)).contains(above) else { return }
         throw ValidationError("--above must be 1 to 9007199254740990; above a higher one there is no version")
     }
@@ -62,7 +85,7 @@ struct ReleaseRenewCommand: AsyncParsableCommand {
     func run() async throws {
         try await runCommand(json: json) { () async throws(Failure) in
             let trust = try keys.rootOfTrust()
-            let base = try base(trust)
+            let base = try await base(trust)
             let work = try ReleaseWork(
                 channel: base.contents.channel,
                 base: base,
@@ -76,12 +99,14 @@ struct ReleaseRenewCommand: AsyncParsableCommand {
         }
     }
 
-    private func base(_ trust: ReleaseTrust) throws(Failure) -> BaseRelease {
+    private func base(_ trust: ReleaseTrust) async throws(Failure) -> BaseRelease {
+        let quorum = baseQuorumLost ? BaseRelease.SignatureRule.mayBeLost : .complete
+        guard let release else { return try await published(trust, quorum) }
         do throws(SigningError) {
             return try BaseRelease(
                 folder: FilePath(argument: release),
                 rootOfTrust: trust,
-                quorum: baseQuorumLost ? .mayBeLost : .complete,
+                quorum: quorum,
                 above: above ?? 0,
                 files: DiskFiles()
             )
@@ -94,5 +119,21 @@ struct ReleaseRenewCommand: AsyncParsableCommand {
                 exitCode: .refused
             )
         } catch { throw Failure(error) }
+    }
+
+    private func published(
+        _ trust: ReleaseTrust,
+        _ quorum: BaseRelease.SignatureRule
+    ) async throws(Failure) -> BaseRelease {
+        guard let channel else { preconditionFailure("validated before") }
+        let published = PublishedBase(server: server, memory: memory, trust: trust)
+        guard let base = try await published.next(of: channel, quorum: quorum, above: above ?? 0) else {
+            throw Failure(
+                "\(channel) has no release to sign again",
+                hint: "`patchsign release FOLDER --keys DIR --output NEW\(server.words)` makes its first one",
+                exitCode: .malformed
+            )
+        }
+        return base
     }
 }

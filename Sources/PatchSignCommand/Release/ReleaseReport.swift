@@ -21,6 +21,8 @@ struct ReleaseReport {
     /// Who has signed, and who may.
     let signers: String
     let folder: FilePath
+    /// What was decided for a folder without release.yaml.
+    var derived: DerivedRelease?
     /// What an update costs; nil where that was not looked at.
     var updates: [UpdateStep]?
     /// Which files of a bundle are named below its change.
@@ -97,7 +99,7 @@ struct ReleaseReport {
         .fields([
             ("folder", .text(folder.string)), ("release", contents.json), ("difference", difference.json),
             ("signaturesMade", .integer(signatures.made)), ("signaturesKept", .integer(signatures.kept)),
-            ("routing", routing),
+            ("routing", routing), ("derived", derived?.json),
             (
                 "leftOut",
                 .fields(leftOut.sorted { $0.key < $1.key }.map { ($0.key.text, .array($0.value.map { .text($0) })) })

@@ -14,12 +14,13 @@ struct ReleaseSignCommand: AsyncParsableCommand {
         commandName: "sign",
         abstract: "Shows what a release changes and adds one signature to it.",
         discussion: """
-            Everything in the release is verified first. With --previous, what it changes is shown against the \
-            release that it was made from; without it, what it holds. Then it asks; --yes is the answer of a script.
+            Everything in the release is verified first. With --server, what it changes is shown against the release that \
+            the server publishes; with --previous, against a folder of it; without both, what it holds. Then it asks; --yes is the answer of a script.
 
             A release that `patchsign pull` fetched has no objects: those are not looked at, and it says how many.
 
             EXAMPLES
+              patchsign release sign work/release --keys Keys --key bob.key --server https://patches.example.com
               patchsign release sign v2.release --keys Keys --key bob.key --previous v1.release
             """
                 + exitCodes(
@@ -27,7 +28,8 @@ struct ReleaseSignCommand: AsyncParsableCommand {
                         .done: "signed",
                         .failed: "not signed because the answer was no",
                         .refused: "the release does not verify or the key may not sign for it",
-                        .conflict: "--previous is not what the release was made from",
+                        .network: "no connection, or a server in trouble",
+                        .conflict: "the published release is not what this one was made from",
                     ],
                     usual: .malformed,
                     .disk
@@ -37,13 +39,12 @@ struct ReleaseSignCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The signed release.", valueName: "dir"))
     var release: String
 
-    @Option(help: ArgumentHelp("Your release key: a file, NAME.signer or a pkcs11: URI.", valueName: "key"))
+    @Option(help: ArgumentHelp("Your release key: a file, also one of --keys, NAME.signer or a pkcs11: URI.", valueName: "key"))
     var key: String
 
     @OptionGroup var keys: KeyOptions
 
-    @Option(help: ArgumentHelp("The release that this one was made from.", valueName: "dir"))
-    var previous: String?
+    @OptionGroup var base: BaseOptions
 
     @OptionGroup var names: NamesOption
 
@@ -53,7 +54,7 @@ struct ReleaseSignCommand: AsyncParsableCommand {
     func run() async throws {
         try await runCommand { () async throws(Failure) in
             let folder = FilePath(argument: release)
-            let key = try KeyReference(argument: key)
+            let key = try KeyReference(argument: key, in: keys.folder)
             let trust = try keys.rootOfTrust()
             let verified = try signing { () throws(SigningError) in
                 try VerifiedRelease(folder: folder, rootOfTrust: trust, files: DiskFiles())
@@ -67,7 +68,7 @@ struct ReleaseSignCommand: AsyncParsableCommand {
             )
             let now = ProcessEnvironment.latestPast
             try expiry.refuseExpired(at: now)
-            try show(contents, trust: trust)
+            try await show(contents, trust: trust)
             expiry.warn(at: now)
             if let words = verified.counts.unseenWords { Console.standardOutput.line("  " + words) }
             let signer = try keys.open(key)
@@ -92,19 +93,20 @@ struct ReleaseSignCommand: AsyncParsableCommand {
         }
     }
 
-    private func show(_ contents: ReleaseContents, trust: ReleaseTrust) throws(Failure) {
+    private func show(_ contents: ReleaseContents, trust: ReleaseTrust) async throws(Failure) {
+        let base = try await base.current(of: contents.channel, trust)
         let console = Console.standardOutput
         console.line(
             "release \(contents.roleVersion) of \(contents.app) \(contents.channel), until \(contents.expires)"
         )
-        guard let previous else {
+        guard let base else {
             ContentsTable(contents).write(to: console)
             return names.write(filesOf: contents, to: console)
         }
-        let base = try ReleaseWork.base(FilePath(argument: previous), trust)
         guard contents.base?.sha256 == base.header.sha256 else {
             throw Failure(
-                "\(base.folder) is not the release that this one was made from",
+                "\(base.folder.map(\.string) ?? "the published release \(base.contents.roleVersion)")"
+                    + " is not the release that this one was made from",
                 hint: contents.base.map { "it was made from version \($0.roleVersion)" }
                     ?? "it is the first release of its channel",
                 exitCode: .conflict

@@ -18,29 +18,6 @@ struct ReleaseWork {
 
     /// Cheap checks come first, so that no passphrase is typed in vain.
     ///
-    /// - Parameter source: the described folder.
-    init(
-        channel: ChannelName,
-        source: FilePath,
-        previous: FilePath?,
-        time: TimeOption,
-        making: MakingOptions,
-        keys: KeyOptions
-    ) throws(Failure) {
-        let trust = try keys.rootOfTrust()
-        let base = try previous.map { (folder) throws(Failure) in try Self.base(folder, trust) }
-        try self.init(
-            channel: channel,
-            base: base,
-            trust: trust,
-            time: try time.time(),
-            created: try time.given(),
-            making: making,
-            keys: keys,
-            source: source
-        )
-    }
-
     /// - Parameters:
     ///   - source: a folder that must not be overwritten, besides the base's.
     ///   - output: replaces the options' own.
@@ -87,11 +64,13 @@ struct ReleaseWork {
             )
         }
         let roleKeys = try making.roleKeys(of: channel, in: keys.folder)
-        let jspatchKey = try making.jspatchKey.map { (key) throws(Failure) in try KeyReference(argument: key) }
-        let keptEntryKeys = try making.keptEntryKeyFiles()
+        let jspatchKey = try making.jspatchKey.map { (key) throws(Failure) in
+            try KeyReference(argument: key, in: keys.folder)
+        }
+        let keptEntryKeys = try making.keptEntryKeyFiles(in: keys.folder)
         let entrySigner = try keys.open(try making.entryKey(in: keys.folder))
         let packageKeys = try jspatchKey.map { (key) throws(Failure) in
-            let encryption = try making.encryptionKey()
+            let encryption = try making.encryptionKey(in: keys.folder)
             return PackageKeys(
                 signer: try keys.opening.openJSPatch(key),
                 encryption: encryption,
@@ -115,7 +94,7 @@ struct ReleaseWork {
                 packageKeys: packageKeys,
                 scriptParsing: .installed,
                 files: DiskFiles(),
-                progress: Self.progress
+                progress: proposal == nil ? Self.progress : Self.preparing
             )
         }
         builder.proposal = proposal
@@ -148,14 +127,22 @@ struct ReleaseWork {
     }
 
     static func base(_ folder: FilePath, _ trust: ReleaseTrust) throws(Failure) -> BaseRelease {
-        try signing { () throws(SigningError) in
-            try BaseRelease(
+        do throws(SigningError) {
+            return try BaseRelease(
                 folder: folder,
                 rootOfTrust: trust,
                 files: DiskFiles(),
                 progress: reporter("Verifying the previous release")
             )
-        }
+        } catch .incomplete(let path, let role, let valid, let needed) {
+            // A colleague's signature may be on the server, and not in this folder.
+            throw Failure(
+                SigningError.incomplete(path, role: role, valid: valid, needed: needed).description,
+                hint: "if it is published, take it from the server: --server URL in place of --previous; "
+                    + "else the other key holders sign with `patchsign release sign`",
+                exitCode: .refused
+            )
+        } catch { throw Failure(error) }
     }
 
     /// Writes the release, and reports its contents and missing signatures.
@@ -202,6 +189,13 @@ struct ReleaseWork {
     private static let progress: @Sendable (ReleaseBuilder.Phase, Int) -> Progress = { phase, total in
         reporter(label(of: phase))(total)
     }
+
+    /// Before a person is asked whether to sign the role: entries are signed by the pipeline's key, which approves nothing.
+    private static let preparing: @Sendable (ReleaseBuilder.Phase, Int) -> Progress = { phase, total in
+        reporter(phase == .signing ? preparingLabel : label(of: phase))(total)
+    }
+
+    static let preparingLabel = "Preparing entries"
 
     static func label(of phase: ReleaseBuilder.Phase) -> String {
         switch phase {

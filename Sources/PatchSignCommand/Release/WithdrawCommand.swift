@@ -21,8 +21,8 @@ struct WithdrawCommand: AsyncParsableCommand {
 
             EXAMPLES
               patchsign withdraw fix-search --previous v2.release --keys Keys --output v3.release
-              patchsign withdraw web --version 2.0.0 --previous v2.release --keys Keys --output v3.release
-              patchsign withdraw web --version 2.0.0 --channel production --keys Keys --push --server https://patches.example.com
+              patchsign withdraw web@2.0.0 --previous v2.release --keys Keys --output v3.release
+              patchsign withdraw web@2.0.0 --channel production --keys Keys --push --server https://patches.example.com
             """
                 + exitCodes(
                     [
@@ -37,15 +37,21 @@ struct WithdrawCommand: AsyncParsableCommand {
                 )
     )
 
-    @Argument(help: ArgumentHelp("The patch's id.", valueName: "patch"), transform: parsed)
-    var patch: PatchID
+    @Argument(
+        help: ArgumentHelp("The patch, or one version of it.", valueName: "patch[@version]"),
+        transform: PatchReference.init(parsing:)
+    )
+    var subject: PatchReference
 
     @Option(
         name: .customLong("version"),
-        help: ArgumentHelp("Only this version.", valueName: "version"),
+        help: ArgumentHelp("Only this version; the same as PATCH@VERSION.", valueName: "version"),
         transform: parsed
     )
-    var patchVersion: VersionLabel?
+    var namedVersion: VersionLabel?
+
+    private var patch: PatchID { subject.patchID }
+    private var patchVersion: VersionLabel? { subject.version ?? namedVersion }
 
     @Option(
         help: ArgumentHelp(
@@ -61,6 +67,7 @@ struct WithdrawCommand: AsyncParsableCommand {
     @OptionGroup var options: ChangeOptions
 
     func validate() throws {
+        _ = try subject.version(or: namedVersion)
         if previous == nil, channel == nil { throw ValidationError("--previous, or --channel and --server, is needed") }
         if previous != nil, channel != nil { throw ValidationError("--previous says which channel it is") }
     }
@@ -91,7 +98,15 @@ struct WithdrawCommand: AsyncParsableCommand {
             let made = try await signing { () async throws(SigningError) in
                 try await work.builder.withdraw(patch, version: patchVersion, from: base)
             }
-            try await options.finish(try work.written(made), at: output)
+            let remake = Remake.command(again(in: base.contents.channel))
+            try await options.finish(try work.written(made), at: output, remake: remake)
         }
+    }
+
+    /// The same change of what the server publishes by then.
+    private func again(in channel: ChannelName) -> String {
+        let version = patchVersion.map { " --version \($0)" } ?? ""
+        return "patchsign withdraw \(patch)\(version) --channel \(channel) --keys "
+            + "\(shellWord(options.keys.keys)) --push\(options.server.words)"
     }
 }

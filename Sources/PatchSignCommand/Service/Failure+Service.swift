@@ -16,7 +16,7 @@ extension Failure {
         case .connection, .timedOut, .redirected, .intercepted, .endless: .network
         case .tls, .notEncrypted, .trust, .noRelease, .otherApp, .otherRoot, .notProven, .unidentified: .refused
         case .malformed, .otherChange, .answer, .noAuthority, .changed: .malformed
-        case .release, .lacking, .tooLarge: .refused
+        case .release, .lacking, .tooLarge, .noRollout: .refused
         case .file: .disk
         case .severalApps: .usage
         case .cancelled: .interrupted
@@ -50,6 +50,8 @@ extension Failure {
         case .trust: "is --keys the root of trust of this app?"
         case .otherChange: "nothing was signed; ask whoever runs the server why it holds another change than it took"
         case .answer: "is there a release service at --server, and nothing else?"
+        case .noRollout:
+            "update patchsrv, or push without --rollout, --paused and --ramp, which offers it to all devices; nothing was sent"
         case .noRelease, .severalApps, .noAuthority, .tooLarge, .malformed, .endless, .file, .release, .cancelled: nil
         }
     }

@@ -52,8 +52,11 @@ struct ProposeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("List again what this release of the channel listed.", valueName: "version"))
     var rollBackTo: Int?
 
-    @Option(help: ArgumentHelp("List a patch, or one version of it, no more.", valueName: "patch[@version]"))
-    var withdraw: String?
+    @Option(
+        help: ArgumentHelp("List a patch, or one version of it, no more.", valueName: "patch[@version]"),
+        transform: PatchReference.init(parsing:)
+    )
+    var withdraw: PatchReference?
 
     @Option(help: ArgumentHelp("Change the rules of a version.", valueName: "file"))
     var rules: String?
@@ -100,9 +103,10 @@ struct ProposeCommand: AsyncParsableCommand {
     private func members() throws(Failure) -> JSON {
         if let rollBackTo { return .fields([("action", .text("rollback")), ("to", .integer(rollBackTo))]) }
         if let withdraw {
-            let parts = withdraw.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            let version = parts.count == 2 ? JSON.text(parts[1]) : nil
-            return .fields([("action", .text("withdraw")), ("patchId", .text(parts[0])), ("version", version)])
+            return .fields([
+                ("action", .text("withdraw")), ("patchId", .text(withdraw.patchID.text)),
+                ("version", withdraw.version.map { .text($0.text) }),
+            ])
         }
         let path = FilePath(argument: rules ?? "")
         let bytes: [UInt8]

@@ -128,7 +128,7 @@ struct PullCommand: AsyncParsableCommand {
             )
             let base = try await published.release(of: channel)
             var version = self.draft
-            if version == nil { version = try await client.waitingDraft(of: channel, in: trust.app) }
+            if version == nil { version = try await client.waitingDraft(of: channel, in: trust.app)?.version }
             var draft: SignedRelease?
             if let version {
                 let known = base.map { Array($0.targets.values) } ?? []

@@ -20,16 +20,25 @@ struct PushCommand: AsyncParsableCommand {
             signatures than its channel needs is kept as a draft; whoever signs it next pushes it again, with or without \
             its objects.
 
-            With --previous, the release that was pushed before, a bundle goes up as a pack from a version that the server has: \
-            what it makes of that itself does not travel. Where that fails, the parts are sent.
+            If the release that this one was made from lies beside it, or is named with --previous, a bundle goes up as a pack \
+            from a version that the server has: what the server makes of that itself does not travel. Where that fails, and \
+            without that release, the parts are sent.
+
+            If the channel moved on since the release was made, nothing is published, and the hint names the command that makes \
+            it again, or the draft that waits.
+
+            With --rollout, --paused or --ramp, devices see the release and the share of its new versions together. \
+            A draft keeps them until its last signature. `patchsrv rollout` raises the share later.
 
             The token is read from --token-file or from PATCHLINE_TOKEN, is never printed, and never travels without TLS \
             except to this machine itself (or with --insecure-http).
 
             EXAMPLES
               patchsign push v2.release --server https://patches.example.com --token-file ci.token
-              patchsign push v2.release --previous v1.release --server https://patches.example.com
+              patchsign push v2.release --previous releases/v1 --server https://patches.example.com
               patchsign push v2.release --server https://patches.example.com --label "spring sale" --commit "$COMMIT"
+              patchsign push v2.release --server https://patches.example.com --rollout 10%
+              patchsign push v2.release --server https://patches.example.com --ramp 1%,5%,25%,100% --every 6h
             """
                 + exitCodes(
                     [
@@ -46,11 +55,17 @@ struct PushCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The signed release.", valueName: "dir"))
     var release: String
 
-    @Option(help: ArgumentHelp("The release that was pushed before: less goes up.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp(
+            "The release that was pushed before: less goes up. Default: the one that it was made from, if it lies beside it.",
+            valueName: "dir"
+        )
+    )
     var previous: String?
 
     @OptionGroup var server: ServerOptions
     @OptionGroup var notes: NotesOptions
+    @OptionGroup var rollout: StartingRolloutOptions
 
     @Flag(help: "Print the server's answer, and what was sent, as JSON.")
     var json = false
@@ -58,7 +73,15 @@ struct PushCommand: AsyncParsableCommand {
     func run() async throws {
         try await runCommand(json: json) { () async throws(Failure) in
             let previous = previous.map { FilePath(argument: $0) }
-            let report = try await server.push(FilePath(argument: release), from: previous, notes: notes.json)
+            let report = try await server.push(
+                FilePath(argument: release),
+                from: previous,
+                notes: notes.json,
+                starting: rollout.wish
+            )
+            if rollout.wish != nil, report.outcome == .alreadyPublished {
+                Console.standardError.line("warning: \(StartingRolloutOptions.tooLate)")
+            }
             guard !json else { return Console.standardOutput.line(report.json.pretty()) }
             report.write(to: server)
         }
@@ -66,30 +89,62 @@ struct PushCommand: AsyncParsableCommand {
 }
 
 extension ServerOptions {
+    /// What came of a push.
+    private enum Answer: Sendable {
+        case taken(PushReport)
+        /// The channel moved on; the state is nil if the server does not tell it.
+        case stale(ServiceProblem, ChannelState?)
+    }
+
     /// Uploads a release and has it published.
     ///
-    /// - Parameter previous: an earlier release, of which the server has something; nothing of it is relied on.
-    func push(_ folder: FilePath, from previous: FilePath? = nil, notes: JSON) async throws(Failure) -> PushReport {
+    /// - Parameters:
+    ///   - previous: an earlier release, of which the server has something; nothing of it is relied on. Without it the
+    ///     folders beside the release are looked at.
+    ///   - rollout: how its new versions begin.
+    ///   - remake: how it is made again if the channel moved on.
+    func push(
+        _ folder: FilePath,
+        from previous: FilePath? = nil,
+        notes: JSON,
+        starting rollout: StartingRollout? = nil,
+        remake: Remake? = nil
+    ) async throws(Failure) -> PushReport {
         let signed = try signing { () throws(SigningError) in try SignedRelease(reading: folder, files: DiskFiles()) }
-        let base = try previous.map { (folder) throws(Failure) in
-            try signing { () throws(SigningError) in try SignedRelease(reading: folder, files: DiskFiles()) }
-        }
+        let base =
+            try previous.map { (folder) throws(Failure) in
+                try signing { () throws(SigningError) in try SignedRelease(reading: folder, files: DiskFiles()) }
+            } ?? NearbyRelease.base(of: signed, at: folder, files: DiskFiles())
         let progress = PushProgress()
-        do throws(Failure) {
-            return try await asking { client throws(ServiceError) in
-                try await ReleasePush(signed, from: base, to: client, files: DiskFiles()) { progress.show($0) }.run(
-                    notes: notes
-                )
+        let (app, channel) = (signed.header.app, signed.header.channel)
+        let answer = try await asking { client throws(ServiceError) in
+            do throws(ServiceError) {
+                let push = ReleasePush(
+                    signed,
+                    from: base,
+                    packLimit: previous == nil ? ReleasePush.smallPack : nil,
+                    to: client,
+                    files: DiskFiles()
+                ) { progress.show($0) }
+                return Answer.taken(try await push.run(notes: notes, starting: rollout))
+            } catch .problem(let problem) where problem.status == 409 && problem.rule == "base" {
+                // Without the state the server's own advice is shown.
+                return .stale(problem, try? await client.state(of: channel, in: app))
             }
-        } catch {
-            guard error.exitCode == .conflict, signed.header.base == nil, error.message.contains("based on 0") else {
-                throw error
-            }
+        }
+        switch answer {
+        case .taken(let report): return report
+        case .stale(let problem, nil): throw Failure(.problem(problem))
+        case .stale(let problem, let state?):
             throw Failure(
-                error.message,
-                hint: "it was made without --previous: `patchsign pull --channel \(signed.header.channel) --keys DIR "
-                    + "--output work\(words)` fetches the current release, then make it again with --previous work/base",
-                exitCode: error.exitCode
+                problem.detail,
+                hint: StaleRelease(OfferedRelease(signed), on: state).hint(
+                    in: channel,
+                    base: signed.header.base?.roleVersion ?? 0,
+                    server: words,
+                    remake: remake ?? signed.header.proposal.map { .proposal($0) } ?? .folder
+                ),
+                exitCode: .conflict
             )
         }
     }
@@ -108,7 +163,9 @@ extension PushReport {
         switch outcome {
         case .published:
             console.line("published \(what)")
-            for line in heldBack + lapses + developersWait + leftOutPacks { console.line("  \(printable(line))") }
+            for line in started + heldBack + lapses + developersWait + leftOutPacks {
+                console.line("  \(printable(line))")
+            }
             for warning in warnings { Console.standardError.line("warning: \(printable(warning))") }
             if let dialHint { Console.standardError.line("hint: \(printable(dialHint))") }
         case .drafted(let signatures, let threshold):

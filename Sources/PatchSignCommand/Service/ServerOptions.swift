@@ -50,7 +50,51 @@ struct ServerOptions: ParsableArguments {
     func asking<Value: Sendable>(
         _ work: (ServiceClient) async throws(ServiceError) -> Value
     ) async throws(Failure) -> Value {
-        let server = try url()
+        let (server, settings) = (try url(), try settings())
+        let token = try TokenReading.token(file: tokenFile, limit: ServiceToken.fileLimit) { ServiceToken($0) }
+        do throws(ServiceError) {
+            return try await ServiceClient.with(server, token: token, settings, work)
+        } catch { throw Failure(error) }
+    }
+
+    /// Runs `work` with what the server publishes: by the release service if there is a token, else by the tree itself, as
+    /// devices read it.
+    ///
+    /// A token is not needed on the devices' port and on a static host, and is not sent there without TLS.
+    func reading<Value: Sendable>(
+        _ work: (ServiceClient, PublishedTree.Place) async throws(ServiceError) -> Value
+    ) async throws(Failure) -> Value {
+        let (server, settings) = (try url(), try settings())
+        var refusal: ServiceError?
+        if hasToken {
+            let token = try TokenReading.token(file: tokenFile, limit: ServiceToken.fileLimit) { ServiceToken($0) }
+            do throws(ServiceError) {
+                return try await ServiceClient.with(server, token: token, settings) { client throws(ServiceError) in
+                    try await work(client, .service)
+                }
+            } catch .problem(let problem) where problem.status == 404 && problem.kind == "http" {
+                // No release service: devices ask there.
+            } catch .notEncrypted(let host) {
+                refusal = .notEncrypted(host: host)
+            } catch { throw Failure(error) }
+        }
+        do throws(ServiceError) {
+            return try await ServiceClient.with(server, token: nil, settings) { client throws(ServiceError) in
+                try await work(client, .files)
+            }
+        } catch .problem(let problem) where problem.kind == "noTree" {
+            throw Failure(refusal ?? .problem(problem))
+        } catch { throw Failure(error) }
+    }
+
+    /// Whether an option or the environment names a server.
+    var isNamed: Bool { server != nil || ProcessEnvironment.environment(Self.serverVariable)?.isEmpty == false }
+
+    private var hasToken: Bool {
+        tokenFile != nil || ProcessEnvironment.environment(TokenReading.variable)?.isEmpty == false
+    }
+
+    private func settings() throws(Failure) -> ServiceClient.Settings {
         var settings = ServiceClient.Settings()
         settings.allowsPlainHTTP = insecureHTTP
         settings.retries = retries
@@ -61,10 +105,7 @@ struct ServerOptions: ParsableArguments {
             let seconds = max(1, wait.components.seconds)
             Console.standardError.line(printable("\(error); trying again in \(seconds) s"))
         }
-        let token = try TokenReading.token(file: tokenFile, limit: ServiceToken.fileLimit) { ServiceToken($0) }
-        do throws(ServiceError) {
-            return try await ServiceClient.with(server, token: token, settings, work)
-        } catch { throw Failure(error) }
+        return settings
     }
 
     /// The same server for another command, with a space before it; where the environment names it nothing is said, and a

@@ -238,10 +238,18 @@ package struct Device: Sendable {
     ///
     /// - Parameter ids: only these patches; nil for all.
     /// - Returns: the versions that were blocked or waiting, by id.
-    package func forgetFailures(of ids: Set<PatchID>? = nil) async throws(SyncError) -> [Label] {
+    package func forgetFailures(of ids: Set<PatchID>? = nil) async throws(SyncError) -> ForgottenFailures {
         try await changing { state throws(SyncError) in
+            let listed = listDecisions(state)?.listed
+            let before =
+                state.machine.blocks.blocks.map { ($0.key, $0.value.version) }
+                + state.transfers.counts.map { ($0.key, $0.value.version) }
+            let gone = before.filter { content, _ in listed.map { !$0.contains(content) } ?? false }
             let labels = state.machine.clearBlocks(of: ids) + state.transfers.clear(of: ids)
-            return Set(labels).sorted { ($0.patchID, $0.version.text) < ($1.patchID, $1.version.text) }
+            return ForgottenFailures(
+                labels,
+                unlisted: Set(gone.map { Label(patchID: $0.0.patchID, version: $0.1) })
+            )
         }
     }
 

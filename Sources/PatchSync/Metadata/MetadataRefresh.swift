@@ -161,16 +161,7 @@ struct MetadataRefresh {
         _ take: (_ bytes: [UInt8]) throws(SyncError) -> MetadataWalk.Taken
     ) async throws(SyncError) -> (MetadataWalk.Taken, [UInt8])? {
         do throws(SyncError) {
-            if case .timestamp(let known?) = request {
-                let bytes: [UInt8]
-                do throws(FetchError) {
-                    bytes = try await fetcher.bytes(
-                        request.path,
-                        known: known,
-                        limit: request.mostBytes,
-                        deadline: deadlines.document
-                    )
-                } catch { throw .fetch(error) }
+            if case .timestamp(let known?) = request, let bytes = try await timestamp(unless: known, request) {
                 return (try take(bytes), bytes)
             }
             return try await fetch(request.path, limit: request.mostBytes) { bytes throws(SyncError) in
@@ -179,7 +170,25 @@ struct MetadataRefresh {
         } catch .fetch(.notFound(let path)) {
             guard case .root = request else { throw .fetch(.notFound(path)) }
             return nil
+        } catch .fetch(.webPage(let path)) {
+            // Some hosts answer every missing file with their start page. A captive portal answers the timestamp the same way.
+            guard case .root = request else { throw .fetch(.webPage(path)) }
+            return nil
         }
+    }
+
+    /// The timestamp, or `known` if the server confirms it; nil if the announced length is wrong.
+    private func timestamp(unless known: [UInt8], _ request: RoleRequest) async throws(SyncError) -> [UInt8]? {
+        do throws(FetchError) {
+            return try await fetcher.bytes(
+                request.path,
+                known: known,
+                limit: request.mostBytes,
+                deadline: deadlines.document
+            )
+        } catch .short {
+            return nil
+        } catch { throw .fetch(error) }
     }
 
     private func save(_ bytes: [UInt8], of request: RoleRequest) throws(SyncError) {

@@ -58,7 +58,7 @@ package enum SyncFailureCode: String, CaseIterable, Sendable {
     case diskFull, noRoom, notWritable, diskFailed, storeDamaged
     case nameUnknown, noConnection, noAnswer, busy, webPage, redirected, noHTTP
     case certificateName, certificateUntrusted, certificateExpired, certificateEarly, pinned, noTLS
-    case serverFailed, notFound, altered, rolesExpired, serverBehind, noChannel
+    case serverFailed, notFound, altered, rolesExpired, serverBehind, noChannel, channelRetired
     case other
 
     package init(_ error: SyncError) {
@@ -70,6 +70,7 @@ package enum SyncFailureCode: String, CaseIterable, Sendable {
             case .trust(.expired), .trust(.clockAheadOrStale), .trust(.clockBehind): .rolesExpired
             case .trust(.rolledBack), .trust(.wrongVersion), .trust(.droppedFromSnapshot): .serverBehind
             case .trust(.notInSnapshot), .trust(.notDelegated): .noChannel
+            case .trust(.retired): .channelRetired
             case .trust, .format, .object, .pack: .altered
             case .storeIncomplete, .noStore, .unreadable: .storeDamaged
             default: .other
@@ -142,6 +143,7 @@ package enum SyncFailureCode: String, CaseIterable, Sendable {
         case .rolesExpired: "the server's signatures have expired, or a clock is wrong"
         case .serverBehind: "the server is behind"
         case .noChannel: "the server has no such channel"
+        case .channelRetired: "the channel is retired"
         case .other: "another error"
         }
     }

@@ -11,5 +11,5 @@ enum DoctorCode: String, CaseIterable {
     case certificateUntrusted, certificateName, certificateExpired, certificateEarly, pinned, noTLS
     case webPage, redirected, noHTTP
     // What it says.
-    case notFound, noChannel, altered, rolesExpired, serverBehind, serverFailed
+    case notFound, noChannel, channelRetired, altered, rolesExpired, serverBehind, serverFailed
 }

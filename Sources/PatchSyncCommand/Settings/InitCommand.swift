@@ -143,16 +143,35 @@ struct InitCommand: AsyncParsableCommand {
 
     private func rootBytes(_ embedded: EmbeddedFolder?) throws(Failure) -> [UInt8] {
         if let root {
-            do throws(FileError) {
-                return try DiskFiles().read(.init(argument: root), limit: Limits.root)
-            } catch {
-                throw Failure("\(error)", hint: "--root wants the root.json of `patchsign init`.", exitCode: .disk)
+            let (path, bytes) = (FilePath(argument: root), try Self.read(root))
+            // The other file of the same folder is taken for it by mistake.
+            if let role = Self.role(in: bytes), role != "root" {
+                throw Failure(
+                    "\(path) is the role \(role), not root",
+                    hint: "--root wants the root.json of `patchsign init`.",
+                    exitCode: .malformed
+                )
             }
+            return bytes
         }
         guard let embedded else { preconditionFailure("validated before") }
         do throws(ReleaseError) {
             return try embedded.root(files: DiskFiles())
         } catch { throw Failure(.embedded(embedded.path, error)) }
+    }
+
+    private static func read(_ root: String) throws(Failure) -> [UInt8] {
+        do throws(FileError) { return try DiskFiles().read(FilePath(argument: root), limit: Limits.root) } catch {
+            throw Failure("\(error)", hint: "--root wants the root.json of `patchsign init`.", exitCode: .disk)
+        }
+    }
+
+    /// What a signed document says that it is; nil for any other file.
+    private static func role(in bytes: [UInt8]) -> String? {
+        guard let json = try? JSON(parsing: bytes), case .string(let type) = json["signed"]?["_type"] else {
+            return nil
+        }
+        return type.text
     }
 
     private func report(_ device: Device, _ running: Selection?, isNew: Bool) {

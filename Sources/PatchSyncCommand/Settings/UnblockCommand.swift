@@ -39,14 +39,22 @@ struct UnblockCommand: AsyncParsableCommand {
 
     private func work() async throws(Failure) {
         let device = try await options.opened()
-        let labels = try await reporting { () throws(SyncError) in
+        let forgotten = try await reporting { () throws(SyncError) in
             try await device.forgetFailures(of: patches.isEmpty ? nil : Set(patches))
         }
         guard !options.json else {
-            return Console.standardOutput.line(JSON.fields([("unblocked", .array(labels.map(\.json)))]).line)
+            let unlisted = forgotten.unlisted
+            let members: [(String, JSON?)] = [
+                ("unblocked", .array(forgotten.labels.map(\.json))),
+                ("unlisted", unlisted.isEmpty ? nil : .array(unlisted.map(\.json))),
+            ]
+            return Console.standardOutput.line(JSON.fields(members).line)
         }
-        for label in labels { Console.standardOutput.line("may be tried again: \(label)") }
-        Console.standardOutput.line(labels.isEmpty ? "nothing was blocked" : "next: patchsync sync")
+        let console = Console.standardOutput
+        for label in forgotten.labels { console.line("may be tried again: \(label)") }
+        for label in forgotten.unlisted { console.line("withdrawn, and not installed again: \(label)") }
+        if !forgotten.labels.isEmpty { console.line("next: patchsync sync") }
+        if forgotten.labels.isEmpty, forgotten.unlisted.isEmpty { console.line("nothing was blocked") }
     }
 }
 

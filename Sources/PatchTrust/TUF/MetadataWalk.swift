@@ -82,7 +82,8 @@ package struct MetadataWalk: Sendable {
             return .recall(role: "targets")
         case .targets(let snapshot, _):
             return Self.fetch("targets", try snapshot.file(of: "targets"), under: snapshot.root)
-        case .knownRole(let repository, let name, _):
+        case .knownRole(let repository, let name, let delegator):
+            try repository.refuseRetired(name, by: delegator)
             _ = try repository.file(of: name)
             return .recall(role: name)
         case .role(let repository, let name, _):

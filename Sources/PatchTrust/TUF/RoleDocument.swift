@@ -85,13 +85,18 @@ package enum RoleDocument {
         app: AppID? = nil,
         version: Int,
         expires: UTCTime,
-        delegations: [DelegationDraft]
+        delegations: [DelegationDraft],
+        retired: [ChannelName] = []
     ) -> Envelope {
         Envelope(
             role: "targets",
             signing: .fields(
                 header("targets", version, expires, app) + [
                     ("targets", .object(JSONObject())),
+                    (
+                        TargetsRole.retiredMember,
+                        retired.isEmpty ? nil : .array(retired.sorted().map { .text($0.text) })
+                    ),
                     (
                         "delegations",
                         .fields([

@@ -119,6 +119,12 @@ package struct TargetsRole: Sendable {
     package let delegations: [Delegation]
     /// The keys that sign entries of this channel; Patchline's own member.
     package let entryKeys: EntryKeys
+    /// In the top role: the channels that have ended for good, by name; Patchline's own member.
+    ///
+    /// Their names are never delegated to again: a snapshot keeps the last version of each, and a reader refuses a lower one.
+    package let retired: [ChannelName]
+
+    package static let retiredMember = "x-patchline-retired"
 
     package init(_ envelope: Envelope, name: String) throws(FormatError) {
         let fields = try Fields(envelope.signed, of: name)
@@ -150,6 +156,19 @@ package struct TargetsRole: Sendable {
         }
         self.delegations = delegations
         entryKeys = fields.has(EntryKeys.member) ? try EntryKeys(fields) : .none
+        var retired: [ChannelName] = []
+        if fields.has(Self.retiredMember) {
+            for text in try fields.strings(Self.retiredMember, limit: 1_000) {
+                guard let channel = ChannelName(text) else { throw fields.broken(Self.retiredMember, ChannelName.rule) }
+                retired.append(channel)
+            }
+        }
+        self.retired = retired.sorted()
+    }
+
+    /// Whether it is a channel that has ended, to which nothing is delegated.
+    package func hasRetired(_ role: String) -> Bool {
+        delegation(to: role) == nil && retired.contains { $0.text.hasSameBytes(as: role) }
     }
 
     package func delegation(to role: String) -> Delegation? {

@@ -30,6 +30,8 @@ package enum TrustError: Error, Equatable, Sendable {
     case droppedFromSnapshot(role: String)
     /// Nobody delegates to this role.
     case notDelegated(role: String)
+    /// The top targets role says that this channel has ended for good.
+    case retired(channel: String)
     /// The role names this target but was never given its path.
     case outsideDelegation(role: String, target: String)
     /// The role does not name this target.
@@ -105,6 +107,7 @@ extension TrustError: CustomStringConvertible {
         case .notInSnapshot(let role): "\(role): is not in the snapshot; has this channel been published?"
         case .droppedFromSnapshot(let role): "\(role): was in the snapshot before and is gone"
         case .notDelegated(let role): "\(role): no role delegates to it"
+        case .retired(let channel): "\(channel): this channel is retired"
         case .outsideDelegation(let role, let target): "\(target): role \(role) was not given this path"
         case .noTarget(let role, let target): "\(target): role \(role) does not name it"
         case .targetNotFound(let target): "\(target): no role names it"

@@ -55,6 +55,12 @@ package struct TrustedRepository: Sendable {
     /// What the snapshot says of a targets role; a role that it does not list is not asked for (TUF 5.6.1).
     package func file(of name: String) throws(TrustError) -> RoleFile { try current.file(of: name) }
 
+    /// Refuses a channel that has ended, before anything of it is asked for: its files may be gone.
+    func refuseRetired(_ role: String, by delegator: String) throws(TrustError) {
+        guard delegator.hasSameBytes(as: "targets"), targets.hasRetired(role) else { return }
+        throw .retired(channel: role)
+    }
+
     /// Whether the delegator's keys have signed the very bytes that the role has now.
     ///
     /// A role that two others delegate to is verified by the keys that each of them names.

@@ -172,8 +172,10 @@ public struct PatchlineStore: Sendable {
             ids = parsed
         }
         let device = try present
-        let labels = try await rethrowing { [ids] () throws(SyncError) in try await device.forgetFailures(of: ids) }
-        return labels.map(Version.init)
+        let forgotten = try await rethrowing { [ids] () throws(SyncError) in
+            try await device.forgetFailures(of: ids)
+        }
+        return (forgotten.labels + forgotten.unlisted).map(Version.init)
     }
 
     /// Follows another channel, another server, or both, from the next sync on.

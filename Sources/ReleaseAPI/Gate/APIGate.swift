@@ -98,21 +98,48 @@ struct APIGate: Sendable {
     }
 
     private func check(_ token: APIToken, _ parameters: Parameters, _ endpoint: APIEndpoint) throws(APIProblem) {
-        let (has, needs, place): (AccessRole?, AccessRole, String)
         switch endpoint.access {
         case .everybody, .anyone: return
-        case .server(let role): (has, needs, place) = (token.grants.roleOnEverything, role, "every app")
+        case .server(let role): try token.check(token.grants.roleOnEverything, is: role, on: "every app")
         case .app(let role):
-            guard let app = parameters.get("app").flatMap({ AppID($0) }) else {
-                throw .badRequest("app \(AppID.rule)", rule: AppID.rule)
+            let app = try Self.app(in: parameters)
+            if endpoint.pathParameters.contains("channel") {
+                guard let channel = parameters.get("channel").flatMap({ ChannelName($0) }) else {
+                    throw .badRequest("channel \(ChannelName.rule)", rule: ChannelName.rule)
+                }
+                try token.check(role, on: app, in: channel)
+            } else if role == .viewer {
+                // What an app publishes is one signed whole, so a token of one channel reads it too.
+                try token.check(token.grants.role(somewhereIn: app), is: role, on: app.text)
+            } else {
+                try token.check(token.grants.role(on: app), is: role, on: app.text)
             }
-            (has, needs, place) = (token.grants.role(on: app), role, app.text)
+        case .release(let role):
+            let app = try Self.app(in: parameters)
+            try token.check(token.grants.role(somewhereIn: app), is: role, on: app.text)
         }
-        if let has, has >= needs { return }
+    }
+
+    private static func app(in parameters: Parameters) throws(APIProblem) -> AppID {
+        guard let app = parameters.get("app").flatMap({ AppID($0) }) else {
+            throw .badRequest("app \(AppID.rule)", rule: AppID.rule)
+        }
+        return app
+    }
+}
+
+extension APIToken {
+    func check(_ role: AccessRole, on app: AppID, in channel: ChannelName) throws(APIProblem) {
+        let isLimited = grants.onlyChannels(of: app)?.isEmpty == false
+        try check(grants.role(on: app, in: channel), is: role, on: isLimited ? "\(app)/\(channel)" : app.text)
+    }
+
+    fileprivate func check(_ has: AccessRole?, is needed: AccessRole, on place: String) throws(APIProblem) {
+        if let has, has >= needed { return }
         throw APIProblem(
             403,
             "forbidden",
-            "this needs the role \(needs.rawValue) on \(place); the token \"\(token.name)\" has "
+            "this needs the role \(needed.rawValue) on \(place); the token \"\(name)\" has "
                 + (has.map { "the role \($0.rawValue)" } ?? "none")
         )
     }

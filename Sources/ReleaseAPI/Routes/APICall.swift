@@ -28,6 +28,12 @@ struct APICall: Sendable {
         token.map { .token(id: $0.id, name: $0.name) } ?? .server
     }
 
+    /// Checks the right that the gate cannot check: only the body, or the upload, names the channel.
+    func check(_ role: AccessRole, on app: AppID, in channel: ChannelName) throws(APIProblem) {
+        guard let token else { return }
+        try token.check(role, on: app, in: channel)
+    }
+
     func name<Name: ParsedName>(_ parameter: String, as type: Name.Type = Name.self) throws(APIProblem) -> Name {
         guard let name = Name(try text(parameter)) else {
             throw .badRequest("\(parameter) \(Name.rule)", rule: Name.rule)

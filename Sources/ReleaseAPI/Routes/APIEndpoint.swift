@@ -9,8 +9,12 @@ struct APIEndpoint: Sendable {
         case everybody
         /// Any valid token.
         case anyone
-        /// A role on the app that the path names.
+        /// A role on the app that the path names, or in its channel if the path names one.
+        ///
+        /// The role viewer on an app is also had by a token of one of its channels.
         case app(AccessRole)
+        /// A role in the channel of the release that the request is about; see ``APICall/check(_:on:in:)``.
+        case release(AccessRole)
         /// A role on the server itself, above its apps.
         case server(AccessRole)
     }

@@ -29,6 +29,14 @@ extension APIProblem {
                 "\(key) was changed by somebody else meanwhile",
                 hint: "look at it and try again"
             )
+        case .records(.nameTaken(let name, let id)):
+            self.init(
+                409,
+                "conflict",
+                "a valid token is called \(name) already: \(id)",
+                hint: "choose another name, or revoke that one first",
+                rule: "name"
+            )
         case .records(.failed(_, _, isFull: true)):
             self.init(diskFull: "nothing was changed")
         case .records: self.init(503, "unavailable", "the server's records cannot be read or written", retryAfter: 30)
@@ -95,7 +103,7 @@ extension APIProblem {
                 409,
                 "conflict",
                 text,
-                hint: "patchsign release renew, or make it again on the current one",
+                hint: "make it again on the current one: `patchsign release … --server URL` fetches that",
                 rule: "base"
             )
         case .conflict: self.init(409, "conflict", text, rule: "base")
@@ -104,6 +112,8 @@ extension APIProblem {
         case .dial(.headcountLowered):
             self.init(409, "conflict", text, hint: "a head-count is only raised; pause it instead", rule: "headcount")
         case .dial(.notListed), .dial(.unpublished): self.init(404, "notFound", text)
+        case .dial(.notNew):
+            self.init(422, "refused", text, hint: "name a patch whose version is new", rule: "rollout")
         case .dial(.aboveCeiling):
             self.init(422, "refused", text, hint: "a release with a higher share raises it", rule: "ceiling")
         case .dial: self.init(422, "refused", text)

@@ -84,7 +84,10 @@ struct APISchema: Sendable {
     static let proposal = text("^[0-9a-f]{16}$")
     static let positive = integer(1...(1 << 53 - 1))
     static let natural = integer(0...(1 << 53 - 1))
-    static let grant = text(#"^(\*|[A-Za-z0-9._-]{1,128})=(viewer|publisher|operator|admin)$"#, example: "*=viewer")
+    static let grant = text(
+        #"^(\*|[A-Za-z0-9._-]{1,128}(/[a-z0-9]{1,32})?)=(viewer|publisher|operator|admin)$"#,
+        example: "*=viewer"
+    )
     static let problem = object(
         [("type", text()), ("title", text()), ("status", integer(400...599)), ("detail", text())],
         optional: [

@@ -34,8 +34,10 @@ extension APIWork {
                 answers: [
                     .init(
                         status: 200,
-                        about: "By name.",
-                        schema: .object([("apps", .array(.object([("app", .app), ("role", .role)])))])
+                        about: "By name. `channels` is there if the token is limited to these.",
+                        schema: .object([
+                            ("apps", .array(.appRight))
+                        ])
                     )
                 ],
                 handle: listApps
@@ -109,8 +111,12 @@ extension APIWork {
     @Sendable private func listApps(_ call: APICall) async throws -> APIAnswer {
         let grants = call.token?.grants ?? []
         let rows = try allApps().sorted().compactMap { app in
-            grants.role(on: app).map { role in
-                JSON.fields([("app", .text(app.text)), ("role", .text(role.rawValue))])
+            grants.role(somewhereIn: app).map { role in
+                let channels = grants.onlyChannels(of: app)
+                return JSON.fields([
+                    ("app", .text(app.text)), ("role", .text(role.rawValue)),
+                    ("channels", channels.map { .array($0.map { .text($0.text) }) }),
+                ])
             }
         }
         return .json(.fields([("apps", .array(rows))]))
@@ -151,6 +157,10 @@ extension APIWork {
 }
 
 extension APISchema {
+    fileprivate static let appRight = object(
+        [("app", app), ("role", role)],
+        optional: [("channels", array(channel))]
+    )
     static let role = one(of: AccessRole.allCases.map(\.rawValue))
     static let token = object(
         [

@@ -9,10 +9,17 @@ extension APIWork {
     private static let change = APISchema.object(
         [
             ("subject", .text(upTo: 256, example: "web@1.4.2")),
-            ("action", .one(of: ["pause", "resume", "rollout", "headcount"])),
+            ("action", .one(of: ["pause", "resume", "rollout", "headcount", "ramp"])),
         ],
-        optional: [("rollout", .integer(0...10_000)), ("headcount", .integer(Dial.headcounts))]
+        optional: [
+            ("rollout", .integer(0...10_000)), ("headcount", .integer(Dial.headcounts)), ("ramp", ramp),
+        ]
     )
+
+    static let ramp = APISchema.object([
+        ("steps", .array(.integer(1...10_000), upTo: RolloutRamp.stepLimit)),
+        ("every", .integer(RolloutRamp.intervals)),
+    ])
 
     var aboutDial: [APIEndpoint] {
         [
@@ -29,7 +36,8 @@ extension APIWork {
                     let state = try await operations.looking(app) { (repository) throws(ServerError) in
                         try repository.dial(of: channel)
                     }
-                    return .json(try await operations.counting(state).json)
+                    let counted = try await operations.counting(state)
+                    return .json(try await Rollouts(operations).describing(counted, counted.json))
                 }
             ),
             APIEndpoint(
@@ -37,12 +45,18 @@ extension APIWork {
                 path: "/apps/{app}/channels/{channel}/dial",
                 name: "turnDial",
                 about:
-                    "Pauses, resumes, sets a share up to the ceiling, or raises a head-count; devices see it at once.",
+                    """
+                    Pauses, resumes, sets a share up to the ceiling, begins a schedule of rising shares, or raises a head-count; \
+                    devices see it at once. `default` is the share that new versions begin with; null for the signed ceiling.
+                    """,
                 access: .app(.operate),
                 body: .json(
                     .object(
                         [("changes", .array(Self.change, upTo: 100))],
-                        optional: [("reason", .line(upTo: DialReason.limit)), ("expect", .positive)]
+                        optional: [
+                            ("reason", .line(upTo: DialReason.limit)), ("expect", .positive),
+                            ("default", .integer(0...10_000).orNull()),
+                        ]
                     ),
                     limit: 262_144
                 ),
@@ -56,24 +70,55 @@ extension APIWork {
     @Sendable private func turn(_ call: APICall) async throws -> APIAnswer {
         let (app, channel) = (try call.app(), try call.channel())
         let fields = try await call.fields()
-        let (changes, version) = try Self.wanted(fields)
-        return .json(
-            try await operations.turn(changes, in: channel, of: app, expecting: version, by: call.actor).json
+        let wanted = try Self.wanted(fields)
+        let rollouts = Rollouts(operations)
+        if wanted.setsDefault {
+            try await rollouts.setUsual(wanted.share, of: channel, in: app, by: call.actor)
+        }
+        guard !wanted.changes.isEmpty else {
+            let state = try await operations.looking(app) { (repository) throws(ServerError) in
+                try repository.dial(of: channel)
+            }
+            return .json(try await rollouts.describing(state, state.json))
+        }
+        let outcome = try await operations.turn(
+            wanted.changes,
+            in: channel,
+            of: app,
+            expecting: wanted.expected,
+            by: call.actor
         )
+        return .json(try await rollouts.describing(outcome.state, outcome.json))
     }
 
-    private static func wanted(_ fields: Fields) throws(APIProblem) -> ([DialChange], Int?) {
+    private struct Wanted {
+        var changes: [DialChange] = []
+        /// The dial role's version that the caller saw.
+        var expected: Int?
+        /// Whether the channel's default becomes `share`.
+        var setsDefault = false
+        var share: Int?
+    }
+
+    private static func wanted(_ fields: Fields) throws(APIProblem) -> Wanted {
         do throws(FormatError) {
             let reason = try fields.optionalString("reason").map { (text) throws(FormatError) in
                 guard let reason = DialReason(text) else { throw fields.broken("reason", DialReason.rule) }
                 return reason
             }
-            var changes: [DialChange] = []
+            var wanted = Wanted()
             for (index, value) in try fields.array("changes", limit: 100).enumerated() {
-                changes.append(try change(Fields(value, of: "body", at: "changes[\(index)]"), reason))
+                wanted.changes.append(try change(Fields(value, of: "body", at: "changes[\(index)]"), reason))
             }
-            guard !changes.isEmpty else { throw fields.broken("changes", "must hold at least one") }
-            return (changes, fields.has("expect") ? try fields.integer("expect", in: 1...(1 << 53 - 1)) : nil)
+            wanted.setsDefault = fields.object["default"] != nil
+            wanted.share =
+                fields.object["default"] == .null || !wanted.setsDefault
+                ? nil : try fields.integer("default", in: 0...10_000)
+            guard !wanted.changes.isEmpty || wanted.setsDefault else {
+                throw fields.broken("changes", "must hold at least one")
+            }
+            wanted.expected = fields.has("expect") ? try fields.integer("expect", in: 1...(1 << 53 - 1)) : nil
+            return wanted
         } catch { throw .malformed(error) }
     }
 
@@ -87,7 +132,8 @@ extension APIWork {
         case "resume": action = .resume
         case "rollout": action = .rollout(try fields.integer("rollout", in: 0...10_000))
         case "headcount": action = .headcount(try fields.integer("headcount", in: Dial.headcounts))
-        default: throw fields.broken("action", "must be pause, resume, rollout or headcount")
+        case "ramp": action = .ramp(try RolloutRamp(try fields.fields("ramp")))
+        default: throw fields.broken("action", "must be pause, resume, rollout, headcount or ramp")
         }
         return DialChange(action, of: id, subject, reason: reason)
     }

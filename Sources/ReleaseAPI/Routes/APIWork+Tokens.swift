@@ -77,7 +77,7 @@ extension APIWork {
             var grants: [AccessGrant] = []
             for text in try fields.strings("grants", limit: 100) {
                 guard let grant = AccessGrant(text) else {
-                    throw fields.broken("grants", "must hold APP=ROLE, ROLE being viewer, publisher, operator or admin")
+                    throw fields.broken("grants", AccessGrant.rule)
                 }
                 grants.append(grant)
             }

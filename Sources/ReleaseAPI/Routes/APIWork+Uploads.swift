@@ -12,13 +12,20 @@ extension APIWork {
         ("needs", .array(.object([("name", .text()), ("sha256", .sha256), ("size", .natural)]))),
         ("codings", .array(.text())),
         ("bases", .array(.object([("manifest", .sha256), ("from", .array(.sha256))]))),
+        ("takes", .array(.text())),
     ])
+
+    private static let start = APISchema.object(
+        [],
+        optional: [("rollout", .integer(0...10_000)), ("paused", .bool), ("ramp", ramp)]
+    )
 
     private static let notes = APISchema.object(
         [],
         optional: [
             ("label", .line(upTo: ReleaseNotes.labelLimit)), ("notes", .text(upTo: ReleaseNotes.notesLimit)),
             ("author", .line(upTo: ReleaseNotes.personLimit)), ("commit", .text("^[0-9a-f]{7,64}$")),
+            ("rollout", .object([], optional: [("all", start), ("patches", .map(of: start))])),
         ]
     )
 
@@ -29,7 +36,7 @@ extension APIWork {
                 path: "/apps/{app}/uploads",
                 name: "beginUpload",
                 about: "Begins the upload of a signed release with its release.json and role.json, or goes on with it.",
-                access: .app(.publisher),
+                access: .release(.publisher),
                 body: .json(
                     .object([("release", .document), ("role", .document)]),
                     limit: Limits.targetsRole + Limits.releaseHeader + 1_024
@@ -43,21 +50,25 @@ extension APIWork {
                 path: "/apps/{app}/uploads/{upload}",
                 name: "showUpload",
                 about: "What is left to be sent: lists and manifests name more once they are here.",
-                access: .app(.publisher),
+                access: .release(.publisher),
                 answers: [.init(status: 200, about: "Empty needs: it can be published.", schema: Self.state)],
                 problems: [409, 422],
-                handle: { call in .json(try await uploads.state(call.text("upload"), of: call.app()).json) }
+                handle: { call in
+                    let (app, upload) = try await checked(call)
+                    return .json(try await uploads.state(upload, of: app).json)
+                }
             ),
             APIEndpoint(
                 method: .delete,
                 path: "/apps/{app}/uploads/{upload}",
                 name: "cancelUpload",
                 about: "Forgets an upload.",
-                access: .app(.publisher),
+                access: .release(.publisher),
                 answers: [.init(status: 204, about: "Gone.", schema: nil)],
                 problems: [409, 422],
                 handle: { call in
-                    try await uploads.cancel(call.text("upload"), of: call.app())
+                    let (app, upload) = try await checked(call)
+                    try await uploads.cancel(upload, of: app)
                     return .nothing
                 }
             ),
@@ -66,15 +77,13 @@ extension APIWork {
                 path: "/apps/{app}/uploads/{upload}/parts/{sha256}",
                 name: "showPart",
                 about: "How many bytes of a part are here.",
-                access: .app(.publisher),
+                access: .release(.publisher),
                 answers: [.init(status: 200, about: "Go on from there.", schema: .object([("offset", .natural)]))],
                 problems: [409, 422],
                 handle: { call in
-                    let offset = try await uploads.offset(
-                        of: call.digest("sha256"),
-                        call.text("upload"),
-                        of: call.app()
-                    )
+                    let sha256 = try call.digest("sha256")
+                    let (app, upload) = try await checked(call)
+                    let offset = try await uploads.offset(of: sha256, upload, of: app)
                     return .json(.fields([("offset", .integer(offset))]))
                 }
             ),
@@ -86,7 +95,7 @@ extension APIWork {
                     Sends bytes of a part from an offset on; what arrived before an interruption stays. With Content-Encoding zstd or \
                     gzip the body is a compressed form of these bytes.
                     """,
-                access: .app(.publisher),
+                access: .release(.publisher),
                 headers: [.init(name: "Upload-Offset", about: "Where these bytes begin.", schema: .natural)],
                 body: .bytes,
                 answers: [
@@ -104,7 +113,7 @@ extension APIWork {
                     that are new in it, and behind the pack the signatures that the base's column lacks: in place of these parts. \
                     What fails is sent as parts.
                     """,
-                access: .app(.publisher),
+                access: .release(.publisher),
                 headers: [.init(name: "Pack-Length", about: "Bytes of the pack; signatures follow.", schema: .natural)],
                 body: .bytes,
                 answers: [.init(status: 200, about: "What is left to be sent.", schema: Self.state)],
@@ -116,8 +125,11 @@ extension APIWork {
                 path: "/apps/{app}/uploads/{upload}/publish",
                 name: "publishUpload",
                 about:
-                    "Verifies the release and makes it the current one, or keeps it as a draft until its quorum is there.",
-                access: .app(.publisher),
+                    """
+                    Verifies the release and makes it the current one, or keeps it as a draft until its quorum is there. `rollout` is \
+                    how the versions that it lists newly begin; devices see the release and its dial together.
+                    """,
+                access: .release(.publisher),
                 body: .json(Self.notes, limit: 262_144),
                 answers: [
                     .init(status: 200, about: "The same as patchsrv publish --json says.", schema: .document)
@@ -128,6 +140,13 @@ extension APIWork {
         ]
     }
 
+    /// Which upload the request is about, of a channel that the token may publish in.
+    private func checked(_ call: APICall) async throws -> (AppID, String) {
+        let (app, upload) = (try call.app(), try call.text("upload"))
+        try call.check(.publisher, on: app, in: try await uploads.channel(of: upload, in: app))
+        return (app, upload)
+    }
+
     @Sendable private func begin(_ call: APICall) async throws -> APIAnswer {
         let app = try call.app()
         let fields = try await call.fields()
@@ -136,39 +155,49 @@ extension APIWork {
             header = try ReleaseHeader(try fields.fields("release"))
             role = try Envelope(.object(try fields.fields("role").object), role: header.channel.text)
         } catch { throw APIProblem.malformed(error) }
+        try call.check(.publisher, on: app, in: header.channel)
         return .json(try await uploads.begin(header, role, for: app, by: call.actor).json, status: 201)
     }
 
     @Sendable private func sendPart(_ call: APICall) async throws -> APIAnswer {
+        let (sha256, coding) = (try call.digest("sha256"), try call.contentCoding())
+        let first = try call.header("Upload-Offset", in: 0...Limits.object)
+        let (app, upload) = try await checked(call)
         let offset = try await uploads.receive(
-            call.digest("sha256"),
-            from: call.header("Upload-Offset", in: 0...Limits.object),
+            sha256,
+            from: first,
             call.request.body,
-            as: call.contentCoding(),
-            call.text("upload"),
-            of: call.app()
+            as: coding,
+            upload,
+            of: app
         )
         return .json(.fields([("offset", .integer(offset))]))
     }
 
     @Sendable private func sendPack(_ call: APICall) async throws -> APIAnswer {
         let pack = BasePack(manifest: try call.digest("manifest"), base: try call.digest("base"))
+        let length = try call.header("Pack-Length", in: 0...Limits.object)
+        let (app, upload) = try await checked(call)
         let state = try await uploads.receive(
             pack,
-            call.header("Pack-Length", in: 0...Limits.object),
+            length,
             call.request.body,
-            call.text("upload"),
-            of: call.app()
+            upload,
+            of: app
         )
         return .json(state.json)
     }
 
     @Sendable private func publish(_ call: APICall) async throws -> APIAnswer {
-        let app = try call.app()
         let fields = try await call.fields()
         let notes: ReleaseNotes
-        do throws(FormatError) { notes = try ReleaseNotes(fields) } catch { throw APIProblem.malformed(error) }
-        let outcome = try await uploads.publish(call.text("upload"), of: app, notes: notes, by: call.actor)
+        let rollout: StartingRollout?
+        do throws(FormatError) {
+            notes = try ReleaseNotes(fields)
+            rollout = fields.has("rollout") ? try StartingRollout(try fields.fields("rollout")) : nil
+        } catch { throw APIProblem.malformed(error) }
+        let (app, upload) = try await checked(call)
+        let outcome = try await uploads.publish(upload, of: app, notes: notes, starting: rollout, by: call.actor)
         return .json(outcome.json(app: app))
     }
 }
@@ -199,6 +228,8 @@ extension Uploads.State {
                 )
             ),
             ("codings", .array(CompressionFormat.allCases.map { .text($0.rawValue) })),
+            // A server that does not know of rollouts would publish for all devices.
+            ("takes", .array([.text("rollout")])),
         ])
     }
 }

@@ -74,6 +74,7 @@ enum OpenAPIDocument {
         switch access {
         case .everybody, .anyone: nil
         case .app(let role): "Needs the role \(role.rawValue) on the app."
+        case .release(let role): "Needs the role \(role.rawValue) on the app, or in the release's channel."
         case .server(let role): "Needs the role \(role.rawValue) on every app (`*`)."
         }
     }

@@ -20,14 +20,17 @@ extension ReleaseOperations {
     /// - Parameters:
     ///   - work: changes the tree, on a thread that may wait for the disk. Any error but `file` means that nothing was
     ///     changed.
+    ///   - check: runs before anything is written; when it throws, nothing is changed.
     ///   - remember: makes the records from the outcome and the state before. When it throws, the intent stays.
     func change<Outcome: Sendable>(
         _ intent: Intent,
+        checking check: @escaping @Sendable () async throws(OperationError) -> Void = {},
         _ work: @escaping @Sendable () throws(OperationError) -> Outcome,
         remembering remember: @escaping @Sendable (Outcome, Intent) async throws(OperationError) -> RecordedOutcome
     ) async throws(OperationError) -> Outcome {
         try await inTurn { () async throws(OperationError) in
             try await settleOthers(before: intent)
+            try await check()
             let (written, left) = try await write(intent)
             let outcome: Outcome
             do throws(OperationError) { outcome = try await onThread(work) } catch .server(.file(let error)) {
@@ -116,6 +119,7 @@ extension ReleaseOperations {
         var changes: [RecordChange] = []
         for entry in entries where try await records.store.record(entry.key) == nil {
             changes.append(.insert(entry.key, entry.json))
+            changes += try await Rollouts(self).writing(Rollouts.beginning(with: entry))
             changes += try await ending(entry)
         }
         return changes

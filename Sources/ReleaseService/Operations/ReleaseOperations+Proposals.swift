@@ -7,6 +7,8 @@ package import ServerRecords
 extension ReleaseOperations {
     /// Of one channel that wait at a time.
     package static let proposalLimit = 100
+    /// Of one channel that are read together, those that are done too.
+    private static let proposalsLimit = 100_000
     /// How many releases whoever names none of them is shown.
     private static let olderShown = 10
 
@@ -144,13 +146,25 @@ extension ReleaseOperations {
         }
     }
 
-    /// That a published release has carried a proposal out: to be committed with its history.
+    /// That a published release has carried a proposal out, and overtaken others: to be committed with its history.
     func ending(_ entry: HistoryEntry) async throws(RecordError) -> [RecordChange] {
-        guard let id = entry.proposal else { return [] }
-        guard let record = try await records.store.record(Proposal.key(id, entry.channel, entry.app)) else { return [] }
-        let proposal = try Proposal(record)
-        guard proposal.state == .open else { return [] }
-        return [.replace(record, with: proposal.done(as: entry.roleVersion, at: entry.published).json)]
+        let labels = Set(entry.patches.map(\.label))
+        let range = RecordRange(
+            Proposal.collection,
+            prefix: Proposal.prefix(entry.channel, entry.app),
+            limit: Self.proposalsLimit
+        )
+        var changes: [RecordChange] = []
+        for record in try await records.store.records(range) {
+            // A damaged one keeps no release from being written down.
+            guard let proposal = try? Proposal(record), proposal.state == .open else { continue }
+            let ended =
+                proposal.id == entry.proposal
+                ? proposal.done(as: entry.roleVersion, at: entry.published)
+                : proposal.overtaken(by: entry.roleVersion, listing: labels, at: entry.published)
+            if let ended { changes.append(.replace(record, with: ended.json)) }
+        }
+        return changes
     }
 
     private func found(

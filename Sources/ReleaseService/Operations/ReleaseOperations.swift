@@ -65,9 +65,12 @@ package struct ReleaseOperations: Sendable {
     }
 
     /// Verifies a release and publishes it, or keeps it as a draft; with its history and audit entry.
+    ///
+    /// - Parameter wish: How its new versions begin. Without one, a draft's and then the channel's default counts.
     package func publish(
         _ release: SignedRelease,
         notes: ReleaseNotes,
+        starting wish: StartingRollout? = nil,
         by actor: Actor
     ) async throws(OperationError) -> PublishOutcome {
         let (now, app) = (records.now(), release.header.app)
@@ -77,13 +80,14 @@ package struct ReleaseOperations: Sendable {
         let verified = try await reading(documentsOf: app) { () throws(OperationError) in
             try serving(app) { (repository) throws(ServerError) in try repository.verified(release) }
         }
+        let beginning = try await Rollouts(self).beginning(of: verified, by: wish)
         // Not in the app's turn at reading: another channel's release must not wait for it.
         let forms: CompressedForms
         do throws(ServerError) { forms = try await repository(app).compress(verified, self.forms) } catch {
             throw .server(error)
         }
         defer { forms.discard(files) }
-        let entry = HistoryEntry(release, notes: notes, by: actor, at: now)
+        let entry = HistoryEntry(release, notes: notes, started: beginning.started, by: actor, at: now)
         let intent = Intent(.publish(release.header.channel), of: app, by: actor, publishing: [entry])
         return try await change(intent) { () throws(OperationError) in
             try signing(app) { (repository, key) throws(ServerError) in
@@ -91,6 +95,7 @@ package struct ReleaseOperations: Sendable {
                     release,
                     verified: verified,
                     compressed: forms,
+                    rollout: beginning.rollout,
                     signing: key,
                     at: now
                 )

@@ -1,5 +1,5 @@
 package import PatchFormat
-import PatchServer
+package import PatchServer
 import PatchTrust
 import ReleaseFolder
 package import ServerRecords
@@ -27,6 +27,8 @@ package struct HistoryEntry: Equatable, Sendable {
     package let patches: [Patch]
     /// The proposal that it carried out.
     package let proposal: ProposalID?
+    /// The versions whose rollout it set.
+    package var started: [StartedVersion] = []
 
     package var key: RecordKey {
         RecordKey(Self.collection, Self.prefix(app, channel) + RecordKey.digits(roleVersion) + "/" + identity.hex)
@@ -82,7 +84,13 @@ extension HistoryEntry.Patch {
 
 extension HistoryEntry {
     /// The entry of a release, should it be published.
-    init(_ release: SignedRelease, notes: ReleaseNotes, by actor: Actor, at now: UTCTime) {
+    init(
+        _ release: SignedRelease,
+        notes: ReleaseNotes,
+        started: [StartedVersion] = [],
+        by actor: Actor,
+        at now: UTCTime
+    ) {
         let channel = release.header.channel
         let list = release.targets[.patchList(channel)].flatMap { try? ParsedPatchList($0) }?.list
         self.init(
@@ -94,7 +102,8 @@ extension HistoryEntry {
             actor: actor,
             notes: notes,
             patches: (list?.entries ?? []).map(Patch.init),
-            proposal: release.header.proposal
+            proposal: release.header.proposal,
+            started: started
         )
     }
 }
@@ -117,6 +126,11 @@ extension HistoryEntry {
             }
             self.patches = patches
             proposal = fields.has("proposal") ? try fields.name("proposal") : nil
+            if fields.has("started") {
+                for (index, value) in try fields.array("started", limit: Limits.patchesInList).enumerated() {
+                    started.append(try StartedVersion(try Fields(value, of: "history", at: "started[\(index)]")))
+                }
+            }
         } catch { throw .malformed(record.key, rule: error.description) }
     }
 
@@ -128,6 +142,7 @@ extension HistoryEntry {
                 ("published", .text(published.description)), ("by", actor.json),
             ] + notes.members + [
                 ("patches", .array(patches.map(\.json))), ("proposal", proposal.map { .text($0.text) }),
+                ("started", started.isEmpty ? nil : .array(started.map(\.json))),
             ]
         )
     }

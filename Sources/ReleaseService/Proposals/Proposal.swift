@@ -17,6 +17,8 @@ package struct Proposal: Equatable, Sendable {
         case open
         /// Published as this version.
         case done(roleVersion: Int, at: UTCTime)
+        /// This version, which another change made, lists the proposed one's subject no more.
+        case overtaken(roleVersion: Int, at: UTCTime)
     }
 
     package let id: ProposalID
@@ -62,6 +64,24 @@ package struct Proposal: Equatable, Sendable {
         return proposal
     }
 
+    /// Nil unless it waits and can never be carried out over a release that lists these versions.
+    func overtaken(by roleVersion: Int, listing labels: Set<Label>, at now: UTCTime) -> Proposal? {
+        guard state == .open else { return nil }
+        let subject: (PatchID, VersionLabel?)
+        switch change {
+        case .withdraw(let id, let version): subject = (id, version)
+        case .rules(let id, let version, _): subject = (id, version)
+        case .promote, .rollBack: return nil
+        }
+        let isListed = labels.contains { label in
+            label.patchID == subject.0 && (subject.1 == nil || label.version == subject.1)
+        }
+        guard !isListed else { return nil }
+        var proposal = self
+        proposal.state = .overtaken(roleVersion: roleVersion, at: now)
+        return proposal
+    }
+
     var key: RecordKey { Self.key(id, channel, app) }
 
     static func prefix(_ channel: ChannelName, _ app: AppID) -> String { "\(app)/\(channel)/" }
@@ -90,13 +110,16 @@ extension Proposal {
             actor = try Actor(try fields.fields("by"))
             roleVersion = try fields.integer("roleVersion", in: 0...(1 << 53 - 1))
             difference = try fields.strings("difference", limit: 2 * Limits.patchesInList)
-            state =
-                try fields.string("state") == "open"
-                ? .open
-                : .done(
-                    roleVersion: try fields.integer("publishedAs", in: 1...(1 << 53 - 1)),
-                    at: try fields.time("done")
-                )
+            let word = try fields.string("state")
+            if word == "open" {
+                state = .open
+            } else {
+                let version = try fields.integer("publishedAs", in: 1...(1 << 53 - 1))
+                let time = try fields.time("done")
+                state =
+                    word == "overtaken"
+                    ? .overtaken(roleVersion: version, at: time) : .done(roleVersion: version, at: time)
+            }
         } catch { throw .malformed(record.key, rule: error.description) }
     }
 
@@ -107,6 +130,12 @@ extension Proposal {
             case .done(let version, let time):
                 [
                     ("state", .text("done")), ("publishedAs", .integer(version)), ("done", .text(time.description)),
+                ]
+            // With the members of `done`, as which older programs read it.
+            case .overtaken(let version, let time):
+                [
+                    ("state", .text("overtaken")), ("publishedAs", .integer(version)),
+                    ("done", .text(time.description)),
                 ]
             }
         return .fields(

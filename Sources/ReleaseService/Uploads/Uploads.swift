@@ -168,12 +168,15 @@ package actor Uploads {
         _ id: String,
         of app: AppID,
         notes: ReleaseNotes,
+        starting rollout: StartingRollout? = nil,
         by actor: Actor
     ) async throws(UploadError) -> PublishOutcome {
         let upload = try await lookAgain(try await upload(id, of: app))
         let release = try await onThread(of: app) { () throws(UploadError) in try upload.release() }
         let outcome: PublishOutcome
-        do throws(OperationError) { outcome = try await operations.publish(release, notes: notes, by: actor) } catch {
+        do throws(OperationError) {
+            outcome = try await operations.publish(release, notes: notes, starting: rollout, by: actor)
+        } catch {
             // It may have been collected since.
             if case .server(.release(.missing)) = error { _ = try await lookAgain(upload) }
             throw .operations(error)
@@ -195,6 +198,11 @@ package actor Uploads {
         guard let current = open[id] else { throw .unknown(id: id) }
         guard current.wanted.isEmpty else { throw .incomplete(missing: current.wanted.count) }
         return current
+    }
+
+    /// The channel that an upload is for.
+    package func channel(of id: String, in app: AppID) async throws(UploadError) -> ChannelName {
+        try await upload(id, of: app).header.channel
     }
 
     package func cancel(_ id: String, of app: AppID) async throws(UploadError) {

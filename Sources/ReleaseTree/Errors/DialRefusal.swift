@@ -8,6 +8,8 @@ package enum DialRefusal: Error, Equatable, Sendable {
     case notListed(ChannelName, String)
     /// Shares in devices of 10,000.
     case aboveCeiling(PatchID, VersionLabel, asked: Int, ceiling: Int)
+    /// A release sets the share of a patch of which it lists no new version.
+    case notNew(ChannelName, PatchID)
     /// A head-count is only raised.
     case headcountLowered(PatchID, VersionLabel, asked: Int, current: Int)
     /// The dial role has another version than the one that the operator looked at.
@@ -21,6 +23,7 @@ extension DialRefusal: CustomStringConvertible {
         switch self {
         case .unpublished(let channel): "the channel \(channel) offers nothing yet"
         case .notListed(let channel, let subject): "\(channel) does not list \(subject)"
+        case .notNew(let channel, let id): "this release lists no new version of \(id) in \(channel)"
         case .aboveCeiling(let id, let version, let asked, let ceiling):
             "\(id) \(version) is signed for \(RolloutShare(ceiling)) of devices, and \(RolloutShare(asked)) is more"
         case .headcountLowered(let id, let version, let asked, let current):

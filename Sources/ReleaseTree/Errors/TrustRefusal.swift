@@ -20,6 +20,8 @@ package enum TrustRefusal: Error, Equatable, Sendable {
     case channelUntrusted(ChannelName, version: Int, TrustError)
     /// The targets role no longer delegates to it, and readers who know it would refuse a snapshot without it.
     case channelVanished(String)
+    /// The targets role delegates to a channel that was retired; readers know the last version of it.
+    case channelRetired(ChannelName)
     /// Readers would forget the version that the server knows of the channel, and the tree says an older one, 0 for none:
     /// somebody put an old timestamp back, or a publish was interrupted.
     case channelWentBack(ChannelName, version: Int, known: Int)
@@ -46,6 +48,8 @@ extension TrustRefusal: CustomStringConvertible {
         case .channelVanished(let role):
             "the new targets.json no longer delegates to \(role), which is published; readers refuse that while the key of "
                 + "snapshot stays"
+        case .channelRetired(let channel):
+            "the new targets.json names the channel \(channel), which was retired for good"
         case .channelWentBack(let channel, let version, let known):
             "the tree says \(version == 0 ? "nothing of \(channel)" : "\(channel) \(version)"), and this server has a "
                 + "\(channel) \(known); devices forget versions with this root, and would go back"

@@ -1,3 +1,5 @@
+import PatchTesting
+import SystemPackage
 import Testing
 
 extension BrowserTests {
@@ -20,7 +22,12 @@ extension BrowserTests {
             }
         }
 
-        @Test(arguments: [Worker.cacheFirst, .precache])
+        @Test func `is set up by the page's recipes as it is here`() throws {
+            let page = try read(Recipe.page)
+            for settings in Recipe.settings { #expect(page.contains(settings)) }
+        }
+
+        @Test(arguments: [Worker.cacheFirst, .precache, .recipe])
         func `does not keep a version that was rolled back`(_ worker: Worker) async throws {
             let apps = [WebApp(1).under(worker), WebApp(2).under(worker)]
             try await Scene.with(apps, timeout: 3_000) { scene in
@@ -92,6 +99,8 @@ enum Worker: String, CaseIterable, Sendable {
     case precache
     /// The same without a way to the network. Its text never changes.
     case cacheOnly
+    /// As the recipes of the page "Progressive web apps" set Workbox up: see ``Recipe``.
+    case recipe
 
     func text(_ number: Int) -> String {
         switch self {
@@ -147,7 +156,47 @@ enum Worker: String, CaseIterable, Sendable {
             };
 
             """
+        case .recipe: Recipe.worker(number)
         }
+    }
+}
+
+/// A worker with the behaviour that the page's settings ask of Workbox: `skipWaiting`, `clientsClaim`, `cleanupOutdatedCaches`,
+/// `navigateFallback` and `navigateFallbackDenylist`.
+///
+/// Each file is stored under its revision, without cookies of its own, and every navigation is answered with the stored index.
+private enum Recipe {
+    static let page = Tool.repository.appending("Sources/Patchline/Patchline.docc/ProgressiveWebApps.md")
+    static let settings = [
+        #"navigateFallback: "/index.html", skipWaiting: true, clientsClaim: true, cleanupOutdatedCaches: true,"#,
+        #"VitePWA({ registerType: "autoUpdate", workbox: { navigateFallbackDenylist: [/^\/__patchline\//] } })"#,
+    ]
+
+    static func worker(_ number: Int) -> String {
+        """
+        const name = "precache-v2", files = [["/index.html", "\(number)"], ["/app/part.js", "\(number)"]];
+        const key = (path, revision) => path + "?__WB_REVISION__=" + revision, denied = [/^\\/__patchline\\//];
+        oninstall = (event) => {
+          skipWaiting();
+          event.waitUntil(caches.open(name).then((cache) => Promise.all(files.map(async ([path, revision]) => {
+            const answer = await fetch(new Request(path, { cache: "reload", credentials: "same-origin" }));
+            if (!answer.ok) throw new Error("bad-precaching-response");
+            await cache.put(key(path, revision), answer);
+          }))));
+        };
+        onactivate = (event) => event.waitUntil(caches.open(name).then(async (cache) => {
+          const kept = files.map(([path, revision]) => new URL(key(path, revision), location).href);
+          for (const request of await cache.keys()) if (!kept.includes(request.url)) await cache.delete(request);
+          await clients.claim();
+        }));
+        onfetch = (event) => {
+          const { pathname } = new URL(event.request.url);
+          const isPage = event.request.mode === "navigate" && !denied.some((pattern) => pattern.test(pathname));
+          const file = files.find(([path]) => path === (isPage ? "/index.html" : pathname));
+          if (file && event.request.method === "GET") event.respondWith(caches.match(key(...file)).then((kept) => kept || fetch(event.request)));
+        };
+
+        """
     }
 }
 

@@ -60,9 +60,9 @@ everything() {
     local parts="/apps/$app/uploads/$upload/parts"
     ask "a part $1" PATCH "$parts/$part" -H "Upload-Offset: $("$python" -c 'import json,sys; print(json.load(sys.stdin)["offset"])' \
         < <(curl -sS -H "Authorization: Bearer $token" "$url/api/v1$parts/$part"))" --data-binary "@$temp/rest"
-    ask "a token over HTTP $1" POST /tokens "${json[@]}" -d '{"name":"x","grants":["*=viewer"],"days":1}'
+    ask "a token over HTTP $1" POST /tokens "${json[@]}" -d '{"name":"over HTTP '"$1"'","grants":["*=viewer"],"days":1}'
     ask "a choice over HTTP $1" POST "/apps/$app/channels/production/answers" "${json[@]}" -d '{"patchId":"web","hold":true}'
-    step "token new $1" token new x --grant '*=viewer'
+    step "token new $1" token new "here $1" --grant '*=viewer'
     step "dial $1" dial --channel production --pause web
     step "publish $1" publish "$release"
     step "gc $1" gc --keep 0 --protect 0h

@@ -41,7 +41,7 @@ def setup(url, token, folder):
     app = document('release.json')['app']
     channel = f'/apps/{app}/channels/production'
     state = post(f'/apps/{app}/uploads', release=document('release.json'), role=document('role.json'))
-    made = [post('/tokens', name='hostile', grants=['*=admin'], days=1) for _ in range(4)]
+    made = [post('/tokens', name=f'hostile {number}', grants=['*=admin'], days=1) for number in range(4)]
     post(f'{channel}/answers', patchId='web', hold=True)
     return dict(
         good=dict(app=app, channel='production', upload=state['upload'], sha256=state['needs'][0]['sha256'], version='1',

@@ -1,0 +1,125 @@
+import ArgumentParser
+package import PatchFormat
+
+/// How the versions that a release lists newly begin: for `patchsign push` and `patchsrv publish`.
+package struct StartingRolloutOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Devices that may install the new versions, or those of one patch: 10%, web=10%; repeatable. Default: the "
+                + "channel's, else all that the release allows.",
+            valueName: "[patch=]share"
+        ),
+        transform: SharePart.init(_:)
+    )
+    private var rollout: [SharePart] = []
+
+    @Flag(help: "Publish the new versions paused: no device installs them until `patchsrv rollout` starts them.")
+    private var paused = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Raise the share of the new versions, or of one patch's, step by step: 1%,5%,25%,100%; needs --every.",
+            valueName: "[patch=]shares"
+        ),
+        transform: RampPart.init(_:)
+    )
+    private var ramp: [RampPart] = []
+
+    @Option(help: ArgumentHelp("The time between two steps of --ramp: 6h, 1d.", valueName: "time"))
+    private var every: DurationArgument?
+
+    /// Said of a release that was published before: its rollout goes on as it is.
+    package static let tooLate =
+        "it was published before, so --rollout, --paused and --ramp changed nothing; patchsrv rollout shows and sets the share"
+
+    package init() {}
+
+    package func validate() throws {
+        if let fault = Self.fault(rollout, paused: paused, ramp, every: every?.duration) {
+            throw ValidationError(fault)
+        }
+    }
+
+    /// Nil where nothing is said of it.
+    package var wish: StartingRollout? {
+        Self.wish(rollout, paused: paused, ramp, every: every?.duration)
+    }
+
+    /// Why the options do not go together; nil if they do.
+    static func fault(_ shares: [SharePart], paused: Bool, _ ramps: [RampPart], every: Duration?) -> String? {
+        let named = shares.map(\.patch) + ramps.map(\.patch)
+        if Set(named).count < named.count { return "--rollout and --ramp say the share of a patch once" }
+        if paused, !ramps.isEmpty {
+            return "--paused and --ramp exclude each other: a schedule begins with its first share"
+        }
+        if let fault = RampPart.fault(ramps.isEmpty, every: every) { return fault }
+        guard let every, ramps.contains(where: { $0.ramp(every: every) == nil }) else { return nil }
+        return RolloutRamp.intervals.contains(Int(clamping: every.components.seconds))
+            ? "--ramp \(RolloutRamp.stepsRule)" : "--every \(RolloutRamp.intervalRule)"
+    }
+
+    static func wish(
+        _ shares: [SharePart],
+        paused: Bool,
+        _ ramps: [RampPart],
+        every: Duration?
+    ) -> StartingRollout? {
+        var all: StartingRollout.Start? = paused ? .paused(at: nil) : nil
+        var patches: [PatchID: StartingRollout.Start] = [:]
+        func set(_ start: StartingRollout.Start, of patch: PatchID?) {
+            if let patch { patches[patch] = start } else { all = start }
+        }
+        for part in shares { set(paused ? .paused(at: part.share) : .share(part.share), of: part.patch) }
+        for part in ramps {
+            if let ramp = every.flatMap({ part.ramp(every: $0) }) { set(.ramp(ramp), of: part.patch) }
+        }
+        return StartingRollout(all: all, patches: patches)
+    }
+}
+
+/// `10%`, `web=10%`.
+package struct SharePart: Hashable, Sendable {
+    package let patch: PatchID?
+    package let share: Int
+
+    package init(_ text: String) throws {
+        let (patch, rest) = try PatchPrefix.split(text)
+        do throws(RolloutShareMisread) {
+            share = try RolloutShare(written: rest).tenThousandths
+        } catch { throw ValidationError("\(error)") }
+        self.patch = patch
+    }
+}
+
+/// `1%,5%,100%`, `web=1%,5%,100%`.
+package struct RampPart: Hashable, Sendable {
+    package let patch: PatchID?
+    package let steps: [Int]
+
+    package init(_ text: String) throws {
+        let (patch, rest) = try PatchPrefix.split(text)
+        guard let steps = RolloutRamp.steps(rest) else { throw ValidationError(RolloutRamp.stepsRule) }
+        (self.patch, self.steps) = (patch, steps)
+    }
+
+    package func ramp(every: Duration) -> RolloutRamp? {
+        RolloutRamp(steps: steps, every: Int(clamping: every.components.seconds))
+    }
+
+    /// Why `--ramp` and `--every` do not go together.
+    package static func fault(_ hasNone: Bool, every: Duration?) -> String? {
+        switch (hasNone, every) {
+        case (false, nil): "--ramp needs --every, the time between two steps: --every 6h"
+        case (true, _?): "--every goes with --ramp: --ramp 1%,5%,25%,100%"
+        case (false, _?), (true, nil): nil
+        }
+    }
+}
+
+private enum PatchPrefix {
+    static func split(_ text: String) throws -> (PatchID?, String) {
+        guard let mark = text.firstIndex(of: "=") else { return (nil, text) }
+        guard let patch = PatchID(String(text[..<mark])) else { throw ValidationError("the patch \(PatchID.rule)") }
+        return (patch, String(text[text.index(after: mark)...]))
+    }
+}

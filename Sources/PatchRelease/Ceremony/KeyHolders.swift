@@ -1,0 +1,45 @@
+import PatchFormat
+
+/// The people who hold the keys of root and targets, and how many of them must sign.
+///
+/// ```
+/// one     root: 1 of root, root-recovery                targets: 1 of 1
+/// two     root: 2 of alice, bob, recovery               targets: 1 of 2
+/// more    root: the majority of them                    targets: the majority of them
+/// ```
+package enum KeyHolders: Equatable, Sendable {
+    case one(recovery: Bool)
+    case several([String])
+
+    /// Nil for fewer than two names, the same one twice, and what cannot be in the name of a key.
+    package init?(_ names: [String]) {
+        guard names.count >= 2, Set(names).count == names.count, !names.contains(RootOfTrustPlan.recovery),
+            names.allSatisfy({ ChannelName($0) != nil })
+        else { return nil }
+        self = .several(names)
+    }
+
+    /// The loss of one key never ends the app: where all keys must sign, or there is only one, root has one more.
+    package var hasRecoveryKey: Bool {
+        switch self {
+        case .one(let recovery): recovery
+        case .several(let names): names.count == 2
+        }
+    }
+
+    package var holders: [(role: String, name: String)] {
+        switch self {
+        case .one: []
+        case .several(let names): ["root", "targets"].flatMap { role in names.map { (role, $0) } }
+        }
+    }
+
+    package var thresholds: [(role: String, count: Int)] {
+        switch self {
+        case .one: []
+        // A lost targets key is replaced by root, so one of two is enough.
+        case .several(let names) where names.count == 2: [("root", 2)]
+        case .several(let names): ["root", "targets"].map { ($0, names.count / 2 + 1) }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+package import PatchFormat
+package import PatchStore
+import PatchTrust
+package import SystemPackage
+
+/// A folder with a web app and without `release.yaml`: one bundle, served as its files ask for.
+///
+/// ```
+/// dist/ with index.html   ─▶   bundle web, version from package.json, git or the date
+/// ```
+package struct BareFolder: Sendable {
+    package static let index = "index.html"
+    /// Where tools put what they build, below a project.
+    package static let buildFolders = ["dist", "build", "out", "www", "_site"]
+    /// The bundle's id, unless the release before lists exactly one bundle.
+    package static let bundle = "web"
+
+    /// The bundle's files.
+    package let folder: FilePath
+    /// The folder that `release.yaml` would be in: paths of the description are relative to it.
+    package let parent: FilePath
+    /// ``folder`` in ``parent``.
+    package let name: AssetPath
+
+    /// Nil where the folder has a description, or no web app.
+    ///
+    /// - Throws: `noDescription` with the folder to name instead: one beside it describes this folder, or it is a project and
+    ///   not what was built of it.
+    package init?(_ folder: FilePath, files: any FileOperations) throws(SigningError) {
+        guard try !Self.has(ReleaseDescription.fileName, in: folder, files) else { return nil }
+        guard try Self.has(Self.index, in: folder, files) else { return nil }
+        if let built = try Self.build(of: folder, files) {
+            throw .noDescription(
+                folder.at(ReleaseDescription.fileName),
+                meant: "\(folder) is a project; name what is built of it: \(built)"
+            )
+        }
+        guard let place = Self(at: folder) else { return nil }
+        if let reading = try? DescriptionReading(folder: place.parent, files: files), reading.describes(place.name) {
+            throw .noDescription(
+                folder.at(ReleaseDescription.fileName),
+                meant: "\(place.parent.at(ReleaseDescription.fileName)) describes it; name \(place.parent)"
+            )
+        }
+        self = place
+    }
+
+    /// The web app that a description of `folder` is to be about: the folder itself, or what a tool built in it.
+    ///
+    /// - Returns: nil for a folder without a page.
+    package init?(describing folder: FilePath, files: any FileOperations) throws(SigningError) {
+        if let built = try Self.build(of: folder, files) {
+            self.init(at: built)
+            return
+        }
+        for name in Self.buildFolders where try Self.has(Self.index, in: folder.at(name), files) {
+            self.init(at: folder.at(name))
+            return
+        }
+        guard try Self.has(Self.index, in: folder, files) else { return nil }
+        self.init(at: folder)
+    }
+
+    /// - Returns: nil for `/`, and for a name that cannot be a path in a description.
+    private init?(at folder: FilePath) {
+        guard let last = folder.name, let name = try? AssetPath(last) else { return nil }
+        (self.folder, parent, self.name) = (folder, folder.parent, name)
+    }
+
+    /// What was built in a project: a folder with a package.json whose own page is a template.
+    private static func build(of folder: FilePath, _ files: any FileOperations) throws(SigningError) -> FilePath? {
+        guard try has("package.json", in: folder, files) else { return nil }
+        for name in buildFolders where try has(index, in: folder.at(name), files) { return folder.at(name) }
+        return nil
+    }
+
+    private static func has(
+        _ name: String,
+        in folder: FilePath,
+        _ files: any FileOperations
+    ) throws(SigningError) -> Bool {
+        let path = folder.at(name)
+        do throws(FileError) { return try files.status(of: path)?.kind == .file } catch .notDirectory {
+            return false
+        } catch { throw .file(error) }
+    }
+
+    /// The description of one version.
+    package func description(app: AppID, channel: ChannelName, label: Label) -> ReleaseDescription {
+        guard let page = try? AssetPath(Self.index) else { preconditionFailure("index.html is a path") }
+        let bundle = DescribedBundle(
+            folder: name,
+            index: page,
+            routes: nil,
+            cacheable: [],
+            commit: nil,
+            compatibility: [:],
+            exclude: [],
+            exclusions: .standard
+        )
+        let patch = DescribedPatch(
+            patchID: label.patchID,
+            version: label.version,
+            content: .bundle(bundle),
+            rules: .everyone,
+            requires: [:],
+            keep: DescribedPatch.keepByDefault
+        )
+        return ReleaseDescription(
+            app: app,
+            channel: channel,
+            patches: [patch],
+            hosts: [],
+            jspatch: nil,
+            places: DescriptionPositions(file: folder.string, lines: [:])
+        )
+    }
+
+    /// The id of its bundle, and its next version.
+    ///
+    /// Content that the release before lists keeps its version: the same files are never published twice.
+    ///
+    /// - Parameter version: the version that the user asked for, if any.
+    package func next(
+        for app: AppID,
+        _ channel: ChannelName,
+        version: VersionLabel? = nil,
+        over base: BaseRelease?,
+        at time: UTCTime,
+        files: any FileOperations
+    ) async throws(SigningError) -> (label: Label, source: NextVersion.Source?) {
+        let id = base?.contents.onlyBundle ?? Self.standardBundle
+        if let version { return (Label(patchID: id, version: version), nil) }
+        if let newest = base?.contents.versions(of: id).first,
+            try await holds(newest, of: app, channel, base?.contents, files)
+        {
+            return (newest.label, .published)
+        }
+        let next = NextVersion(
+            of: ProjectVersions(of: folder, files: files),
+            at: time,
+            published: base?.contents.usedVersions(of: id) ?? []
+        )
+        return (Label(patchID: id, version: next.version), next.source)
+    }
+
+    /// Whether its files are those of a listed version.
+    private func holds(
+        _ entry: PatchEntry,
+        of app: AppID,
+        _ channel: ChannelName,
+        _ base: ReleaseContents?,
+        _ files: any FileOperations
+    ) async throws(SigningError) -> Bool {
+        guard entry.kind == .bundle else { return false }
+        let description = description(app: app, channel: channel, label: entry.label)
+        let look = DescribedFiles(
+            folder: parent,
+            app: app,
+            places: description.places,
+            base: base,
+            created: nil,
+            files: files
+        )
+        var contents = DescribedContents()
+        try await look.add(description.patches[0], at: 0, to: &contents) { _ in { _ in } }
+        return contents.patches.first?.fingerprint.sha256 == entry.fingerprint.sha256
+    }
+
+    private static var standardBundle: PatchID {
+        guard let id = PatchID(bundle) else { preconditionFailure("a name of letters is a patch's") }
+        return id
+    }
+}
+
+extension DescriptionReading {
+    fileprivate func describes(_ folder: AssetPath) -> Bool {
+        patches.contains { row in
+            if case .bundle(let bundle) = row.patch.content { bundle.folder == folder } else { false }
+        }
+    }
+}
+
+extension ReleaseContents {
+    /// The bundle's id where the list is about one bundle and nothing else.
+    fileprivate var onlyBundle: PatchID? {
+        guard list.patchIDs.count == 1, list.entries.allSatisfy({ $0.kind == .bundle }) else { return nil }
+        return list.patchIDs[0]
+    }
+
+    /// The versions of a patch that are listed or withdrawn: none of them may have other content.
+    fileprivate func usedVersions(of id: PatchID) -> Set<String> {
+        Set(
+            list.entries.filter { $0.patchID == id }.map(\.version.text)
+                + list.withdrawn.filter { $0.patchID == id }.map(\.version.text)
+        )
+    }
+}

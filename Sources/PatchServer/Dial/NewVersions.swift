@@ -1,0 +1,78 @@
+import PatchFormat
+import ReleaseTree
+
+/// The versions that a release lists and the one before did not.
+///
+/// Pure: the dial and the schedules are decided by the same values.
+struct NewVersions: Sendable {
+    struct Version: Sendable {
+        let entry: PatchEntry
+        /// Whether the channel listed its label at any time: a rollback lists it again.
+        let wasListed: Bool
+    }
+
+    let versions: [Version]
+
+    /// - Parameters:
+    ///   - listed: The entries of the release before, none for a channel's first.
+    ///   - wasListed: Whether the channel listed a label at any time.
+    init(_ entries: [PatchEntry], after listed: [PatchEntry], wasListed: (Label) -> Bool) {
+        let before = Set(listed.map(\.content))
+        versions = entries.filter { !before.contains($0.content) }.map { entry in
+            Version(entry: entry, wasListed: wasListed(entry.label))
+        }
+    }
+
+    /// How each of them begins, by the caller's wish, else by the channel's default.
+    ///
+    /// The default does not hold back a version that the channel listed before: a rollback reaches every device.
+    ///
+    /// - Parameter share: The channel's default, in devices of 10,000.
+    /// - Throws: `notNew` for a patch that the wish names and that has no new version, and `aboveCeiling`.
+    func starts(
+        by wish: StartingRollout?,
+        default share: Int?,
+        in channel: ChannelName
+    ) throws(DialRefusal) -> [StartedVersion] {
+        let new = Set(versions.map(\.entry.patchID))
+        if let id = wish?.patches.keys.filter({ !new.contains($0) }).min() { throw .notNew(channel, id) }
+        var starts: [StartedVersion] = []
+        for version in versions {
+            let entry = version.entry
+            let usual = version.wasListed ? nil : share
+            let start: StartingRollout.Start
+            switch wish?.start(of: entry.patchID) {
+            case nil:
+                guard let usual else { continue }
+                start = .share(usual)
+            case .paused(let share):
+                if let share { try entry.allow(share) }
+                start = .paused(at: share ?? usual)
+            case .share(let share):
+                try entry.allow(share)
+                start = .share(share)
+            case .ramp(let ramp):
+                try entry.allow(ramp.last)
+                start = .ramp(ramp)
+            }
+            starts.append(StartedVersion(label: entry.label, sha256: entry.fingerprint.sha256, start: start))
+        }
+        return starts
+    }
+}
+
+extension PatchEntry {
+    fileprivate struct Content: Hashable {
+        let patchID: PatchID
+        let sha256: SHA256Digest
+    }
+
+    fileprivate var content: Content { Content(patchID: patchID, sha256: fingerprint.sha256) }
+    fileprivate var label: Label { Label(patchID: patchID, version: version) }
+
+    func allow(_ share: Int) throws(DialRefusal) {
+        guard share <= rules.rollout else {
+            throw .aboveCeiling(patchID, version, asked: share, ceiling: rules.rollout)
+        }
+    }
+}

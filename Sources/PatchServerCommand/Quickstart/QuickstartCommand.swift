@@ -1,0 +1,162 @@
+import ArgumentParser
+import CommandSupport
+import HTTPFiles
+import PatchFormat
+import PatchServer
+import PatchStore
+import ReleaseFolder
+import ReleaseTree
+import SystemPackage
+import Terminal
+
+/// `patchsrv quickstart FOLDER`: keys, a release and a server, to try Patchline out.
+struct QuickstartCommand: ServingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "quickstart",
+        abstract: "Makes keys, signs a folder as a release and serves it: a whole system to try out.",
+        discussion: """
+            FOLDER is a web app with an index.html, or a folder with release.yaml. Makes the folder patchline with keys/,
+            releases/ and server/, and asks for one passphrase, which encrypts the release keys. patchsign makes the keys and
+            signs; patchsrv keeps the online key alone. Then it serves, and prints the two commands of a device.
+
+            The same command again goes on: changed files of FOLDER become the next release, unchanged ones are served as they
+            are, and so is what an earlier run did not finish.
+
+            The folder grows into production as it is: move release keys and root-recovery.key off the server, and serve
+            server/ with `patchsrv serve`. Nothing is started again, and devices stay.
+
+            EXAMPLES
+              patchsrv quickstart dist
+              patchsrv quickstart dist --app com.example.shop --into /srv/shop --passphrase-file shop.pass
+            """
+                + exitCodes(
+                    [
+                        .done: "stopped in good order",
+                        .failed: "patchsign failed; its error is printed",
+                        .refused: "the passphrase does not open the release keys",
+                        .malformed: "FOLDER has mistakes",
+                        .conflict: "the server has releases that are not in releases/",
+                        .busy: "a port is in use",
+                    ],
+                    usual: .disk,
+                    .network
+                )
+    )
+
+    @Argument(help: ArgumentHelp("The folder with the web app, or with release.yaml.", valueName: "folder"))
+    var folder: String
+
+    @Option(help: ArgumentHelp("Where keys, releases and server are made.", valueName: "dir"))
+    var into = QuickstartFolder.standard
+
+    @Option(
+        help: ArgumentHelp(
+            "The app's id, which stays for good. Default: that of release.yaml, else app.NAME of the project.",
+            valueName: "app"
+        ),
+        transform: parsed
+    )
+    var app: AppID?
+
+    @Option(help: ArgumentHelp("A file whose first line is the release keys' passphrase, or -.", valueName: "file"))
+    var passphraseFile: String?
+
+    @Option(help: ArgumentHelp("An environment variable that holds it. Default: it is asked for.", valueName: "name"))
+    var passphraseEnv: String?
+
+    @Option(help: ArgumentHelp("The address where devices ask.", valueName: "address"))
+    var host = "127.0.0.1"
+
+    @Option(
+        help: ArgumentHelp("The port where devices ask; 0 takes any free one, for operators, too.", valueName: "port")
+    )
+    var port = 8080
+
+    @Option(help: ArgumentHelp("The port where operators ask. Default: 8081.", valueName: "port"))
+    var operatorsPort: Int?
+
+    @Flag(help: "Make and publish, and do not serve.")
+    var noServe = false
+
+    static let newPassphrase = "Passphrase for the new release keys:"
+    static let passphrase = "Passphrase for the release keys:"
+
+    var logFormat: LogFormat { .text }
+
+    func validate() throws {
+        guard passphraseFile == nil || passphraseEnv == nil else {
+            throw ValidationError("give one of --passphrase-file and --passphrase-env")
+        }
+    }
+
+    func run() async throws {
+        try await reporting {
+            let place = QuickstartFolder(FilePath(argument: into))
+            let work = QuickstartWork(
+                source: FilePath(argument: folder),
+                place: place,
+                signer: try ReleaseSigner(),
+                app: app,
+                passphrase: { isNew throws(Failure) in try passphrase(isNew: isNew) }
+            )
+            let serves = try serving(place)
+            try await work.prepare()
+            let shown = QuickstartWords(place: place, channel: try work.channel())
+            guard !noServe else { return shown.write(url: nil) }
+            try await serves.serve { shown.write(url: $0) }
+        }
+    }
+
+    /// As it will run, before anything is made: what is wrong with its options is said at once.
+    private func serving(_ place: QuickstartFolder) throws -> ServeCommand {
+        let ports = ["--port", "\(port)"] + (operatorsPort.map { ["--operators-port", "\($0)"] } ?? [])
+        return try ServeCommand.parse(
+            ["--data", place.server.string, "--host", host, "--passphrase-file", place.onlinePassphrase.string] + ports
+        )
+    }
+
+    private func passphrase(isNew: Bool) throws(Failure) -> Passphrase {
+        do throws(PassphraseError) {
+            if let passphraseFile { return try .read(file: passphraseFile) }
+            if let passphraseEnv { return try .environment(passphraseEnv) }
+            return isNew
+                ? try .promptForNew(Self.newPassphrase) : try .prompt(Self.passphrase)
+        } catch .noTerminal {
+            throw Failure(
+                "there is no terminal to ask for the release keys' passphrase",
+                hint: "give it with --passphrase-file or --passphrase-env",
+                exitCode: .usage
+            )
+        } catch { throw Failure(error) }
+    }
+}
+
+/// What is printed once everything is there.
+struct QuickstartWords {
+    let place: QuickstartFolder
+    let channel: ChannelName
+
+    /// - Parameter url: where devices ask; nil where nothing is served.
+    func write(url: String?) {
+        for line in lines(url: url) { Console.standardOutput.line(printable(line)) }
+    }
+
+    func lines(url: String?) -> [String] {
+        let root = shellWord(place.keys.at("root.json").string)
+        let follows = channel.text == "production" ? "" : " --channel \(channel)"
+        let device = url.map { url in
+            [
+                "", "devices ask \(url). On this machine, a device is two commands:",
+                "  patchsync init --store device --root \(root) --server \(url)\(follows)",
+                "  patchsync serve --store device --sync-every 60",
+            ]
+        }
+        let keys = place.keys.string
+        return (device ?? ["", "patchsrv serve --data \(shellWord(place.server.string)) serves it"]) + [
+            "", "before production:",
+            "  1. move \(keys)/root-recovery.key to another medium, and all keys but online.key off the server",
+            "  2. serve over HTTPS: patchsrv serve --data \(place.server.string) --tls-certificate FILE --tls-key FILE",
+            "  3. publish from your pipeline: patchsrv token new ci, then patchsign push; back up \(place.server.string)",
+        ]
+    }
+}

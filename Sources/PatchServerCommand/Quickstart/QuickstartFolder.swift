@@ -1,0 +1,123 @@
+import PatchFormat
+import PatchStore
+import ReleaseFolder
+import ReleaseTree
+import SystemPackage
+import Terminal
+
+/// The folder of a system that was started to try it out.
+///
+/// ```
+/// keys/         root.json, targets.json, and private keys, encrypted
+/// online.pass   opens keys/online.key, for the server alone
+/// releases/1 …  signed releases
+/// server/       the server's folder
+/// .gitignore    keeps all of it that is private, or large, out of version control
+/// ```
+struct QuickstartFolder {
+    static let standard = "patchline"
+    private static let ignored = """
+        # The server's folder and secrets stay out of version control.
+        /server/
+        *.key
+        *.pass
+
+        """
+
+    let root: FilePath
+    private let files = DiskFiles()
+
+    var keys: FilePath { root.at("keys") }
+    var onlineKey: FilePath { keys.at("online.key") }
+    var onlinePassphrase: FilePath { root.at("online.pass") }
+    var server: FilePath { root.at("server") }
+
+    func release(_ number: Int) -> FilePath { releases.at("\(number)") }
+    private var releases: FilePath { root.at("releases") }
+
+    init(_ root: FilePath) {
+        self.root = root
+    }
+
+    var hasKeys: Bool { get throws(FileError) { try files.status(of: keys.at("root.json")) != nil } }
+
+    /// Makes the folder, its `.gitignore`, and a passphrase for the online key; what is there stays.
+    func make() throws(FileError) {
+        try files.makeDirectory(root)
+        try files.makeDirectory(releases)
+        let ignore = ".gitignore"
+        if try files.status(of: root.at(ignore)) == nil {
+            try files.replace(ignore, in: root, with: Array(Self.ignored.utf8), permissions: .everyone)
+        }
+        if try files.status(of: onlinePassphrase) == nil {
+            try files.replace("online.pass", in: root, with: Array((Self.randomPassphrase() + "\n").utf8))
+        }
+    }
+
+    /// 192 bits of the system's randomness.
+    private static func randomPassphrase() -> String {
+        var system = SystemRandomNumberGenerator()
+        return (0..<3).map { _ in
+            let text = String(UInt64.random(in: 0...UInt64.max, using: &system), radix: 16)
+            return String(repeating: "0", count: 16 - text.count) + text
+        }.joined()
+    }
+
+    /// The number of the newest release, 0 for none: folders that are none are passed over.
+    func newestRelease() throws(FileError) -> Int {
+        let numbers = try files.list(releases).compactMap { name in
+            Int(name).flatMap { number in number > 0 && "\(number)" == name ? number : nil }
+        }
+        for number in numbers.sorted(by: >) {
+            guard try files.status(of: release(number).at("release.json")) != nil else { continue }
+            return number
+        }
+        return 0
+    }
+}
+
+extension FilePermissions {
+    /// 0644.
+    fileprivate static let everyone = FilePermissions(rawValue: 0o644)
+}
+
+/// The app and the channel of a folder that is released for the first time.
+struct QuickstartTarget: Equatable {
+    /// Names of folders that say nothing about the app.
+    private static let builds = ["dist", "build", "out", "public", "www", "_site", "site", "html", "browser"]
+
+    let app: AppID
+    let channel: ChannelName
+
+    /// What `release.yaml` says, or else `app.NAME` of the project's folder on the channel production.
+    ///
+    /// - Parameters:
+    ///   - folder: the folder to release.
+    ///   - description: the text of its release.yaml, if it has one.
+    ///   - app: replaces the name that would be given.
+    init?(_ folder: FilePath, description: String?, app given: AppID?) {
+        let named = description.flatMap { Self.value(of: "app", in: $0) }.flatMap { AppID($0) }
+        let channel = description.flatMap { Self.value(of: "channel", in: $0) } ?? "production"
+        guard let app = given ?? named ?? Self.app(of: folder), let channel = ChannelName(channel) else { return nil }
+        (self.app, self.channel) = (app, channel)
+    }
+
+    /// `app.shop` of `/home/ann/shop/dist`.
+    private static func app(of folder: FilePath) -> AppID? {
+        let names = folder.string.split(separator: "/").map { $0.lowercased() }
+        let name = names.last { !builds.contains($0) } ?? "web"
+        let letters = name.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }
+        let text = String(letters.drop { $0 == "-" }.prefix(60))
+        return AppID("app.\(text.isEmpty ? "web" : text)")
+    }
+
+    /// The value of a member at the top of a YAML mapping; patchsign reads and checks the whole of it.
+    private static func value(of key: String, in text: String) -> String? {
+        for line in text.split(whereSeparator: \.isNewline) where line.hasPrefix("\(key):") {
+            let value = line.dropFirst(key.count + 1).prefix { $0 != "#" }
+            let word = value.filter { !$0.isWhitespace && !"\"'".contains($0) }
+            return word.isEmpty ? nil : word
+        }
+        return nil
+    }
+}

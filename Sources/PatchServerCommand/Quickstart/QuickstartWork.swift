@@ -1,0 +1,186 @@
+import ArgumentParser
+import CommandSupport
+import PatchChoice
+import PatchFormat
+import PatchServer
+import PatchStore
+import PatchTrust
+import ReleaseFolder
+import ReleaseTree
+import SystemPackage
+import Terminal
+
+/// The steps of a quick start, each of which is passed over where an earlier run has done it.
+struct QuickstartWork {
+    let source: FilePath
+    let place: QuickstartFolder
+    let signer: ReleaseSigner
+    let app: AppID?
+    /// Gives the release keys' passphrase, once a run at most asks a person.
+    let passphrase: (_ isNew: Bool) throws(Failure) -> Passphrase
+    private let files = DiskFiles()
+
+    init(
+        source: FilePath,
+        place: QuickstartFolder,
+        signer: ReleaseSigner,
+        app: AppID?,
+        passphrase: @escaping (_ isNew: Bool) throws(Failure) -> Passphrase
+    ) {
+        (self.source, self.place, self.signer) = (source, place, signer)
+        (self.app, self.passphrase) = (app, passphrase)
+    }
+
+    /// Afterwards: the newest release of the source is published in the server's folder.
+    func prepare() async throws {
+        try checkSource()
+        try place.make()
+        let typed = try makeKeys()
+        try await startServer()
+        try await publish(try release(typed))
+    }
+
+    /// The newest release's channel.
+    func channel() throws -> ChannelName {
+        try newest(place.newestRelease()).header.channel
+    }
+
+    /// Before anything is made.
+    private func checkSource() throws(Failure) {
+        func has(_ name: String) -> Bool { (try? files.status(of: source.at(name)))?.kind == .file }
+        guard !has(Self.description) else { return }
+        guard has(Self.page) else {
+            throw Failure(
+                "there is neither \(Self.page) nor \(Self.description) in \(source)",
+                hint: "name the folder that is published; build the app first",
+                exitCode: .disk
+            )
+        }
+        guard !"\(place.root)/".hasPrefix("\(source)/") else {
+            throw Failure(
+                "\(place.root) would be in \(source), and its keys would be published with it",
+                hint: "name another place with --into",
+                exitCode: .usage
+            )
+        }
+    }
+
+    /// - Returns: the passphrase, if it was asked for.
+    private func makeKeys() throws -> Passphrase? {
+        if try place.hasKeys {
+            let known = try rootOfTrust().app
+            guard app == nil || app == known else {
+                throw Failure(
+                    "\(place.keys) has the keys of \(known), not of \(app?.text ?? "")",
+                    hint: "an app keeps its id; another app is made in another folder: --into DIR",
+                    exitCode: .conflict
+                )
+            }
+            return nil
+        }
+        let text = try? files.read(source.at(Self.description), limit: Limits.releaseDescription)
+        let description = text.map { String(decoding: $0, as: UTF8.self) }
+        guard let target = QuickstartTarget(source, description: description, app: app) else {
+            throw Failure("\(source.at(Self.description)) names no channel", exitCode: .malformed)
+        }
+        let secret = try passphrase(true)
+        try signer.done(
+            [
+                "init", "--app", target.app.text, "--keys", place.keys.string, "--channel", target.channel.text,
+                "--recovery-key", "--passphrase-file", "-", "--online-passphrase-file", place.onlinePassphrase.string,
+            ],
+            passphrase: secret
+        )
+        tell("made the keys of \(target.app) in \(place.keys)")
+        tell("made the passphrase of the server's key in \(place.onlinePassphrase)")
+        return secret
+    }
+
+    private func rootOfTrust() throws -> RootOfTrust {
+        try RootOfTrust(
+            root: try files.read(place.keys.at("root.json"), limit: Limits.root),
+            targets: try files.read(place.keys.at("targets.json"), limit: Limits.targetsRole),
+            at: ProcessEnvironment.now()
+        )
+    }
+
+    private func startServer() async throws {
+        guard try serverFolder.allApps(files: files).isEmpty else { return }
+        try await InitCommand.parse(
+            ["--trust", place.keys.string, "--online-key", place.onlineKey.string] + serverOptions
+        ).run()
+    }
+
+    /// Signs the source as the next release, unless nothing changed.
+    ///
+    /// - Returns: the number of the newest release.
+    private func release(_ typed: Passphrase?) throws -> Int {
+        let newest = try place.newestRelease()
+        var arguments = ["release", source.string, "--keys", place.keys.string]
+        if newest > 0 {
+            let header = try self.newest(newest).header
+            if let published = try publishedVersion(of: header.channel), published > header.roleVersion {
+                let warning = Self.behind(header.channel, published: published, own: header.roleVersion)
+                Console.standardError.line(printable(warning))
+                return newest
+            }
+            arguments += ["--previous", place.release(newest).string]
+            guard try isChanged(arguments) else {
+                tell("\(source) has not changed since release \(newest)")
+                return newest
+            }
+        }
+        let next = place.release(newest + 1)
+        try signer.done(
+            arguments + ["--output", next.string, "--passphrase-file", "-"],
+            passphrase: try typed ?? passphrase(false)
+        )
+        tell("signed \(source) as release \(newest + 1), in \(next)")
+        return newest + 1
+    }
+
+    static func behind(_ channel: ChannelName, published: Int, own: Int) -> String {
+        "warning: the server has release \(published) of \(channel), and releases/ ends with \(own): other releases were "
+            + "published, so the server is started as it is"
+    }
+
+    /// Opens no key, so nobody types a passphrase in vain.
+    private func isChanged(_ arguments: [String]) throws(Failure) -> Bool {
+        let (check, code) = try signer.run(arguments + ["--check"])
+        if code == .done { return check["changed"] != .bool(false) }
+        if case .array(let mistakes) = check["mistakes"] {
+            for case .string(let text) in mistakes.map({ $0["message"] }) {
+                Console.standardError.line(printable("error: \(text.text)"))
+            }
+        }
+        throw Failure("\(source) cannot be released", hint: ReleaseSigner.goesOn, exitCode: code)
+    }
+
+    private func publish(_ number: Int) async throws {
+        let release = try newest(number)
+        if let published = try publishedVersion(of: release.header.channel), published >= release.header.roleVersion {
+            return
+        }
+        try await PublishCommand.parse([place.release(number).string] + serverOptions).run()
+    }
+
+    private func newest(_ number: Int) throws(ReleaseError) -> SignedRelease {
+        try SignedRelease(folder: place.release(number), files: files)
+    }
+
+    /// Nil before the first release.
+    private func publishedVersion(of channel: ChannelName) throws -> Int? {
+        let app = try rootOfTrust().app
+        return try AppRepository(app, in: serverFolder).listing().channels.first { $0.name == channel }?.version
+    }
+
+    private var serverFolder: ServerFolder { ServerFolder(place.server, build: Build.time) }
+    private var serverOptions: [String] {
+        ["--data", place.server.string, "--passphrase-file", place.onlinePassphrase.string]
+    }
+
+    private func tell(_ text: String) { Console.standardOutput.line(printable(text)) }
+
+    private static let description = "release.yaml"
+    private static let page = "index.html"
+}

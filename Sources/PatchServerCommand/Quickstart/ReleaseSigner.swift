@@ -1,0 +1,60 @@
+import ChildProcess
+import CommandSupport
+import FoundationEssentials
+import PatchFormat
+import SystemPackage
+import Terminal
+
+/// Runs `patchsign`, which alone reads release keys: this process never does.
+struct ReleaseSigner {
+    private static let timeout = 3_600
+    private static let outputLimit = 64 << 20
+
+    let program: FilePath
+
+    /// - Throws: where `patchsign` is neither beside this program nor in PATH.
+    init() throws(Failure) {
+        guard let program = SiblingProgram.path(of: "patchsign") else {
+            throw Failure(
+                "patchsign is neither beside patchsrv nor in PATH",
+                hint: "install it on this machine: it makes keys and signs releases, which patchsrv never does",
+                exitCode: .disk
+            )
+        }
+        self.program = program
+    }
+
+    /// Runs it with `--json`, and returns what it printed, with its exit code.
+    ///
+    /// Its standard error is that of this process: progress and errors are shown as they come.
+    ///
+    /// - Parameter passphrase: its standard input, which no other user of the machine sees.
+    func run(
+        _ arguments: [String],
+        passphrase: Passphrase? = nil
+    ) throws(Failure) -> (json: JSON, code: Terminal.ExitCode) {
+        let outcome: ChildProcess.Outcome
+        do throws(ChildProcessError) {
+            outcome = try ChildProcess.run(
+                [program.string] + arguments + ["--json"],
+                environment: ProcessInfo.processInfo.environment.map { "\($0)=\($1)" },
+                input: (passphrase?.bytes ?? []) + [UInt8(ascii: "\n")],
+                timeout: Self.timeout,
+                limit: Self.outputLimit
+            )
+        } catch { throw Failure("\(Self.words(arguments)): \(error)", hint: Self.goesOn) }
+        let code = Terminal.ExitCode(rawValue: Int32(outcome.status)) ?? .failed
+        return ((try? JSON(parsing: outcome.output)) ?? .null, code)
+    }
+
+    /// The same, which must succeed.
+    func done(_ arguments: [String], passphrase: Passphrase) throws(Failure) {
+        let code = try run(arguments, passphrase: passphrase).code
+        guard code != .done else { return }
+        throw Failure("\(Self.words(arguments)) ended with \(code.rawValue)", hint: Self.goesOn, exitCode: code)
+    }
+
+    static let goesOn = "its error is above; once that is mended, the same quickstart goes on where it stopped"
+
+    private static func words(_ arguments: [String]) -> String { "patchsign \(arguments.first ?? "")" }
+}

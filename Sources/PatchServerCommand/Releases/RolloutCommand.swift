@@ -1,0 +1,171 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchServer
+import Terminal
+
+/// `patchsrv rollout`: the share of devices that may install a version.
+struct RolloutCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rollout",
+        abstract: "Shows and sets the share of devices that may install a version.",
+        discussion: """
+            Takes effect at once and needs no release key, up to the share that the release keys signed. Raising a share
+            takes a version from no device, and neither does a pause. Setting a share resumes a paused version. Without an
+            action, it shows what is set.
+
+            A schedule (--ramp) raises the share step by step: `patchsrv serve` takes each step when it is due, and so does
+            `patchsrv refresh`. A late step is not made up for. A share that is set by hand, a pause and a withdrawal end it.
+
+            EXAMPLES
+              patchsrv rollout --channel production --data /srv/patchline
+              patchsrv rollout web@2.1 50% --channel production --data /srv/patchline
+              patchsrv rollout web@2.1 pause --reason "checkout errors" --channel production --data /srv/patchline
+              patchsrv rollout web@2.1 resume --channel production --data /srv/patchline
+              patchsrv rollout web@2.1 --ramp 5%,25%,100% --every 6h --channel production --data /srv/patchline
+              patchsrv rollout --default 10% --channel production --data /srv/patchline      (of new versions)
+            """
+                + exitCodes(
+                    [
+                        .done: "done, or already set",
+                        .failed: KeyOptions.noTerminal,
+                        .refused:
+                            "refused: above the signed share, not listed, or the token may not; nothing was changed",
+                        .network: "the server of --server cannot be reached, or cannot do it now",
+                        .busy: "another process holds the data folder",
+                        .conflict: "the dial has another version than --expect says; nothing was changed",
+                    ],
+                    usual: .malformed,
+                    .disk
+                )
+    )
+
+    /// What the second argument says.
+    enum Action: Equatable, Sendable {
+        case share(Int)
+        case pause
+        case resume
+
+        init(_ text: String) throws {
+            switch text {
+            case "pause": self = .pause
+            case "resume": self = .resume
+            default:
+                do throws(RolloutShareMisread) { self = .share(try RolloutShare(written: text).tenThousandths) } catch {
+                    throw ValidationError("\(error); or pause, or resume")
+                }
+            }
+        }
+    }
+
+    /// What `--default` says.
+    struct Default: Equatable, Sendable {
+        /// Nil for none.
+        let share: Int?
+
+        init(_ text: String) throws {
+            guard text != "none" else {
+                share = nil
+                return
+            }
+            do throws(RolloutShareMisread) { share = try RolloutShare(written: text).tenThousandths } catch {
+                throw ValidationError("\(error); or none")
+            }
+        }
+    }
+
+    @Argument(help: ArgumentHelp("The version; a patch alone for all of its versions.", valueName: "patch[@version]"))
+    var version: String?
+
+    @Argument(
+        help: ArgumentHelp("A share such as 50%, or pause, or resume.", valueName: "share|pause|resume"),
+        transform: Action.init(_:)
+    )
+    var action: Action?
+
+    @OptionGroup var place: ChannelOptions
+
+    @Option(
+        help: ArgumentHelp("Raise its share step by step, beginning now: 1%,5%,25%,100%.", valueName: "shares"),
+        transform: RampPart.init(_:)
+    )
+    var ramp: RampPart?
+
+    @Option(help: ArgumentHelp("The time between two steps of --ramp: 6h, 1d.", valueName: "time"))
+    var every: DurationArgument?
+
+    @Option(
+        name: .customLong("default"),
+        help: ArgumentHelp(
+            "The share that new versions of this channel begin with where a publish says none; none removes it.",
+            valueName: "share|none"
+        ),
+        transform: Default.init(_:)
+    )
+    var usual: Default?
+
+    @Option(help: ArgumentHelp("Why, in one line; devices that wait for it say so.", valueName: "text"))
+    var reason: String?
+
+    @Option(help: ArgumentHelp("Refuse unless the dial still has this version.", valueName: "number"))
+    var expect: Int?
+
+    @OptionGroup var passphrase: KeyOptions
+
+    func validate() throws {
+        if let fault = RampPart.fault(ramp == nil, every: every?.duration) { throw ValidationError(fault) }
+        _ = try request()
+    }
+
+    func run() async throws {
+        try await reporting(json: place.json) {
+            let answer = try await place.dial(try request(), passphrase)
+            place.show(answer) { answer.writeDial(to: $0) }
+        }
+    }
+
+    private func request() throws -> DialRequest {
+        if let usual {
+            guard version == nil, ramp == nil, reason == nil, expect == nil else {
+                throw ValidationError("--default stands alone: it is for versions that are published later")
+            }
+            return DialRequest([], default: .becomes(usual.share))
+        }
+        guard let version else {
+            guard ramp == nil, reason == nil, expect == nil else {
+                throw ValidationError("name the version: patchsrv rollout web@2.1 …")
+            }
+            return DialRequest([])
+        }
+        guard let (id, subject) = DialChange.subject(version) else {
+            throw ValidationError("the version \(DialChange.subjectRule)")
+        }
+        let why = try reason.map { text in
+            guard let reason = DialReason(text) else { throw ValidationError("--reason \(DialReason.rule)") }
+            return reason
+        }
+        return DialRequest(
+            try actions().map { DialChange($0, of: id, subject, reason: why) },
+            reason: reason,
+            expect: expect
+        )
+    }
+
+    private func actions() throws -> [DialChange.Action] {
+        switch (action, ramp) {
+        case (_?, _?): throw ValidationError("a share, pause or resume and --ramp exclude each other")
+        case (nil, nil): throw ValidationError("say what to set: a share such as 50%, pause, resume, or --ramp")
+        case (.pause, nil): return [.pause]
+        case (.resume, nil): return [.resume]
+        case (.share(let share), nil): return [.resume, .rollout(share)]
+        case (nil, let ramp?):
+            guard ramp.patch == nil, let schedule = every.flatMap({ ramp.ramp(every: $0.duration) }) else {
+                let isInterval = every.map { RolloutRamp.intervals.contains(Int($0.duration.components.seconds)) }
+                throw ValidationError(
+                    isInterval == false ? "--every \(RolloutRamp.intervalRule)" : "--ramp \(RolloutRamp.stepsRule)"
+                )
+            }
+            return [.ramp(schedule)]
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import CommandSupport
+import PatchFormat
+import PatchServer
+import PatchStore
+import ReleaseService
+import ReleaseTree
+import ServiceLifecycle
+import Terminal
+
+/// Steps of rollout schedules, as `serve` and `refresh` take them and tell of them.
+enum RolloutSteps {
+    /// The timer to run beside a server; nil where nothing is signed here, or nobody ever wrote a record.
+    ///
+    /// - Parameter operations: Those of the release service, if it answers.
+    static func timer(
+        _ operations: ReleaseOperations?,
+        _ folder: ServerFolder,
+        _ refresh: RefreshOptions,
+        _ keys: RefreshOptions.Keys,
+        log: ServerLog
+    ) throws -> (any Service)? {
+        guard case .every = refresh.refreshEvery else { return nil }
+        let isKnown = try operations != nil || DiskFiles().status(of: folder.recordsFile) != nil
+        guard isKnown else { return nil }
+        return RolloutTimer(
+            Rollouts(try operations ?? folder.operations(openKey: keys.open)),
+            clock: .continuous,
+            report: { result in
+                let (level, line, app) = told(result)
+                log.say(level, printable(line), app: app)
+            },
+            failed: { error in log.say(.error, printable("the rollout schedules cannot be read: \(words(error))")) }
+        )
+    }
+
+    /// A line of the log.
+    static func told(_ result: RolloutAdvance) -> (level: LogLine.Level, line: String, app: AppID) {
+        switch result {
+        case .stepped(let schedule): (.info, line(schedule), schedule.app)
+        case .stopped(let schedule): (.warning, line(schedule), schedule.app)
+        case .failed(let app, let channel, let error):
+            (.error, "\(channel): a rollout's step cannot be taken: \(words(error))", app)
+        }
+    }
+
+    /// `rollout of web 2.1.0 in production: 5% of devices, 25% at …`.
+    static func line(_ schedule: RolloutSchedule) -> String {
+        "rollout of \(schedule.label) in \(schedule.channel): \(schedule.words)"
+    }
+
+    private static func words(_ error: OperationError) -> String { Failure(of: error)?.message ?? "\(error)" }
+}

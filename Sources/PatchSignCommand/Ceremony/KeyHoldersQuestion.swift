@@ -1,0 +1,59 @@
+import CommandSupport
+import PatchFormat
+import PatchRelease
+import Terminal
+
+/// Asks the person at the terminal who holds the keys of root and targets.
+struct KeyHoldersQuestion {
+    static let count = "How many people hold root and targets keys? [1]"
+    static let names = "Their names, with blanks between (a-z 0-9):"
+    /// More than this is a typing error, or a company whose plan is not typed at a prompt.
+    static let maximum = 9
+    private static let tries = 3
+
+    /// The next line; a test answers in place of a person.
+    var ask: (String) -> TypedLine = TypedLine.asked
+    var tell: (String) -> Void = { Console.standardError.line(printable($0)) }
+
+    /// One person with a recovery key where nobody is there to ask.
+    func answer() throws(Failure) -> KeyHolders {
+        for _ in 0..<Self.tries {
+            switch ask(Self.count) {
+            case .noTerminal: return .one(recovery: true)
+            case .ended: throw Self.noAnswer
+            case .text(let text):
+                switch Self.count(in: text) {
+                case 1?: return .one(recovery: true)
+                case let count?: return try names(of: count)
+                case nil: tell("type a number from 1 to \(Self.maximum)")
+                }
+            }
+        }
+        throw Self.noAnswer
+    }
+
+    private func names(of count: Int) throws(Failure) -> KeyHolders {
+        for _ in 0..<Self.tries {
+            guard case .text(let text) = ask(Self.names) else { throw Self.noAnswer }
+            let names = text.split { $0.isWhitespace || $0 == "," }.map(String.init)
+            if let holders = KeyHolders(names), names.count == count { return holders }
+            tell("type \(count) different names of 1 to 32 of a-z 0-9; `\(RootOfTrustPlan.recovery)` is the spare key's")
+        }
+        throw Self.noAnswer
+    }
+
+    /// Enter alone is one person.
+    private static func count(in text: String) -> Int? {
+        let text = text.filter { !$0.isWhitespace }
+        guard !text.isEmpty else { return 1 }
+        return Int(text).flatMap { (1...maximum).contains($0) ? $0 : nil }
+    }
+
+    private static var noAnswer: Failure {
+        Failure(
+            "it is not known who holds the keys",
+            hint: "--recovery-key, or --holder root=NAME and --holder targets=NAME for each, say it without a question",
+            exitCode: .usage
+        )
+    }
+}

@@ -1,0 +1,55 @@
+import ArgumentParser
+import CommandSupport
+import PatchFormat
+import PatchRelease
+import SystemPackage
+import Terminal
+
+/// Which release the next one is made from: the one that a server publishes, or a folder.
+struct BaseOptions: ParsableArguments {
+    static let both = "give one of --previous and --server: each names the release that is published now"
+
+    @Option(
+        help: ArgumentHelp(
+            "The release that is published now, as a folder. For pipelines without a network.",
+            valueName: "dir"
+        )
+    )
+    var previous: String?
+
+    @OptionGroup var server: ServerOptions
+    @OptionGroup var memory: MemoryOptions
+
+    func validate() throws {
+        if previous != nil, server.server != nil { throw ValidationError(Self.both) }
+    }
+
+    /// The option that names it; nil for none, or the environment.
+    var option: String? { previous != nil ? "--previous" : server.server != nil ? "--server" : nil }
+
+    var isNamed: Bool { previous != nil || server.isNamed }
+
+    /// The release to make the channel's next one from; nil for its first.
+    func next(of channel: ChannelName, _ trust: ReleaseTrust) async throws(Failure) -> BaseRelease? {
+        if let previous { return try ReleaseWork.base(FilePath(argument: previous), trust) }
+        guard server.isNamed else { return nil }
+        let base = try await published(trust).next(of: channel)
+        if base == nil {
+            Console.standardError.line(printable(PublishedBase.first(channel, on: try server.url())))
+        }
+        return base
+    }
+
+    /// The release to compare another one with.
+    ///
+    /// - Parameter channel: Nil if it is not known; then no server is asked.
+    func current(of channel: ChannelName?, _ trust: ReleaseTrust) async throws(Failure) -> BaseRelease? {
+        if let previous { return try ReleaseWork.base(FilePath(argument: previous), trust) }
+        guard let channel, server.isNamed else { return nil }
+        return try await published(trust).current(of: channel)
+    }
+
+    private func published(_ trust: ReleaseTrust) -> PublishedBase {
+        PublishedBase(server: server, memory: memory, trust: trust)
+    }
+}

@@ -1,0 +1,129 @@
+import PatchFormat
+import PatchRelease
+import SystemPackage
+import Testing
+
+@testable import PatchServerCommand
+@testable import PatchSignCommand
+@testable import Terminal
+
+@Suite("The question for the holders of root and targets keys")
+struct KeyHoldersQuestionTests {
+    /// The answers of a person, one after the other, and what that person is told.
+    private func asked(
+        _ answers: [TypedLine]
+    ) -> (result: Result<KeyHolders, Failure>, questions: [String], told: [String]) {
+        let (left, questions, told) = (Locked(answers), Locked<[String]>([]), Locked<[String]>([]))
+        let question = KeyHoldersQuestion(
+            ask: { text in
+                questions.withLock { $0.append(text) }
+                return left.withLock { $0.isEmpty ? .ended : $0.removeFirst() }
+            },
+            tell: { text in told.withLock { $0.append(text) } }
+        )
+        let result = Result { () throws(Failure) in try question.answer() }
+        return (result, questions.withLock { $0 }, told.withLock { $0 })
+    }
+
+    @Test(arguments: ["", "1", " 1 "])
+    func `makes a recovery key for one person`(_ answer: String) throws {
+        let (result, questions, _) = asked([.text(answer)])
+        #expect(try result.get() == .one(recovery: true))
+        #expect(questions == ["How many people hold root and targets keys? [1]"])
+    }
+
+    @Test func `makes a recovery key where nobody is there to ask`() throws {
+        #expect(try asked([.noTerminal]).result.get() == .one(recovery: true))
+    }
+
+    @Test func `wants the names of several people`() throws {
+        let (result, questions, told) = asked([.text("3"), .text("ann, ben cy")])
+        #expect(try result.get() == .several(["ann", "ben", "cy"]))
+        #expect(questions.last == "Their names, with blanks between (a-z 0-9):" && told == [])
+    }
+
+    @Test func `is asked again after what is no answer, three times at most`() throws {
+        let (result, _, told) = asked([.text("none"), .text("10"), .text("2"), .text("ann"), .text("ann ben")])
+        #expect(try result.get() == .several(["ann", "ben"]))
+        #expect(
+            told == [
+                "type a number from 1 to 9", "type a number from 1 to 9",
+                "type 2 different names of 1 to 32 of a-z 0-9; `recovery` is the spare key's",
+            ]
+        )
+        let failure = Failure(
+            "it is not known who holds the keys",
+            hint: "--recovery-key, or --holder root=NAME and --holder targets=NAME for each, say it without a question",
+            exitCode: .usage
+        )
+        #expect(throws: failure) { try asked([.text("x"), .text("x"), .text("x"), .text("1")]).result.get() }
+        #expect(throws: failure) { try asked([.ended]).result.get() }
+        #expect(throws: failure) { try asked([.text("2"), .ended]).result.get() }
+    }
+}
+
+@Suite("A quick start")
+struct QuickstartWordsTests {
+    private func app(_ folder: FilePath, _ description: String? = nil, given: AppID? = nil) -> String? {
+        QuickstartTarget(folder, description: description, app: given).map { "\($0.app) \($0.channel)" }
+    }
+
+    @Test func `names the app as release.yaml does, or as its project is called`() {
+        #expect(app("/home/ann/Web Shop/dist") == "app.web-shop production")
+        #expect(app("/home/ann/shop/dist/browser") == "app.shop production")
+        #expect(app("/srv/www") == "app.srv production")
+        #expect(app("/dist") == "app.web production")
+        #expect(app("/home/ann/ü") == "app.web production")
+        let text = "# mine\napp: \"com.example.shop\"  # for good\nchannel: beta\npatches:\n  - {id: web, app: x}\n"
+        #expect(app("/home/ann/shop", text) == "com.example.shop beta")
+        #expect(app("/home/ann/shop", text, given: AppID("com.example.other")) == "com.example.other beta")
+        #expect(app("/home/ann/shop", "app: a b/c\n") == "app.shop production")
+        #expect(app("/home/ann/shop", "channel: root\n") == nil)
+    }
+
+    @Test func `prints the commands of a device, and what to do before production`() throws {
+        let words = QuickstartWords(place: QuickstartFolder("/srv/shop"), channel: Sample.channel)
+        #expect(
+            words.lines(url: "http://127.0.0.1:8080") == [
+                "", "devices ask http://127.0.0.1:8080. On this machine, a device is two commands:",
+                "  patchsync init --store device --root /srv/shop/keys/root.json --server http://127.0.0.1:8080",
+                "  patchsync serve --store device --sync-every 60",
+                "", "before production:",
+                "  1. move /srv/shop/keys/root-recovery.key to another medium, and all keys but online.key off the server",
+                "  2. serve over HTTPS: patchsrv serve --data /srv/shop/server --tls-certificate FILE --tls-key FILE",
+                "  3. publish from your pipeline: patchsrv token new ci, then patchsign push; back up /srv/shop/server",
+            ]
+        )
+        #expect(words.lines(url: nil)[1] == "patchsrv serve --data /srv/shop/server serves it")
+        let beta = QuickstartWords(place: QuickstartFolder("/srv/shop"), channel: Sample.beta)
+        #expect(beta.lines(url: "http://a")[2].hasSuffix("--server http://a --channel beta"))
+    }
+
+    @Test func `starts the server as it is where others have published`() throws {
+        #expect(
+            QuickstartWork.behind(Sample.channel, published: 5, own: 3)
+                == "warning: the server has release 5 of production, and releases/ ends with 3: other releases were "
+                + "published, so the server is started as it is"
+        )
+    }
+}
+
+@Suite("What is decided for a folder without release.yaml")
+struct DerivedReleaseTests {
+    @Test func `is said with its reasons in two lines`() throws {
+        let derived = DerivedRelease(
+            label: Sample.label,
+            source: .git,
+            channel: Sample.channel,
+            rule: .production,
+            folder: "/home/ann/shop/dist"
+        )
+        #expect(
+            derived.lines == [
+                "/home/ann/shop/dist has no release.yaml: \(Sample.label.patchID) \(Sample.label.version) "
+                    + "(from git describe), channel production (the default channel)",
+                "`patchsign describe /home/ann/shop/dist` writes one, for rules, scripts and files to leave out",
+            ]
+        )
+    }
+}
