@@ -24,7 +24,7 @@ package struct UpdateCost: Equatable, Sendable {
     package var isWorthIt: Bool { pack + signatures + 2 * Self.request < otherwise }
 
     /// Smaller packs are always kept.
-    package static let smallPack = 1_048_576
+    package static let smallPack = 65_536
     /// A larger pack is kept only if it saves at least this percentage of an update without it.
     package static let leastSaving = 10
 

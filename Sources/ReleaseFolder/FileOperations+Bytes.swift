@@ -19,9 +19,11 @@ extension FileOperations {
     }
 
     /// Writes the bytes of one file to a new one that nobody writes again, in chunks.
-    package func copy(_ source: FilePath, to destination: FilePath) throws(FileError) {
+    ///
+    /// - Parameter inBatch: whether a ``FileBatch`` makes the copy durable later.
+    package func copy(_ source: FilePath, to destination: FilePath, inBatch: Bool = false) throws(FileError) {
         let writer = try create(destination, permissions: .sealed)
         try readChunks(source, limit: Limits.object) { (chunk) throws(FileError) in try writer.append(chunk) }
-        try writer.finish()
+        if inBatch { try writer.close() } else { try writer.finish() }
     }
 }

@@ -242,7 +242,7 @@ struct BasePackTests {
 
     @Test(arguments: [
         // A small pack is kept whatever it saves.
-        (1_048_576, 1_050_000, 0, true), (1_048_577, 1_050_000, 0, false),
+        (65_536, 66_000, 0, true), (65_537, 66_000, 0, false),
         // A film that is new: the pack saves 4 %.
         (52_460_000, 54_600_000, 3, false), (9_000_000, 10_000_000, 10, true), (9_000_001, 10_000_000, 9, false),
         (2_000_000, 0, 0, false), (3_000_000, 2_000_000, 0, false),

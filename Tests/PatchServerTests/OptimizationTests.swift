@@ -181,7 +181,12 @@ struct OptimizationTests {
     @Test func `are used while their version is listed, or is the base of a pack to a listed one`() throws {
         let list = TreePath.File.target(.patchList(production), digest(9))
         let old = TreePath.File.target(.patchList(production), digest(8))
-        let usable = UsableForms(manifests: [digest(3)], targets: [list], objects: [digest(5)])
+        let usable = UsableForms(
+            manifests: [digest(3), digest(4)],
+            whole: [digest(3)],
+            targets: [list],
+            objects: [digest(5)]
+        )
         func pack(_ manifest: Int, _ base: Int) -> TreePath.File {
             .basePack(BasePack(manifest: digest(manifest), base: digest(base)), .pack)
         }
@@ -189,15 +194,37 @@ struct OptimizationTests {
         let used: [TreePath.File] = [
             .compressed(.pack(digest(3)), .zstandard), .compressed(.object(digest(5)), .gzip),
             .compressed(list, .gzip), pack(3, 2), pack(2, 1), index(3), index(2), .object(digest(6)), .timestamp,
-            .role("production", version: 1), .root(version: 1), old, list,
+            .role("production", version: 1), .root(version: 1), old, list, pack(4, 2), index(4),
         ]
         let unused: [TreePath.File] = [
             .compressed(.pack(digest(2)), .zstandard), .compressed(.object(digest(6)), .zstandard),
-            .compressed(old, .zstandard), pack(1, 0), index(1),
+            .compressed(old, .zstandard), pack(1, 0), index(1), .compressed(.pack(digest(4)), .gzip),
         ]
         let file = TreeListing.File(size: 1, modified: TestingServer.start)
         let listing = TreeListing(files: Dictionary(uniqueKeysWithValues: (used + unused).map { ($0, file) }))
         #expect(Set(usable.unused(in: listing)) == Set(unused))
+    }
+
+    @Test func `of a whole bundle are kept up to the first version that is for everyone`() {
+        func entry(_ id: String, _ number: Int, _ rules: PatchRules, _ kind: PatchKind = .bundle) -> PatchEntry {
+            let bytes = [UInt8(number)]
+            return PatchEntry(
+                patchID: named(id),
+                kind: kind,
+                version: named("1.0.\(number)"),
+                url: "",
+                fingerprint: Fingerprint(of: bytes),
+                signature: EntrySignature(keyID: digest(0), bytes: []),
+                salt: [],
+                rules: rules
+            )
+        }
+        let some = PatchRules(rollout: 1_000)
+        let list = [
+            entry("web", 1, some), entry("web", 2, .everyone), entry("web", 3, .everyone), entry("menu", 4, .everyone),
+            entry("fix", 5, .everyone, .script),
+        ]
+        #expect(UsableForms.whole(in: list) == [digest(1), digest(2), digest(4)])
     }
 
     @Test func `are made in the order in which devices profit: the nearest pack, files, whole bundles, other packs`()

@@ -24,12 +24,14 @@ struct LongWorkTests {
                 ),
                 ("patchsign", ["verify", release, "--keys", keys], ["Verifying"]),
                 (
-                    "patchsrv", ["publish", release, "--data", site.string, "--optimize"],
-                    [
-                        "Verifying the release for \(app)", "Compressing for \(app)", "Writing to \(app)",
-                        "Optimizing \(app)",
-                    ]
+                    "patchsrv", ["publish", release, "--data", site.string],
+                    ["Verifying the release for \(app)", "Compressing for \(app)", "Writing to \(app)"]
                 ),
+                (
+                    "patchsrv", ["packs", "--all", "--channel", "production", "--data", site.string],
+                    ["Packing \(app)"]
+                ),
+                ("patchsrv", ["optimize", "--data", site.string], ["Optimizing \(app)"]),
                 ("patchsrv", ["check", "--data", site.string], ["Checking \(app)"]),
                 (
                     "patchsrv", ["gc", "--keep", "0", "--protect", "0h", "--data", site.string],

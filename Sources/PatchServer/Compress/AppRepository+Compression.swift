@@ -211,6 +211,7 @@ extension ReleaseContents {
         let release = verified.release
         var sizes: [SHA256Digest: Int] = [:]
         var bundles: [Bundle] = []
+        let whole = UsableForms.whole(in: verified.list.entries)
         for entry in verified.list.entries {
             switch entry.kind {
             case .script: sizes[entry.fingerprint.sha256] = entry.fingerprint.size
@@ -219,6 +220,7 @@ extension ReleaseContents {
                 guard let manifest = verified.manifests[label]?.manifest else { continue }
                 let objects = manifest.assets.map(\.fingerprint)
                 for object in objects { sizes[object.sha256] = object.size }
+                guard whole.contains(entry.fingerprint.sha256) else { continue }
                 bundles.append(Bundle(manifest: entry.fingerprint.sha256, objects: objects))
             }
         }

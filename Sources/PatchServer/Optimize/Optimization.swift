@@ -193,10 +193,12 @@ private struct ListedContents {
         bundles = BundleVersion.all(of: entries, in: role, channel)
         var sizes: [SHA256Digest: Int] = [:]
         for entry in entries where entry.kind == .script { sizes[entry.fingerprint.sha256] = entry.fingerprint.size }
+        let whole = UsableForms.whole(in: entries)
         var listed: [ReleaseContents.Bundle] = []
         for version in bundles {
             let objects = try Self.objects(of: version, sources, tree.app)
             for object in objects { sizes[object.sha256] = object.size }
+            guard whole.contains(version.digest) else { continue }
             listed.append(ReleaseContents.Bundle(manifest: version.digest, objects: objects))
         }
         var targets: [(TreePath.File, [UInt8])] = []

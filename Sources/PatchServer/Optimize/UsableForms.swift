@@ -11,6 +11,8 @@ struct UsableForms: Equatable, Sendable {
 
     /// The manifests of listed bundles.
     var manifests: Set<SHA256Digest> = []
+    /// Of these, the ones of bundles that devices download as a whole.
+    var whole: Set<SHA256Digest> = []
     /// Documents that a listing role names.
     var targets: Set<TreePath.File> = []
     /// Scripts and assets of listed versions.
@@ -27,7 +29,7 @@ struct UsableForms: Equatable, Sendable {
         let reached = manifests.union(bases)
         return listing.files.keys.filter { file in
             switch file {
-            case .compressed(.pack(let manifest), _): !manifests.contains(manifest)
+            case .compressed(.pack(let manifest), _): !whole.contains(manifest)
             case .compressed(.object(let object), _): !objects.contains(object)
             case .compressed(let plain, _):
                 if case .target = plain { !targets.contains(plain) } else { false }
@@ -36,6 +38,18 @@ struct UsableForms: Equatable, Sendable {
             case .timestamp, .root, .role, .target, .object, .pack, .express, .gateway: false
             }
         }
+    }
+}
+
+extension UsableForms {
+    /// The bundles that a device without an earlier version may take: of each patch, those up to the first that is for everyone.
+    static func whole(in entries: [PatchEntry]) -> Set<SHA256Digest> {
+        var (found, done) = (Set<SHA256Digest>(), Set<PatchID>())
+        for entry in entries where entry.kind == .bundle && !done.contains(entry.patchID) {
+            found.insert(entry.fingerprint.sha256)
+            if entry.rules.isForEveryone { done.insert(entry.patchID) }
+        }
+        return found
     }
 }
 
@@ -53,7 +67,7 @@ extension UsableForms {
     ) throws(ServerError) {
         var reader = ContentsReader(tree)
         for (channel, published) in state.channels {
-            try add(published.role, channel, objectsToo, &reader)
+            try add(published.role, channel, objectsToo, tree, &reader)
             let version = published.role.header.version
             let file = TreePath.File.role(channel.text, version: version)
             guard let written = try tree.storage.status(of: file)?.modified,
@@ -61,7 +75,7 @@ extension UsableForms {
                 let before = try Self.version(of: channel, before: version, in: tree),
                 let previous = try? tree.standingRole(channel.text, version: before)
             else { continue }
-            try? add(previous, channel, objectsToo, &reader)
+            try? add(previous, channel, objectsToo, tree, &reader)
         }
     }
 
@@ -80,9 +94,14 @@ extension UsableForms {
         _ role: TargetsRole,
         _ channel: ChannelName,
         _ objectsToo: Bool,
+        _ tree: AppTree,
         _ reader: inout ContentsReader
     ) throws(ServerError) {
         let contents = try objectsToo ? reader.contents(of: role, channel: channel) : reader.targets(of: role)
+        let (bytes, _) = try tree.target(.patchList(channel), of: role)
+        do throws(FormatError) { whole.formUnion(Self.whole(in: try ParsedPatchList(bytes).list.entries)) } catch {
+            throw .tree(tree.app, .malformed(error))
+        }
         targets.formUnion(contents.targets.keys)
         objects.formUnion(contents.objects.keys)
         manifests.formUnion(contents.targets.keys.compactMap(\.manifest))

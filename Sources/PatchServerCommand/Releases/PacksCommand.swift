@@ -17,8 +17,8 @@ struct PacksCommand: AsyncParsableCommand {
             A pack brings a device from one version of a bundle to another in one request, with a fraction of the bytes. A publish
             makes those from the last versions (--pack-bases); this command makes others, for a version that apps ship, or that
             many devices still have. Its manifest and files must be in the tree: patchsrv gc keeps as many releases as it is told.
-            A pack that would have no fewer bytes than an update without one is not kept. A publish also leaves out a pack of more
-            than 1 MiB that saves less than 10 % of an update: it costs more disk than it is worth. --from and --all keep it.
+            A pack that would have no fewer bytes than an update without one is not kept. After a publish, a pack of more than
+            64 KiB is also left out if it saves less than 10 % of an update: it costs more disk than it is worth. --from and --all keep it.
 
             The table has a row for each bundle that the channel lists and each version in the tree that it listed:
             \(Table.updateColumns)
