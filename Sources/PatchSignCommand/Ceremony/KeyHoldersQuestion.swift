@@ -37,7 +37,9 @@ struct KeyHoldersQuestion {
             guard case .text(let text) = ask(Self.names) else { throw Self.noAnswer }
             let names = text.split { $0.isWhitespace || $0 == "," }.map(String.init)
             if let holders = KeyHolders(names), names.count == count { return holders }
-            tell("type \(count) different names of 1 to 32 of a-z 0-9; `\(RootOfTrustPlan.recovery)` is the spare key's")
+            tell(
+                "type \(count) different names of 1 to 32 of a-z 0-9; `\(RootOfTrustPlan.recovery)` is the spare key's"
+            )
         }
         throw Self.noAnswer
     }

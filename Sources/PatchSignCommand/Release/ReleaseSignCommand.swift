@@ -15,7 +15,8 @@ struct ReleaseSignCommand: AsyncParsableCommand {
         abstract: "Shows what a release changes and adds one signature to it.",
         discussion: """
             Everything in the release is verified first. With --server, what it changes is shown against the release that \
-            the server publishes; with --previous, against a folder of it; without both, what it holds. Then it asks; --yes is the answer of a script.
+            the server publishes; with --previous, against a folder of it; without both, what it holds. Then it asks; --yes is the \
+            answer of a script.
 
             A release that `patchsign pull` fetched has no objects: those are not looked at, and it says how many.
 
@@ -39,7 +40,12 @@ struct ReleaseSignCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The signed release.", valueName: "dir"))
     var release: String
 
-    @Option(help: ArgumentHelp("Your release key: a file, also one of --keys, NAME.signer or a pkcs11: URI.", valueName: "key"))
+    @Option(
+        help: ArgumentHelp(
+            "Your release key: a file, also one of --keys, NAME.signer or a pkcs11: URI.",
+            valueName: "key"
+        )
+    )
     var key: String
 
     @OptionGroup var keys: KeyOptions
