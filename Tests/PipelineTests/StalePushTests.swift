@@ -188,7 +188,7 @@ private struct Desk: Sendable {
     }
 
     func make(_ number: Int, _ output: String, by holders: [String], _ options: [String] = []) async throws -> Outcome {
-        let keys = holders.flatMap { ["--key", "\(keys)/production-\($0).key"] }
+        let signing = holders.flatMap { ["--key", "\(self.keys)/production-\($0).key"] }
         return try await run(
             .patchsign,
             [
