@@ -194,7 +194,7 @@ private struct Desk: Sendable {
             [
                 "release", world.shop.source(number).string, "--keys", self.keys.string, "--output",
                 world.path(output).string,
-            ] + keys + options
+            ] + signing + options
         )
     }
 
