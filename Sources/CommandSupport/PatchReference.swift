@@ -15,7 +15,9 @@ package struct PatchReference: Hashable, Sendable, CustomStringConvertible {
     package init(parsing text: String) throws {
         let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard let patchID = PatchID(parts[0]) else {
-            throw ValidationError("'\(printable(String(text.prefix(200))))' must be PATCH or PATCH@VERSION; the patch \(PatchID.rule)")
+            throw ValidationError(
+                "'\(printable(String(text.prefix(200))))' must be PATCH or PATCH@VERSION; the patch \(PatchID.rule)"
+            )
         }
         self.patchID = patchID
         guard parts.count == 2 else {
@@ -23,7 +25,9 @@ package struct PatchReference: Hashable, Sendable, CustomStringConvertible {
             return
         }
         guard let version = VersionLabel(parts[1]) else {
-            throw ValidationError("'\(printable(String(text.prefix(200))))' must be PATCH or PATCH@VERSION; the version \(VersionLabel.rule)")
+            throw ValidationError(
+                "'\(printable(String(text.prefix(200))))' must be PATCH or PATCH@VERSION; the version \(VersionLabel.rule)"
+            )
         }
         self.version = version
     }
