@@ -59,7 +59,9 @@ struct FullDiskTests {
                 #expect(steps[8].text.contains("the file system is read-only"), "\(steps[8].text)")
                 #expect(steps[9].text.contains("the file system is read-only"), "\(steps[9].text)")
                 #expect(
-                    steps[10].text.contains("web    bundle  2.0.0    downloaded, starts at the next launch"),
+                    steps[10].text.contains(
+                        "web    bundle  2.0.0    downloaded, starts at the next launch  now: `patchsync switch`"
+                    ),
                     "\(steps[10].text)"
                 )
                 // The update on disk would be a trial that cannot be counted.

@@ -12,7 +12,7 @@ struct ExpressContents {
     /// All but roots, in the order in which a refresh asks for them.
     let files: [Express.File]
 
-    /// Nil for a channel without a release.
+    /// Nil for a channel without a release, or that has ended: its files may be gone.
     ///
     /// The tree is the server's own: nothing is verified.
     init?(of channel: ChannelName, app: AppID, newestRoot: Int, read: Reading) throws(ServerError) {
@@ -46,7 +46,15 @@ struct ExpressContents {
         }
         guard let version = snapshot.files[ExactString(channel.text)]?.version else { return nil }
         var files: [Express.File] = [.timestamp, snapshotFile]
-        if let top = snapshot.files["targets"]?.version { files.append(.role("targets", version: top)) }
+        if let top = snapshot.files["targets"]?.version {
+            let file = Express.File.role("targets", version: top)
+            let topBytes = try bytes(of: file)
+            let role = try parsed { () throws(FormatError) in
+                try TargetsRole(Envelope(topBytes, role: "targets", limit: Limits.targetsRole), name: "targets")
+            }
+            if role.hasRetired(channel.text) { return nil }
+            files.append(file)
+        }
         files += try targets(.role(channel.text, version: version), channel.text, [.patchList(channel)])
         if let dial = snapshot.files["dial"]?.version {
             files += try targets(.role("dial", version: dial), "dial", [.dial(channel), .parameters(channel)])
