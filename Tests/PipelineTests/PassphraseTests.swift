@@ -168,7 +168,10 @@ struct PassphraseTests {
             )
             let cron = try await run(.patchsrv, ["refresh", "--data", data.string])
             #expect(cron.code == 1 && cron.errors.contains("hint: name it with --passphrase-file or in"), "\(cron)")
-            _ = try await running(.patchsrv, ["serve", "--data", data.string] + anyPorts) { server in
+            _ = try await running(
+                .patchsrv,
+                ["serve", "--data", data.string, "--background-optimize", "off"] + anyPorts
+            ) { server in
                 _ = try await server.line(with: "over the API nothing is published")
                 _ = try await server.address()
                 let warnings = await server.text.split(separator: "\n").filter { $0.contains("online key") }

@@ -95,8 +95,9 @@ struct PublishedBaseTests {
                 #expect(made.code == 0, "\(made)")
                 let requests = await host.text
                 let paths = requests.matches(of: #/"GET (\S+) /#).map { String($0.1) }
-                // Root 2, which is not there; timestamp, snapshot, targets, the channel and the one before; its three targets.
-                #expect(paths.count == 9 && !paths.contains { $0.contains("/objects/") }, "\(requests)")
+                // Root 2, which is not there; timestamp, snapshot, targets; the channel and the one before; its list; each
+                // bundle's manifest and signatures.
+                #expect(paths.count == 11 && !paths.contains { $0.contains("/objects/") }, "\(requests)")
             }
             // What was carried over verifies, and devices get the whole of it.
             try await world.publish(world.path("three"), to: site).done()

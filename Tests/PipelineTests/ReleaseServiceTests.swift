@@ -310,7 +310,7 @@ struct ReleaseServiceTests {
             #expect(listed.output.hasPrefix("entry  time "), "\(listed)")
             #expect(
                 listed.output.contains(
-                    #/release\.publish +com\.example\.pipeline +production +\*=publisher, a test +1 → 2: web 2\.0\.0/#
+                    #/release\.publish +com\.example\.pipeline +production +\*=publisher, a test +1 → 2, by hand: fix 2, web 2\.0\.0/#
                 ),
                 "\(listed)"
             )

@@ -141,7 +141,7 @@ struct StolenServerTests {
                 let new = try await world.newDevice(server: server.url, as: "new")
                 try await new("set", "--answers").done()
                 let first = try await new.sync().done()
-                for row in [#/fix +1 +Add/#, #/tip +2 +Add/#, #/web +1\.0\.0 +Add/#] {
+                for row in [#/fix +1 +new, .* Add → /#, #/tip +2 +new, .* Add → /#, #/web +1\.0\.0 +new, .* Add → /#] {
                     #expect(first.output.contains(row), "\(first)")
                 }
                 let taken = try await StoreDigest(of: new.store)

@@ -97,6 +97,7 @@ extension RemovedForms {
 /// Whether a running server makes small forms and packs.
 struct OptimizeOptions: ParsableArguments {
     @Option(
+        name: .customLong("background-optimize"),
         help: ArgumentHelp(
             "Whether small forms and packs are made in the background; off where `patchsrv optimize` runs from cron.",
             valueName: "on|off"

@@ -40,7 +40,7 @@ struct ServeCommand: ServingCommand {
             before goes on. SIGHUP reads them at once and goes on in a new access log, for logrotate.
 
             After each publish, by whichever process, it makes smaller forms and packs in the background, one release at a time
-            and at a low priority (--optimize off leaves that to `patchsrv optimize`).
+            and at a low priority (--background-optimize off leaves that to `patchsrv optimize`).
 
             Every option can also be set by a variable, PATCHSRV_READY_WITHIN for --ready-within, or in a YAML file named by
             --config or PATCHSRV_CONFIG, `ready-within: 7d`. The command line wins over the environment, the environment over

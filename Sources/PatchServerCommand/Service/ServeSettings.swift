@@ -22,7 +22,7 @@ enum ServeSettings {
             Int($0).map(PackOptions.bases.contains) ?? false
         },
         Setting("pack-room", standard: "1GB", rule: ByteCountArgument.rule) { ByteCountArgument(argument: $0) != nil },
-        Setting("optimize", standard: "on", rule: "must be on or off") { OnOff(rawValue: $0) != nil },
+        Setting("background-optimize", standard: "on", rule: "must be on or off") { OnOff(rawValue: $0) != nil },
         Setting("access-log"),
         Setting("log-format", standard: "text", rule: "must be text or json") { LogFormat(rawValue: $0) != nil },
         Setting("ready-within", standard: "7d", rule: timeRule) { DurationArgument(argument: $0) != nil },
