@@ -85,7 +85,7 @@ struct QuickstartTests {
             let foreign = try await run(.patchsrv, other)
             #expect(foreign.code == 8 && foreign.errors.contains("an app keeps its id"), "\(foreign)")
             // Mistakes are found before a passphrase is asked for.
-            try write("-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\n", to: world.path("dist/a.txt"))
+            try write(read(FilePath("\(shop)/keys/root.key")), to: world.path("dist/a.txt"))
             let refused = try await run(.patchsrv, arguments)
             #expect(refused.code == 4, "\(refused)")
             #expect(refused.errors.contains("\(world.path("dist")) cannot be released"), "\(refused)")

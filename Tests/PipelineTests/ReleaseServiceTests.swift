@@ -448,6 +448,10 @@ struct ReleaseServiceTests {
                 include-operation-id = "editHistory"
                 [operations.checks]
                 negative_data_rejection.enabled = false
+                [[operations]]
+                include-operation-id = "showHistory"
+                [operations.checks]
+                negative_data_rejection.enabled = false
                 """
             try write(settings, to: fixture.world.path("schemathesis.toml"))
             let judge = try Tool.judgesPython.removingLastComponent().appending("st").string
