@@ -36,7 +36,7 @@ struct AnswerTests {
                 for number in 1...5 { devices.append(try await world.newDevice(server: url, as: "d\(number)")) }
                 #expect(try await tips(devices) == 2)
                 let shown = try await dial(site).done()
-                #expect(shown.output.contains(#/tip +1 +100% +100% +100% +2 of 2\n/#), "\(shown)")
+                #expect(shown.output.contains(#/tip +1 +100% +- +100% +2 of 2\n/#), "\(shown)")
                 var waiting = 0
                 for device in devices {
                     if try await device.sync().output.contains("tip 1: waits for a place: open to 2 devices") {

@@ -101,6 +101,7 @@ struct EmbeddedTests {
                     "\(same)"
                 )
                 try await world.publish(world.shop.release(2), to: site).done()
+                try await world.optimize(site)
                 try await device.sync().done()
                 try await device.serving { page in
                     try await page.expect(release: 2)

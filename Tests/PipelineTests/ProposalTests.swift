@@ -107,7 +107,8 @@ struct ProposalTests {
                 for (options, code, error) in [
                     (["--promote-from", "production"], Int32(3), "cannot be promoted to itself"),
                     (["--withdraw", "web@9"], 3, "web 9 is not listed"), (["--roll-back-to", "0"], 4, "to must be"),
-                    (["--withdraw", "a/b"], 4, "patchId must be"), (["--rules", "nothing.json"], 6, "does not exist"),
+                    (["--withdraw", "a/b"], 64, "must be PATCH or PATCH@VERSION"),
+                    (["--rules", "nothing.json"], 6, "does not exist"),
                     ([], 64, "is needed"), (["--roll-back-to", "1", "--withdraw", "web"], 64, "is needed"),
                 ] {
                     let refused = try await shop.commandedProposal(options, at: url)
