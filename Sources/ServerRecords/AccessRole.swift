@@ -91,7 +91,7 @@ extension AccessGrant.Scope {
 }
 
 extension [AccessGrant] {
-    /// The highest role on an app as a whole, in all its channels; nil if there is none.
+    /// The highest role on an app as a whole, in all its channels, or nil without such a role.
     package func role(on app: AppID) -> AccessRole? {
         filter { $0.scope == .everything || $0.scope == .app(app) }.map(\.role).max()
     }

@@ -19,7 +19,7 @@ package struct RolloutRamp: Hashable, Sendable {
         (self.steps, self.every) = (steps, every)
     }
 
-    /// The shares of `1%,5%,25%,100%`; nil if one of them is no share.
+    /// The shares of `1%,5%,25%,100%`, or nil if one of them is not valid.
     package static func steps(_ text: some StringProtocol) -> [Int]? {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         let shares = parts.compactMap { RolloutShare(String($0.filter { $0 != " " }))?.tenThousandths }

@@ -1,6 +1,6 @@
 /// How a release begins: the share of devices that may install the versions that it lists newly.
 ///
-/// It is no part of the signed release. The server applies it to the dial in the step that publishes the release.
+/// The signed release does not contain it. The server applies it to the dial in the step that publishes the release.
 ///
 /// ```
 /// { "all": { "rollout": 1000 }, "patches": { "web": { "ramp": { "steps": [100, 10000], "every": 21600 } } } }
@@ -20,7 +20,7 @@ package struct StartingRollout: Hashable, Sendable {
     /// Of the new versions of these patches.
     package let patches: [PatchID: Start]
 
-    /// Nil where it says nothing.
+    /// Nil if neither the release nor any patch has a start.
     package init?(all: Start?, patches: [PatchID: Start] = [:]) {
         guard all != nil || !patches.isEmpty else { return nil }
         (self.all, self.patches) = (all, patches)

@@ -133,7 +133,7 @@ extension TreeCheck {
         report.counts.bytes += bytes.count
         let index: PackIndex
         do throws(FormatError) { index = try PackIndex(bytes, of: manifest, named: "it") } catch { return "\(error)" }
-        // Looked at after it was read: a pack that was made meanwhile stood before.
+        // Listed after the index is read: packs are written before their index, so the list includes new ones.
         let packs = PackIndexes(try repository.storage.listingOfPacks())
         let whole = index.whole == nil ? nil : try repository.wholeBytes(of: manifest, packs)
         return packs.contradiction(to: index, of: manifest, whole: whole)

@@ -11,7 +11,7 @@ package enum DialLapse: Equatable, Sendable {
     /// - Parameters:
     ///   - before: the dial over the versions listed until now.
     ///   - after: the dial over the versions listed from now on.
-    ///   - isMeant: whether a version is offered to all devices on purpose: the release says its share, or the channel
+    ///   - isMeant: whether a version is offered to all devices on purpose: the release sets its share, or the channel
     ///     listed it before, as after a rollback.
     static func all(from before: DialState, to after: DialState, isMeant: (Label) -> Bool) -> [DialLapse] {
         let listed = Set(after.versions.map(\.content))

@@ -158,7 +158,7 @@ extension AppRepository {
 extension CompressedForms.Form {
     fileprivate var isCompressed: Bool { if case .compressed = file { true } else { false } }
 
-    /// In which order forms are written: last the one that says that the others are there.
+    /// The order in which forms are written: the form that implies that the others exist is last.
     fileprivate var rank: Int {
         switch file {
         case .compressed(_, .gzip), .basePack(_, .pack): 1
@@ -168,7 +168,7 @@ extension CompressedForms.Form {
 }
 
 extension TreePath.File {
-    /// The manifest whose index says something of this file.
+    /// The manifest whose pack index describes this file.
     fileprivate var packedManifest: SHA256Digest? {
         switch self {
         case .basePack(let pack, _): pack.manifest
@@ -178,7 +178,7 @@ extension TreePath.File {
     }
 }
 
-/// What a published role lists, read from the tree.
+/// The contents that a published role lists, read from the tree.
 private struct ListedContents {
     let release: ReleaseContents
     let bundles: [BundleVersion]

@@ -30,7 +30,7 @@ struct OptimizationQueue: Sendable {
 
     /// - Parameters:
     ///   - packs: the nearest bases first.
-    ///   - forms: both forms of a file stand together.
+    ///   - forms: both forms of a file are adjacent.
     init(packs: [PackPlan.Job], forms: [CompressionPlan.Job]) {
         func isWhole(_ job: CompressionPlan.Job) -> Bool { if case .pack = job.item.file { true } else { false } }
         var steps = Self.packs(packs.filter { $0.rank == 0 })

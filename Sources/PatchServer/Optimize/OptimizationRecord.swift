@@ -36,7 +36,7 @@ package struct PendingOptimization: Equatable, Sendable {
     }
 }
 
-/// The channels that wait for small forms and packs: `optimize.json`, missing while there are none.
+/// The channels that wait for small forms and packs: `optimize.json`, missing if no channel waits.
 ///
 /// A hint. If it is lost or damaged, devices keep the forms that exist, and `patchsrv optimize` makes the others.
 struct OptimizationRecord: Equatable, Sendable {

@@ -54,7 +54,7 @@ extension UsableForms {
 }
 
 extension UsableForms {
-    /// What the channels' current releases list, and the previous ones within the time of grace.
+    /// Reads the contents of the channels' current releases, and of the previous ones within the grace period.
     ///
     /// - Throws: an error if a current list cannot be read: nothing is known to be unused then.
     ///

@@ -3,13 +3,13 @@ import PatchTrust
 package import ReleaseFolder
 package import ReleaseTree
 
-/// What is known of how a release's new versions begin.
+/// The settings that decide how a release's new versions begin.
 package struct ReleaseRollout: Hashable, Sendable {
     package static let none = ReleaseRollout()
 
     /// The caller's, or the draft's.
     package let wish: StartingRollout?
-    /// The channel's default, in devices of 10,000; for new versions of which the wish says nothing.
+    /// The channel's default, in devices of 10,000; for new versions that the wish does not mention.
     package let usual: Int?
 
     package init(_ wish: StartingRollout? = nil, default usual: Int? = nil) {

@@ -12,7 +12,7 @@ package struct Draft: Sendable {
 
     package let release: SignedRelease
     package let folder: FilePath
-    /// How its new versions begin once it is published, if a push said so.
+    /// How its new versions begin once it is published, if a push specified it.
     package let rollout: StartingRollout?
 
     fileprivate init(in folder: FilePath, files: any FileOperations) throws(ReleaseError) {
@@ -87,7 +87,7 @@ extension AppTree {
     /// Keeps a release with the signatures it has.
     ///
     /// Afterwards: durable, whole, under its name.
-    /// - Parameter rollout: Replaces what was kept with it; nil leaves that.
+    /// - Parameter rollout: Replaces the stored rollout of the draft; nil keeps it.
     func keep(_ release: SignedRelease, rollout: StartingRollout? = nil) throws(ServerError) {
         let channel = folder.drafts(of: app, channel: release.header.channel)
         let kept = channel.at("\(release.header.roleVersion)")

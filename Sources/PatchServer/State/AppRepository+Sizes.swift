@@ -15,7 +15,7 @@ package struct VersionSize: Equatable, Sendable {
 }
 
 extension AppRepository {
-    /// The sizes of what a release listed, as far as the tree still has it.
+    /// The sizes of the versions that a release listed, as far as the tree still has their files.
     ///
     /// For people: nothing is verified again.
     package func sizes(of channel: ChannelName, version: Int) throws(ServerError) -> [Label: VersionSize] {

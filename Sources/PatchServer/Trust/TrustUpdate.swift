@@ -32,7 +32,7 @@ struct TrustUpdate: Sendable {
     let carriedOver: [ChannelName: Int]
     /// Channels that are no longer published, with their last version; readers forget that.
     let dropped: [ChannelName: Int]
-    /// Channels that end with this root of trust, with their last version, which the snapshot goes on to name.
+    /// Channels that end with this root of trust, with their last version, which the snapshot still names.
     let retired: [ChannelName: Int]
     let labels: PublishedLabels
     /// The rows of the next snapshot for the remaining roles and targets.

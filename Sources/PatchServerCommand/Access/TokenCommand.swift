@@ -334,7 +334,7 @@ extension JSON {
         return TokenNaming(id: words("id"), name: name, isValid: words("state") == "valid")
     }
 
-    /// Nil for a token that lets nobody in any more.
+    /// Nil for a token that is not valid any more.
     fileprivate func tokenUse(at now: UTCTime) -> TokenUse? {
         guard words("state") == "valid", let created = UTCTime(words("created")) else { return nil }
         return TokenUse(created: created, lastUsed: UTCTime(words("lastUsed")), at: now)

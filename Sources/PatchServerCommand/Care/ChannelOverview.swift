@@ -54,7 +54,7 @@ extension ChannelOverview {
         }
     }
 
-    /// - Parameter namesApp: whether the app stands in front, where there are several.
+    /// - Parameter namesApp: whether the first column is the app, for a server with several apps.
     static func table(_ rows: [ChannelOverview], namesApp: Bool, at now: UTCTime) -> Table {
         let columns: [Table.Column] = ["channel", Table.Column("release", .right), "versions", "waits", "until"]
         var table = Table((namesApp ? ["app"] : []) + columns)

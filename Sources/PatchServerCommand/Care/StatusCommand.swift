@@ -54,7 +54,7 @@ struct StatusCommand: AsyncParsableCommand {
             let readiness = try await check.answer()
             if readiness.status == .empty { throw Failure.noApps(in: folder) }
             let channels = readiness.channels(in: folder)
-            // The records may be another user's; what is published is judged all the same.
+            // The records may belong to another user; the published tree is checked anyway.
             let rollouts = (try? await Self.rollouts(in: folder)) ?? []
             let pending = (try? folder.pendingOptimizations()) ?? []
             if json {

@@ -107,7 +107,7 @@ struct QuickstartCommand: ServingCommand {
         }
     }
 
-    /// As it will run, before anything is made: what is wrong with its options is said at once.
+    /// Parses the options of `serve` before any file is written, so that a wrong option fails at once.
     private func serving(_ place: QuickstartFolder) throws -> ServeCommand {
         let ports = ["--port", "\(port)"] + (operatorsPort.map { ["--operators-port", "\($0)"] } ?? [])
         return try ServeCommand.parse(
@@ -131,7 +131,7 @@ struct QuickstartCommand: ServingCommand {
     }
 }
 
-/// What is printed once everything is there.
+/// The text that is printed once the server is ready.
 struct QuickstartWords {
     let place: QuickstartFolder
     let channel: ChannelName

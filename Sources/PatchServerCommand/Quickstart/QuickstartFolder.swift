@@ -41,7 +41,7 @@ struct QuickstartFolder {
 
     var hasKeys: Bool { get throws(FileError) { try files.status(of: keys.at("root.json")) != nil } }
 
-    /// Makes the folder, its `.gitignore`, and a passphrase for the online key; what is there stays.
+    /// Makes the folder, its `.gitignore`, and a passphrase for the online key; existing files are kept.
     func make() throws(FileError) {
         try files.makeDirectory(root)
         try files.makeDirectory(releases)
@@ -63,7 +63,7 @@ struct QuickstartFolder {
         }.joined()
     }
 
-    /// The number of the newest release, 0 for none: folders that are none are passed over.
+    /// The number of the newest release, or 0 without one; folders without a release are skipped.
     func newestRelease() throws(FileError) -> Int {
         let numbers = try files.list(releases).compactMap { name in
             Int(name).flatMap { number in number > 0 && "\(number)" == name ? number : nil }
@@ -83,13 +83,13 @@ extension FilePermissions {
 
 /// The app and the channel of a folder that is released for the first time.
 struct QuickstartTarget: Equatable {
-    /// Names of folders that say nothing about the app.
+    /// Folder names that do not identify the app.
     private static let builds = ["dist", "build", "out", "public", "www", "_site", "site", "html", "browser"]
 
     let app: AppID
     let channel: ChannelName
 
-    /// What `release.yaml` says, or else `app.NAME` of the project's folder on the channel production.
+    /// The app and channel of `release.yaml`, or else `app.NAME` of the project's folder on the channel production.
     ///
     /// - Parameters:
     ///   - folder: the folder to release.

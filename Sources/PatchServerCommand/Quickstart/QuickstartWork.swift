@@ -148,7 +148,7 @@ struct QuickstartWork {
             + "published, so the server is started as it is"
     }
 
-    /// Opens no key, so nobody types a passphrase in vain.
+    /// Opens no key, so an unchanged folder needs no passphrase.
     private func isChanged(_ arguments: [String]) throws(Failure) -> Bool {
         let (check, code) = try signer.run(arguments + ["--check"])
         if code == .done { return check["changed"] != .bool(false) }

@@ -24,7 +24,7 @@ struct ReleaseSigner {
         exitCode: .disk
     )
 
-    /// Runs it with `--json`, and returns what it printed, with its exit code.
+    /// Runs it with `--json`, and returns its output and exit code.
     ///
     /// Its standard error is that of this process: progress and errors are shown as they come.
     ///

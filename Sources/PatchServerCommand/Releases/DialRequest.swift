@@ -8,7 +8,7 @@ import ReleaseTree
 import ServerRecords
 import Terminal
 
-/// What `dial` and `rollout` ask for, of a server whose folder is here or over HTTP.
+/// A request of `dial` or `rollout` to a server, in its folder on this machine or over HTTP.
 struct DialRequest {
     enum Default: Equatable {
         case stays

@@ -132,7 +132,7 @@ struct HistoryShowCommand: AsyncParsableCommand {
 }
 
 extension JSON {
-    /// Of text with several lines, the first one; `…` says that there are more.
+    /// The first line of a text; `…` marks that more lines follow.
     fileprivate func firstLine(of key: String) -> String {
         guard case .string(let text)? = self[key] else { return "" }
         let lines = text.text.split(separator: "\n")

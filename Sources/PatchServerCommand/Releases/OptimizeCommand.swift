@@ -123,7 +123,7 @@ struct OptimizeOptions: ParsableArguments {
 }
 
 extension ServerFolder {
-    /// Whether a process makes small forms and packs of what is published here.
+    /// Whether a process is making small forms and packs of the releases published here.
     var isOptimized: Bool {
         guard (try? DiskFiles().status(of: optimizing)) ?? nil != nil else { return false }
         do throws(StoreLockError) {

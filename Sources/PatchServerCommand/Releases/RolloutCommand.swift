@@ -40,7 +40,7 @@ struct RolloutCommand: AsyncParsableCommand {
                 )
     )
 
-    /// What the second argument says.
+    /// The value of the second argument.
     enum Action: Equatable, Sendable {
         case share(Int)
         case pause
@@ -58,7 +58,7 @@ struct RolloutCommand: AsyncParsableCommand {
         }
     }
 
-    /// What `--default` says.
+    /// The value of `--default`.
     struct Default: Equatable, Sendable {
         /// Nil for none.
         let share: Int?

@@ -7,9 +7,9 @@ import ReleaseTree
 import ServiceLifecycle
 import Terminal
 
-/// Steps of rollout schedules, as `serve` and `refresh` take them and tell of them.
+/// Steps of rollout schedules, as `serve` and `refresh` take and report them.
 enum RolloutSteps {
-    /// The timer to run beside a server; nil where nothing is signed here, or nobody ever wrote a record.
+    /// The timer to run beside a server; nil if this server signs nothing, or has no records.
     ///
     /// - Parameter operations: Those of the release service, if it answers.
     static func timer(

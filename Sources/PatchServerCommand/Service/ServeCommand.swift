@@ -186,7 +186,7 @@ struct ServeCommand: ServingCommand {
         log.say(.error, printable(what.stays(Failure(of: error)?.message ?? "\(error)")))
     }
 
-    /// Serves until it is told to stop.
+    /// Serves until it is stopped.
     ///
     /// - Parameter onListening: is given the URL where devices ask, once they can.
     func serve(onListening: @escaping @Sendable (String) -> Void) async throws {

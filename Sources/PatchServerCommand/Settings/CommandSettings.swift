@@ -38,7 +38,7 @@ enum CommandSettings {
     static func expanded(_ arguments: [String]) throws -> [String]? {
         let (words, type) = command(in: arguments)
         guard let type, Set(arguments).isDisjoint(with: ["-h", "--help", "-help"]) else { return arguments }
-        // Its passphrase is that of the release keys: what is set for a server is not for it.
+        // Its passphrase is that of the release keys, so the settings of a server do not apply to it.
         guard type != QuickstartCommand.self else { return arguments }
         let given = Array(arguments.dropFirst(words.count))
         let file =

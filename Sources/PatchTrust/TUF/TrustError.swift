@@ -30,7 +30,7 @@ package enum TrustError: Error, Equatable, Sendable {
     case droppedFromSnapshot(role: String)
     /// Nobody delegates to this role.
     case notDelegated(role: String)
-    /// The top targets role says that this channel has ended for good.
+    /// The top targets role lists this channel as retired.
     case retired(channel: String)
     /// The role names this target but was never given its path.
     case outsideDelegation(role: String, target: String)

@@ -109,7 +109,7 @@ struct APIGate: Sendable {
                 }
                 try token.check(role, on: app, in: channel)
             } else if role == .viewer {
-                // What an app publishes is one signed whole, so a token of one channel reads it too.
+                // The published files of an app are signed as a whole, so a token of one channel reads them too.
                 try token.check(token.grants.role(somewhereIn: app), is: role, on: app.text)
             } else {
                 try token.check(token.grants.role(on: app), is: role, on: app.text)

@@ -4,7 +4,7 @@ import PatchStore
 import ReleaseTree
 import ServiceLifecycle
 
-/// Optimizes what is published while a server runs, whichever process published it.
+/// Optimizes published releases while a server runs, whichever process published them.
 package final class BackgroundOptimizer: Service {
     private static let poll = Duration.seconds(1)
     private static let afterFailure = Duration.minutes(1)

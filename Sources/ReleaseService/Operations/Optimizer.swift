@@ -40,9 +40,9 @@ package struct Optimizer: Sendable {
         }
     }
 
-    /// Makes what is recorded as missing, and then removes the forms that no device needs; called by the lock's holder.
+    /// Makes the files recorded as missing, then removes the forms that no device needs; the caller holds the lock.
     ///
-    /// - Throws: `stopping` if the task is cancelled. The next call goes on.
+    /// - Throws: `stopping` if the task is cancelled. The next call continues the work.
     func work(on app: AppID) async throws(OperationError) -> Optimization.Outcome {
         var outcome = Optimization.Outcome()
         while let next = try await pending(of: app).first { try await optimize(next, of: app, &outcome) }

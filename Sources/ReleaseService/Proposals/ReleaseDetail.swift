@@ -31,7 +31,7 @@ package struct ReleaseDetail: Equatable, Sendable {
 }
 
 extension ReleaseOperations {
-    /// A release that was published, with what it changed.
+    /// Returns a published release with its changes.
     package func release(
         _ version: Int,
         of channel: ChannelName,

@@ -16,7 +16,7 @@ package struct RolloutSchedule: Equatable, Sendable {
         case withdrawn
         /// The release keys signed less than the next step.
         case ceiling
-        /// It failed on devices; the reason says how.
+        /// It failed on devices; the reason describes the failure.
         case health
     }
 
@@ -88,7 +88,7 @@ package struct RolloutSchedule: Equatable, Sendable {
 }
 
 extension RolloutSchedule {
-    /// What is to be done with a schedule now.
+    /// The next action for a schedule.
     enum Decision: Equatable, Sendable {
         /// Nothing: it has ended, or its next step is not due.
         case wait
@@ -99,7 +99,7 @@ extension RolloutSchedule {
         case stop(Cause)
     }
 
-    /// - Parameter version: What the dial makes of it now; nil if the channel lists it no more.
+    /// - Parameter version: Its current state in the dial, or nil if the channel no longer lists it.
     func decision(_ version: DialState.Version?, at now: UTCTime) -> Decision {
         guard case .running(let next) = state, let nextShare else { return .wait }
         guard let version else { return .stop(.withdrawn) }
@@ -111,13 +111,13 @@ extension RolloutSchedule {
 }
 
 extension DialChange {
-    /// What a change by hand makes of a version's schedule.
+    /// The effect of a manual change on a version's schedule.
     enum ScheduleEdit: Equatable, Sendable {
         case begin(RolloutRamp)
         case stop(RolloutSchedule.Cause)
     }
 
-    /// Nil if the schedule goes on.
+    /// Nil if the schedule continues.
     var scheduleEdit: ScheduleEdit? {
         switch action {
         case .ramp(let ramp): .begin(ramp)
@@ -169,7 +169,7 @@ extension RolloutSchedule {
         } catch { throw .malformed(record.key, rule: error.description) }
     }
 
-    /// The record, and what commands and the API show.
+    /// The stored record, which commands and the API also show.
     package var json: JSON {
         let ending: [(String, JSON?)] =
             switch state {

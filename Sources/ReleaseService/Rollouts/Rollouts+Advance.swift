@@ -3,7 +3,7 @@ import PatchServer
 import ReleaseTree
 import ServerRecords
 
-/// What became of a schedule, or of the schedules of a channel.
+/// The result of advancing a schedule, or the schedules of a channel.
 package enum RolloutAdvance: Equatable, Sendable {
     case stepped(RolloutSchedule)
     case stopped(RolloutSchedule)
@@ -69,7 +69,7 @@ extension Rollouts {
 
     private func advance(_ place: Place) async throws(OperationError) -> [RolloutAdvance] {
         let now = records.now()
-        // The dial before the schedules: whatever changes either of them afterwards is noticed when the step is taken.
+        // The dial is read before the schedules: a later change of either is detected when the step is taken.
         let dial = try await dial(of: place)
         let running = try await operations.reading { () async throws(RecordError) in
             try await kept(RolloutSchedule.prefix(place.app, place.channel))
@@ -105,7 +105,7 @@ extension Rollouts {
         }
     }
 
-    /// Writes down what the tree has already.
+    /// Records a state that the tree already has.
     private func write(_ schedule: RolloutSchedule, over record: Record) async throws(OperationError) -> RolloutAdvance
     {
         let isStopped = if case .stopped = schedule.state { true } else { false }
@@ -167,7 +167,7 @@ extension Rollouts {
 }
 
 extension OperationError {
-    /// Whether somebody else was first: the next look decides anew.
+    /// Whether another process or operator was first: the next pass decides again.
     fileprivate var isRace: Bool {
         switch self {
         case .server(.dial(.outdated)), .records(.conflict): true

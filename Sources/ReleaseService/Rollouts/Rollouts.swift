@@ -109,7 +109,7 @@ package struct Rollouts: Sendable {
         ])
     }
 
-    /// How a release's new versions begin, decided from what is known now.
+    /// How a release's new versions begin, decided from the current state.
     struct Beginning: Sendable {
         let rollout: ReleaseRollout
         let started: [StartedVersion]

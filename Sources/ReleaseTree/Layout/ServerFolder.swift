@@ -13,7 +13,7 @@ package import SystemPackage
 /// apps/APP/labels.json          every label ever published, with its content
 /// apps/APP/versions.json        numbers given to exported trees, of roles that are gone, and left out by a restore; missing
 ///                               while there are none
-/// apps/APP/optimize.json        channels that wait for small forms and packs; missing while there are none
+/// apps/APP/optimize.json        channels that wait for small forms and packs; missing if no channel waits
 /// records.sqlite                tokens, history, proposals and the audit log; with SQLite's own files beside it (0600)
 /// uploads/APP/                  releases on their way in, never served
 /// drafts/APP/CHANNEL/VERSION/   signed releases below their threshold, never served
