@@ -28,7 +28,7 @@ package struct StartingRolloutOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The time between two steps of --ramp: 6h, 1d.", valueName: "time"))
     private var every: DurationArgument?
 
-    /// Said of a release that was published before: its rollout goes on as it is.
+    /// The warning for a release that is already published: its rollout continues unchanged.
     package static let tooLate =
         "it was published before, so --rollout, --paused and --ramp changed nothing; patchsrv rollout shows and sets the share"
 
@@ -40,7 +40,7 @@ package struct StartingRolloutOptions: ParsableArguments {
         }
     }
 
-    /// Nil where nothing is said of it.
+    /// The requested start of the rollout, or nil if no option sets it.
     package var wish: StartingRollout? {
         Self.wish(rollout, paused: paused, ramp, every: every?.duration)
     }

@@ -2,7 +2,7 @@ import NIOHTTP1
 package import PatchFormat
 import PatchTrust
 
-/// What a server has of one channel, as it says itself.
+/// The state of one channel, as a server reports it.
 ///
 /// Nothing here is verified: it explains refusals to people.
 package struct ChannelState: Equatable, Sendable {
@@ -39,7 +39,7 @@ package struct ChannelState: Equatable, Sendable {
 
     /// The version of the current release; 0 before the first one.
     package let current: Int
-    /// What the current release lists.
+    /// The versions that the current release lists.
     package let listed: [Label: Version]
     /// Versions that are withdrawn for good.
     package let withdrawn: [Label: SHA256Digest]
@@ -62,7 +62,7 @@ package struct ChannelState: Equatable, Sendable {
 extension ServiceClient {
     private static let rows = 100_000
 
-    /// What the service has of a channel.
+    /// Returns the service's state of a channel.
     package func state(of channel: ChannelName, in app: AppID) async throws(ServiceError) -> ChannelState {
         let listing = try await json(.service(.GET, app))
         let current: Int

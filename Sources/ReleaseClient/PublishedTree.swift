@@ -33,7 +33,7 @@ package struct PublishedTree: Sendable {
 
     /// Answers a walk from the known state and from the server's files.
     ///
-    /// - Parameter taken: Gets the bytes of each role that came from the server.
+    /// - Parameter taken: Receives the bytes of each role that was downloaded from the server.
     /// - Throws: `rolledBack` for an older timestamp than the known one. A device assumes a mirror that lags, and keeps its
     ///   state. A release that is signed here must be made from the current one.
     func walked(
@@ -60,7 +60,7 @@ package struct PublishedTree: Sendable {
         }
     }
 
-    /// Nil when there is no later root.
+    /// The bytes of a role, or nil if a later root does not exist.
     private func bytes(_ request: RoleRequest) async throws(ServiceError) -> [UInt8]? {
         guard case .root = request else {
             do throws(ServiceError) { return try await bytes(request.path, limit: request.mostBytes) } catch {

@@ -48,7 +48,7 @@ package struct ReleasePush: Sendable {
     /// Lists, manifests and columns by their digest.
     fileprivate let documents: [SHA256Digest: [UInt8]]
 
-    /// The largest pack to send if nobody asked for packs: an interrupted one is sent again from its beginning.
+    /// The largest pack to send by default: an interrupted one is sent again from its beginning.
     package static let smallPack = 4_000_000
 
     /// - Parameter packLimit: Bytes; larger packs are sent as parts. Nil for the largest that a server takes.

@@ -16,7 +16,7 @@ package struct OfferedRelease: Equatable, Sendable {
         self.listed = listed
     }
 
-    /// Reads a release as it says it is; nothing is verified.
+    /// Reads the contents that a release declares, without verification.
     package init(_ release: SignedRelease) {
         let bytes = release.targets[.patchList(release.header.channel)] ?? []
         let entries = (try? ParsedPatchList(bytes))?.list.entries ?? []
@@ -49,7 +49,7 @@ package enum StaleRelease: Equatable, Sendable {
 
     package init(_ release: OfferedRelease, on state: ChannelState) {
         let (base, current) = (release.base?.roleVersion ?? 0, state.current)
-        // First the draft: whatever is made again would wait behind it.
+        // First the draft: a release that is made again would wait behind it.
         if let draft = state.draft, draft.identity != release.identity {
             let isBase = draft.version == base && draft.identity == release.base?.sha256
             self = isBase ? .madeFromDraft(draft) : .draftWaits(draft)

@@ -91,7 +91,7 @@ extension SignedRelease {
             progress(min(done, total - 1))
             let destination = folder.at(URLLayout.object(digest))
             if try files.identity(of: destination) != nil { continue }
-            // What an older release has under this digest was verified with it, and all is verified again once it is written.
+            // An older release's object was verified with that release. Every object is verified again after writing.
             let older = linking.map { $0.at(URLLayout.object(digest)) }
             if older.contains(where: { (try? files.link($0, to: destination)) != nil }) { continue }
             try files.copy(source, to: destination, inBatch: batch != nil)

@@ -1,6 +1,6 @@
 package import PatchChoice
 
-/// What became of a patch, in the words of the day; the names of its states are for programs.
+/// The progress of a patch in plain words; the names of its states are for programs.
 package enum PatchProgress {
     /// When a downloaded version starts.
     package enum Start: CaseIterable, Sendable {
@@ -16,7 +16,7 @@ package enum PatchProgress {
     }
 
     /// - Parameters:
-    ///   - first: the first state in this sync; nil where there was no other than `last`.
+    ///   - first: the first state in this sync, or nil if `last` is its only state.
     ///   - last: the state now.
     package static func words(from first: PatchState?, to last: PatchState, start: Start) -> String {
         switch last {

@@ -11,7 +11,7 @@ package enum KeyHolders: Equatable, Sendable {
     case one(recovery: Bool)
     case several([String])
 
-    /// Nil for fewer than two names, the same one twice, and what cannot be in the name of a key.
+    /// Nil for fewer than two names, a repeated name, or a name that is not valid in the name of a key.
     package init?(_ names: [String]) {
         guard names.count >= 2, Set(names).count == names.count, !names.contains(RootOfTrustPlan.recovery),
             names.allSatisfy({ ChannelName($0) != nil })

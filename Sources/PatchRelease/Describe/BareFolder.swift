@@ -10,7 +10,7 @@ package import SystemPackage
 /// ```
 package struct BareFolder: Sendable {
     package static let index = "index.html"
-    /// Where tools put what they build, below a project.
+    /// The folders below a project to which tools write their build.
     package static let buildFolders = ["dist", "build", "out", "www", "_site"]
     /// The bundle's id, unless the release before lists exactly one bundle.
     package static let bundle = "web"
@@ -25,7 +25,7 @@ package struct BareFolder: Sendable {
     /// Nil where the folder has a description, or no web app.
     ///
     /// - Throws: `noDescription` with the folder to name instead: one beside it describes this folder, or it is a project and
-    ///   not what was built of it.
+    ///   not its build.
     package init?(_ folder: FilePath, files: any FileOperations) throws(SigningError) {
         guard try !Self.has(ReleaseDescription.fileName, in: folder, files) else { return nil }
         guard try Self.has(Self.index, in: folder, files) else { return nil }
@@ -45,7 +45,7 @@ package struct BareFolder: Sendable {
         self = place
     }
 
-    /// The web app that a description of `folder` is to be about: the folder itself, or what a tool built in it.
+    /// The web app for a new description of `folder`: the folder itself, or the build inside it.
     ///
     /// - Returns: nil for a folder without a page.
     package init?(describing folder: FilePath, files: any FileOperations) throws(SigningError) {
@@ -67,7 +67,7 @@ package struct BareFolder: Sendable {
         (self.folder, parent, self.name) = (folder, folder.parent, name)
     }
 
-    /// What was built in a project: a folder with a package.json whose own page is a template.
+    /// The build inside a project: a folder with a package.json, whose own page is a template.
     private static func build(of folder: FilePath, _ files: any FileOperations) throws(SigningError) -> FilePath? {
         guard try has("package.json", in: folder, files) else { return nil }
         for name in buildFolders where try has(index, in: folder.at(name), files) { return folder.at(name) }

@@ -50,7 +50,7 @@ package struct DescriptionReading: Sendable {
         )
     }
 
-    /// What a folder without a description comes to: there is nothing in it to be mistaken about.
+    /// The reading of a derived description, without mistakes because no file was parsed.
     package init(of description: ReleaseDescription) {
         (app, channel, hosts, jspatch) = (description.app, description.channel, description.hosts, description.jspatch)
         patches = description.patches.enumerated().map { ($0.offset, $0.element) }

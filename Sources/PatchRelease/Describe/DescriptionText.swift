@@ -1,17 +1,17 @@
 package import PatchFormat
 
-/// The text of a `release.yaml` with its reasons in comments, which a person goes on with.
+/// The text of a `release.yaml` with its reasons in comments, for a person to edit.
 package struct DescriptionText: Equatable, Sendable {
     package let app: AppID
     package let channel: ChannelName
     package let label: Label
-    /// Where the version comes from.
+    /// The source of the version, in words.
     package let versionSource: String
     /// Relative to the description.
     package let folder: AssetPath
     /// Nil where the files could not be looked at.
     package let recognition: BundleRecognition?
-    /// One sentence for each thing that `release --check` has to say of the files.
+    /// One sentence for each finding of `release --check`.
     package let notes: [String]
 
     package init(
@@ -64,7 +64,7 @@ package struct DescriptionText: Equatable, Sendable {
         return lines.map { $0 + "\n" }.joined()
     }
 
-    /// On one line, whatever file names are in it.
+    /// The text on one line, also if it contains file names with control characters.
     private static func comment(_ text: String) -> String {
         let isSafe = { (letter: Character) in
             !letter.isNewline && !letter.unicodeScalars.contains { $0.properties.generalCategory == .control }

@@ -47,7 +47,7 @@ package struct NextVersion: Equatable, Sendable {
     private static func date(_ time: UTCTime, above published: Set<String>) -> VersionLabel {
         let day = time.description.prefix { $0 != "T" }.split(separator: "-").compactMap { Int($0) }
         let today = DateVersion(year: day[0], day: day[1] * 100 + day[2], number: 0)
-        // A later one was made by a machine whose clock is ahead; its number goes on, so that versions never go back.
+        // A later date is from a machine whose clock is ahead. Counting on from it keeps the versions increasing.
         let last = max(published.compactMap(DateVersion.init).max() ?? today, today)
         guard let version = VersionLabel("\(last.year).\(last.day).\(last.number + 1)") else {
             preconditionFailure("three numbers and two dots are a version")

@@ -5,13 +5,13 @@ package import PatchStore
 package import SystemPackage
 
 extension ProjectVersions {
-    /// Templates write it, and nobody means it.
+    /// The placeholder version that templates write, which counts as absent.
     private static let unset = "0.0.0"
     private static let packageFileLimit = 1 << 20
-    /// How far a build's folder lies below its project at most: `dist/shop/browser`.
+    /// The maximum depth of a build's folder below its project: `dist/shop/browser`.
     private static let depth = 4
 
-    /// Reads what the project of a folder says: its nearest package.json, and `git describe`.
+    /// Reads the versions of a folder's project from its nearest package.json and from `git describe`.
     ///
     /// A package.json counts in the folder and the one above it, and up to the top of its git repository. Anything that
     /// cannot be read counts as absent: the next source decides.
@@ -37,7 +37,7 @@ extension ProjectVersions {
         return found
     }
 
-    /// Nil where there is none; its version is nil where it has none that is meant.
+    /// The version in package.json: nil inside if it is missing or a placeholder, nil outside if the file cannot be read.
     private static func packageFile(in folder: FilePath, _ files: any FileOperations) -> String?? {
         guard let bytes = try? files.read(folder.at("package.json"), limit: packageFileLimit) else { return nil }
         let version = (try? JSONDecoder().decode(PackageFile.self, from: Data(bytes)))?.version
@@ -53,7 +53,7 @@ extension ProjectVersions {
         var environment = ProcessInfo.processInfo.environment
         environment["LC_ALL"] = "C"
         environment["GIT_OPTIONAL_LOCKS"] = "0"
-        // What git says of a folder without tags is not for the user.
+        // Git's error message for a folder without tags is of no use to the user.
         let command = [
             "exec", "git", "-C", "\"$1\"", "describe", "--tags", "--match", "'v[0-9]*'", "--match", "'[0-9]*'",
             "2>/dev/null",

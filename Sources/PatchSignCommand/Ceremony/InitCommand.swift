@@ -144,13 +144,13 @@ struct InitCommand: AsyncParsableCommand {
         }
     }
 
-    /// Whether the options say who holds the keys of root or targets.
+    /// Whether the options name the holders of the keys of root or targets.
     private var namesHolders: Bool {
         let rows = holders.map(\.name) + thresholds.map(\.name) + publicKeys.map(\.name)
         return rows.contains { row in ["root", "targets"].contains { row == $0 || row.hasPrefix("\($0)-") } }
     }
 
-    /// Who holds the keys: the options decide, or else the person at the terminal; one person where there is none.
+    /// The key holders, from the options or else from the answer at the terminal; without a terminal, one person.
     private func people() throws(Failure) -> KeyHolders? {
         guard !namesHolders else { return recoveryKey == true ? .one(recovery: true) : nil }
         if let recoveryKey { return .one(recovery: recoveryKey) }

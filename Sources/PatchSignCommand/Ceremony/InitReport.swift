@@ -45,7 +45,7 @@ struct InitReport {
         console.line("next: keep root and targets keys offline; give devices root.json")
     }
 
-    /// What must be kept, and what its loss means.
+    /// The keys to keep, and the consequence of their loss.
     private var keeping: [String] {
         let place = printable(folder.string)
         let keys = plan.keys(of: "root")

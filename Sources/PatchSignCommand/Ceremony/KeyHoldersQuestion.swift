@@ -15,7 +15,7 @@ struct KeyHoldersQuestion {
     var ask: (String) -> TypedLine = TypedLine.asked
     var tell: (String) -> Void = { Console.standardError.line(printable($0)) }
 
-    /// One person with a recovery key where nobody is there to ask.
+    /// Asks for the key holders; without a terminal, one person with a recovery key.
     func answer() throws(Failure) -> KeyHolders {
         for _ in 0..<Self.tries {
             switch ask(Self.count) {

@@ -167,7 +167,7 @@ extension KeyPresence {
         Table.Cell(names.isEmpty ? "none" : names.joined(separator: ", "))
     }
 
-    /// What is at stake: only root's keys make a new root.
+    /// The warnings about root's keys, because only these can sign a new root.
     var words: [String] {
         guard let root = self[.root] else { return [] }
         var lines: [String] = []

@@ -174,7 +174,7 @@ extension KeyReference {
         self = try signing { () throws(SigningError) in try KeyReference(argument) { FilePath(argument: $0) } }
     }
 
-    /// The same, or a key of the folder of `--keys`, which is looked in where there is no such file: `bob`, `bob.key`.
+    /// The same; if no such file exists, the key of that name in the folder of `--keys`: `bob`, `bob.key`.
     init(argument: String, in folder: FilePath) throws(Failure) {
         guard !argument.hasPrefix(TokenURI.scheme) else {
             try self.init(argument: argument)
@@ -193,13 +193,13 @@ extension KeyReference {
     }
 }
 
-/// A file of a key as it stands on a command line beside `--keys`.
+/// Finds a key's file by its name on a command line with `--keys`.
 enum KeyFile {
     static let privateKeys = ["", ".key", ".\(KeyReference.signerExtension)"]
 
     /// A file of that name, from the working folder on, or else in the folder of `--keys`.
     ///
-    /// - Parameter endings: what may be left out of a name in the folder.
+    /// - Parameter endings: the endings that a name in the folder may omit.
     /// - Throws: where it looked, if it is in neither.
     static func path(_ argument: String, in folder: FilePath, endings: [String] = [""]) throws(Failure) -> FilePath {
         let named = FilePath(argument: argument)

@@ -21,7 +21,7 @@ struct ReleaseReport {
     /// Who has signed, and who may.
     let signers: String
     let folder: FilePath
-    /// What was decided for a folder without release.yaml.
+    /// The values that were derived for a folder without release.yaml.
     var derived: DerivedRelease?
     /// What an update costs; nil where that was not looked at.
     var updates: [UpdateStep]?

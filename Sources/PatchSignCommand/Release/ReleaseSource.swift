@@ -6,7 +6,7 @@ import PatchStore
 import SystemPackage
 import Terminal
 
-/// What is decided for a folder without release.yaml, where the user does not.
+/// The channel and version of a folder without release.yaml, each with a default.
 struct BareFolderOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -30,7 +30,7 @@ struct BareFolderOptions: ParsableArguments {
     var isEmpty: Bool { channel == nil && version == nil }
 }
 
-/// Where a release's description comes from.
+/// The source of a release's description.
 enum ReleaseSource {
     case written(ReleaseDescription, in: FilePath)
     case bare(BareSource)
@@ -128,7 +128,7 @@ struct BareSource {
     }
 }
 
-/// What was decided for a folder without release.yaml, and why.
+/// The values that were derived for a folder without release.yaml, with the reasons.
 struct DerivedRelease {
     let label: Label
     /// Nil where the user named the version.

@@ -103,7 +103,7 @@ struct WithdrawCommand: AsyncParsableCommand {
         }
     }
 
-    /// The same change of what the server publishes by then.
+    /// The command that makes the same change to the server's current release.
     private func again(in channel: ChannelName) -> String {
         let version = patchVersion.map { " --version \($0)" } ?? ""
         return "patchsign withdraw \(patch)\(version) --channel \(channel) --keys "

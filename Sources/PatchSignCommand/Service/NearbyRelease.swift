@@ -5,9 +5,9 @@ import PatchTrust
 import ReleaseFolder
 import SystemPackage
 
-/// The folder of the release that another one was made from, if it lies beside it: a push sends less then.
+/// Finds the base of a release in a folder beside it, so that a push sends fewer bytes.
 ///
-/// Nothing of it is relied on: the server checks what it makes of it, and the parts are sent where that fails.
+/// The base is not trusted: the server verifies the result of the pack. If that fails, the push sends the parts.
 enum NearbyRelease {
     /// More folders are not looked at.
     static let limit = 200

@@ -17,7 +17,7 @@ struct PublishedBase {
     let memory: MemoryOptions
     let trust: ReleaseTrust
 
-    /// What the server has of a channel.
+    /// The state of a channel on the server.
     private struct Fetched: Sendable {
         let seen: SeenMetadata
         let release: SignedRelease?
@@ -44,7 +44,7 @@ struct PublishedBase {
         return base
     }
 
-    /// The same, whatever drafts wait.
+    /// The current release of the channel, also if a draft waits.
     func current(of channel: ChannelName) async throws(Failure) -> BaseRelease? {
         try base(try await fetch(channel).release, of: channel, .complete, 0)
     }

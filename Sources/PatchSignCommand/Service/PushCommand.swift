@@ -89,10 +89,10 @@ struct PushCommand: AsyncParsableCommand {
 }
 
 extension ServerOptions {
-    /// What came of a push.
+    /// The result of a push.
     private enum Answer: Sendable {
         case taken(PushReport)
-        /// The channel moved on; the state is nil if the server does not tell it.
+        /// The channel has a newer release. The state is nil if the server does not report it.
         case stale(ServiceProblem, ChannelState?)
     }
 

@@ -57,7 +57,7 @@ struct ServerOptions: ParsableArguments {
         } catch { throw Failure(error) }
     }
 
-    /// Runs `work` with what the server publishes: by the release service if there is a token, else by the tree itself, as
+    /// Runs `work` with the published releases: from the release service if there is a token, else from the tree itself, as
     /// devices read it.
     ///
     /// A token is not needed on the devices' port and on a static host, and is not sent there without TLS.

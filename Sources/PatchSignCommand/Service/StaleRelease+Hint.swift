@@ -11,7 +11,7 @@ enum Remake: Equatable {
     case command(String)
     /// From the proposal that it carries out.
     case proposal(ProposalID)
-    /// Somebody else says how.
+    /// By other means: the hint names no command.
     case elsewhere
 
     /// - Parameter server: The server for another command, with a space before it.

@@ -166,7 +166,7 @@ struct InitCommand: AsyncParsableCommand {
         }
     }
 
-    /// What a signed document says that it is; nil for any other file.
+    /// The `_type` of a signed document, or nil for any other file.
     private static func role(in bytes: [UInt8]) -> String? {
         guard let json = try? JSON(parsing: bytes), case .string(let type) = json["signed"]?["_type"] else {
             return nil

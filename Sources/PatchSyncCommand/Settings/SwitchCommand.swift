@@ -86,7 +86,7 @@ struct SwitchCommand: AsyncParsableCommand {
 }
 
 extension SelectionState {
-    /// What runs and what waits once another channel or server is followed, and the next step.
+    /// The active and the pending version after a change of channel or server, and the next step.
     var following: String {
         let runs = "runs \(running?.words ?? "nothing yet")"
         guard case .pending(_, let next) = self else { return "\(runs); next: patchsync sync" }

@@ -90,7 +90,7 @@ extension ActivationTime {
 }
 
 extension ActivationTime {
-    /// What else there is to say of a version that starts so.
+    /// A remark about a version that starts at this time, or an empty string.
     var remark: String {
         switch self {
         case .atOnce: "mandatory"
