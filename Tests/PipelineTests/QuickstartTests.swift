@@ -28,6 +28,9 @@ struct QuickstartTests {
                     line
                         == "  patchsync init --store device --root \(world.path("shop/keys/root.json")) --server \(url)"
                 )
+                _ = try await server.line(
+                    with: "devices ask \(url). On this machine, a device is two commands:"
+                )
                 let device = Device(store: world.path("device"))
                 try await device.create(root: world.path("shop/keys/root.json"), server: url)
                 try await device.sync().done()

@@ -8,6 +8,22 @@ struct RolloutTests {
         try await run(.patchsrv, ["rollout"] + arguments + ["--data", site.string, "--channel", "production"])
     }
 
+    @Test(arguments: [
+        (
+            ["web", "50%", "--ramp", "1%,100%", "--every", "6h"],
+            "a share, pause or resume and --ramp exclude each other"
+        ),
+        (["web", "200%"], "; or pause, or resume"), (["--default", "200%"], "; or none"),
+        (["--reason", "x"], "name the version: patchsrv rollout web@2.1 …"),
+    ])
+    func `is set one way at a time`(_ arguments: [String], _ error: String) async throws {
+        let refused = try await run(
+            .patchsrv,
+            ["rollout"] + arguments + ["--data", "nowhere", "--channel", "production"]
+        )
+        #expect(refused.code == 64 && refused.errors.contains(error), "\(refused)")
+    }
+
     @Test func `begins paused with a push, and reaches devices when its share is raised`() async throws {
         try await World.with { world in
             let site = try await world.site(world.shop.site1)
@@ -31,7 +47,9 @@ struct RolloutTests {
                         "--rollout", "10%",
                     ]
                 ).done()
-                #expect(again.errors.contains("warning: it was published before, so --rollout"), "\(again)")
+                let tooLate =
+                    "warning: it was published before, so --rollout, --paused and --ramp changed nothing; patchsrv rollout shows and sets the share"
+                #expect(again.errors.contains(tooLate), "\(again)")
 
                 for version in ["web@2.0.0", "fix@2"] {
                     let raised = try await Self.rollout(site, version, "100%").done()

@@ -32,6 +32,15 @@ struct KeyHoldersQuestionTests {
         #expect(questions == ["How many people hold root and targets keys? [1]"])
     }
 
+    @Test func `is followed by a quick start that leaves releases of others alone`() throws {
+        let warning = QuickstartWork.behind(try #require(ChannelName("production")), published: 3, own: 2)
+        #expect(
+            warning
+                == "warning: the server has release 3 of production, and releases/ ends with 2: other releases were "
+                + "published, so the server is started as it is"
+        )
+    }
+
     @Test func `makes a recovery key where nobody is there to ask`() throws {
         #expect(try asked([.noTerminal]).result.get() == .one(recovery: true))
     }
