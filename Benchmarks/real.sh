@@ -186,7 +186,7 @@ one_app() {
     for n in "${!versions[@]}"; do release_folder "$n"; one_version "$n"; done
     quietly patchsync verify --store "$work/device" --entries
     patchsync status --store "$work/device" >"$work/status"
-    grep -Eq "^web +bundle +${versions[-1]//./\\.} +Success" "$work/status" || { cat "$work/status" >&2; fail "the status does not show ${versions[-1]}"; }
+    grep -Eq "^web +bundle +${versions[-1]//./\\.} .* Success" "$work/status" || { cat "$work/status" >&2; fail "the status does not show ${versions[-1]}"; }
     stop "$serve_pid" "patchsync serve"
     serve_pid=
     stop "$server_pid" "patchsrv serve"
