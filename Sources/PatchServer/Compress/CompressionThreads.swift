@@ -27,15 +27,16 @@ struct CompressionThreads: Sendable {
     func run<Value: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        let niceness = niceness
-        let result: Result<Value, Failure>
-        do {
-            result = try await pool.runIfActive {
+        let (pool, niceness) = (pool, niceness)
+        // A task of its own, which nobody cancels: a pool gives a cancelled task no thread, and this one needs a result.
+        let task = Task {
+            try await pool.runIfActive {
                 // On Linux a priority is a thread's own. Setting it again costs nothing and cannot fail downwards.
                 if niceness > 0 { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness) }
                 return Result(catching: work)
             }
-        } catch {
+        }
+        guard let result = try? await task.value else {
             preconditionFailure("the threads run for as long as the process")
         }
         return try result.get()
