@@ -312,6 +312,7 @@ let package = Package(
                 "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseTree",
                 "HTTPFiles", "HTTPPeers", "SimulationSupport",
                 "ReleaseAPI", "ReleaseClient", "ReleaseService", "ServerRecords", "CommandSupport", "Terminal",
+                "YAMLReading",
                 argumentParser, lifecycle, unixSignals, logging, nioCore, nioHTTP1, nioPosix, nioSSL, systemPackage,
             ]
         ),

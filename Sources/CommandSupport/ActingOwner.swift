@@ -77,6 +77,12 @@ extension ActingOwner {
         return Account(owner).name
     }
 
+    /// The name of a folder's owner if the folder exists and belongs to another user than this process acts as.
+    package static func stranger(to folder: FilePath) -> String? {
+        guard let facts = facts(of: folder), facts.st_uid != geteuid() else { return nil }
+        return Account(User(id: facts.st_uid, group: facts.st_gid)).name
+    }
+
     /// The folder, or the nearest one above it that exists.
     private static func existing(_ folder: FilePath) -> FilePath {
         var folder = folder

@@ -80,6 +80,9 @@ struct PatchServerProgram: AsyncParsableCommand {
                 }
                 // A look at a folder stays who it is. Every other command writes, or opens the records, which writes too.
                 guard !(command is DoctorCommand) else { return }
+                if let quickstart = command as? QuickstartCommand {
+                    return try ActingOwner.take(on: [FilePath(argument: quickstart.into)])
+                }
                 guard let data = ResolvedSettings.options(in: arguments)["data"] else { return }
                 try ActingOwner.take(on: [FilePath(argument: data)])
             }

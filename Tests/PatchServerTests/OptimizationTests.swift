@@ -14,6 +14,16 @@ import Testing
 struct OptimizationTests {
     private let production = ReleaseFactory.production
 
+    /// A server that stops cancels its work in the background.
+    @Test func `have their threads also in a task that is cancelled`() async {
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return await CompressionThreads.background.run { 7 }
+        }
+        task.cancel()
+        #expect(await task.value == 7)
+    }
+
     /// What the service does before devices see a release.
     private func publishFast(_ number: Int, on server: TestingServer) async throws {
         let release = try server.factory.release(PackedServer.contents(number), on: server.repository)

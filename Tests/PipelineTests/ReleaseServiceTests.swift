@@ -356,6 +356,15 @@ struct ReleaseServiceTests {
             #expect(high.0 == 400 && high.1.contains("changes[0].rollout"), "\(high)")
             let unknown = try await turn(#"{"subject":"nothing","action":"resume"}"#)
             #expect(unknown.0 == 404 && unknown.1.contains("production does not list nothing"), "\(unknown)")
+            for (body, status, words) in [
+                (#"{"changes":[{"subject":"nothing","action":"pause"}],"default":100}"#, 404, "does not list nothing"),
+                (#"{"changes":[],"defualt":100}"#, 400, "defualt is not a member of this request"),
+            ] {
+                let json = ["-H", "Content-Type: application/json", "-d", body]
+                let refused = try await fixture.ask("POST", dial, token: token, json[0], json[1], json[2], json[3])
+                #expect(refused.0 == status && refused.1.contains(words), "\(refused)")
+            }
+            #expect(try await !fixture.ask("GET", dial, token: token).1.contains(#""default":"#))
             let resumed = try await turn(#"{"subject":"web","action":"resume"},{"subject":"fix","action":"resume"}"#)
             #expect(resumed.0 == 200, "\(resumed)")
             try await device.sync().done()

@@ -32,15 +32,6 @@ struct KeyHoldersQuestionTests {
         #expect(questions == ["How many people hold root and targets keys? [1]"])
     }
 
-    @Test func `is followed by a quick start that leaves releases of others alone`() throws {
-        let warning = QuickstartWork.behind(try #require(ChannelName("production")), published: 3, own: 2)
-        #expect(
-            warning
-                == "warning: the server has release 3 of production, and releases/ ends with 2: other releases were "
-                + "published, so the server is started as it is"
-        )
-    }
-
     @Test func `makes a recovery key where nobody is there to ask`() throws {
         #expect(try asked([.noTerminal]).result.get() == .one(recovery: true))
     }
@@ -88,6 +79,7 @@ struct QuickstartWordsTests {
         #expect(app("/home/ann/shop", text, given: AppID("com.example.other")) == "com.example.other beta")
         #expect(app("/home/ann/shop", "app: a b/c\n") == "app.shop production")
         #expect(app("/home/ann/shop", "channel: root\n") == nil)
+        #expect(app("/home/ann/shop", "{'app': com.example.a, patches: [{app: x}]}") == "com.example.a production")
     }
 
     @Test func `prints the commands of a device, and what to do before production`() throws {
@@ -106,6 +98,15 @@ struct QuickstartWordsTests {
         #expect(words.lines(url: nil)[1] == "patchsrv serve --data /srv/shop/server serves it")
         let beta = QuickstartWords(place: QuickstartFolder("/srv/shop"), channel: Sample.beta)
         #expect(beta.lines(url: "http://a")[2].hasSuffix("--server http://a --channel beta"))
+    }
+
+    @Test func `goes on in no folder of another user`() {
+        let failure = Failure(
+            "/tmp/patchline belongs to ann",
+            hint: "name a folder of your own with --into",
+            exitCode: .usage
+        )
+        #expect(QuickstartWork.foreign("/tmp/patchline", "ann") == failure)
     }
 
     @Test func `starts the server as it is where others have published`() throws {

@@ -4,6 +4,7 @@ import ReleaseFolder
 import ReleaseTree
 import SystemPackage
 import Terminal
+import YAMLReading
 
 /// The folder of a system that was started to try it out.
 ///
@@ -113,10 +114,14 @@ struct QuickstartTarget: Equatable {
 
     /// The value of a member at the top of a YAML mapping; patchsign reads and checks the whole of it.
     private static func value(of key: String, in text: String) -> String? {
-        for line in text.split(whereSeparator: \.isNewline) where line.hasPrefix("\(key):") {
-            let value = line.dropFirst(key.count + 1).prefix { $0 != "#" }
-            let word = value.filter { !$0.isWhitespace && !"\"'".contains($0) }
-            return word.isEmpty ? nil : word
+        guard let tree = try? YAMLTree(text), let root = tree.root, case .mapping(let members) = tree[root].content
+        else { return nil }
+        for (name, value) in members {
+            if case .scalar(let found) = tree[name].content, found.text == key,
+                case .scalar(let scalar) = tree[value].content, !scalar.text.isEmpty
+            {
+                return scalar.text
+            }
         }
         return nil
     }

@@ -34,6 +34,7 @@ struct QuickstartWork {
     /// Afterwards: the newest release of the source is published in the server's folder.
     func prepare() async throws {
         try checkSource()
+        if let owner = ActingOwner.stranger(to: place.root) { throw Self.foreign(place.root, owner) }
         try place.make()
         let typed = try makeKeys()
         try await startServer()
@@ -79,7 +80,8 @@ struct QuickstartWork {
             return nil
         }
         let text = try? files.read(source.at(Self.description), limit: Limits.releaseDescription)
-        let description = text.map { String(decoding: $0, as: UTF8.self) }
+        // Whatever editor wrote it; patchsign names the problem of a text that cannot be read.
+        let description = text.flatMap { try? FileText.decode($0) }
         guard let target = QuickstartTarget(source, description: description, app: app) else {
             throw Self.noChannel(source)
         }
@@ -137,6 +139,11 @@ struct QuickstartWork {
         )
         tell("signed \(source) as release \(newest + 1), in \(next)")
         return newest + 1
+    }
+
+    /// Whoever owns the folder could read its keys, or could have chosen the passphrase in it.
+    static func foreign(_ place: FilePath, _ owner: String) -> Failure {
+        Failure("\(place) belongs to \(owner)", hint: "name a folder of your own with --into", exitCode: .usage)
     }
 
     static func noChannel(_ source: FilePath) -> Failure {

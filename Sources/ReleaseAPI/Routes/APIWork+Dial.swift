@@ -72,23 +72,25 @@ extension APIWork {
         let fields = try await call.fields()
         let wanted = try Self.wanted(fields)
         let rollouts = Rollouts(operations)
+        // First the changes: if they are refused, the default stays, too.
+        var outcome: DialOutcome?
+        if !wanted.changes.isEmpty {
+            outcome = try await operations.turn(
+                wanted.changes,
+                in: channel,
+                of: app,
+                expecting: wanted.expected,
+                by: call.actor
+            )
+        }
         if wanted.setsDefault {
             try await rollouts.setUsual(wanted.share, of: channel, in: app, by: call.actor)
         }
-        guard !wanted.changes.isEmpty else {
-            let state = try await operations.looking(app) { (repository) throws(ServerError) in
-                try repository.dial(of: channel)
-            }
-            return .json(try await rollouts.describing(state, state.json))
+        if let outcome { return .json(try await rollouts.describing(outcome.state, outcome.json)) }
+        let state = try await operations.looking(app) { (repository) throws(ServerError) in
+            try repository.dial(of: channel)
         }
-        let outcome = try await operations.turn(
-            wanted.changes,
-            in: channel,
-            of: app,
-            expecting: wanted.expected,
-            by: call.actor
-        )
-        return .json(try await rollouts.describing(outcome.state, outcome.json))
+        return .json(try await rollouts.describing(state, state.json))
     }
 
     private struct Wanted {
