@@ -195,16 +195,19 @@ struct NextVersionTests {
     @Test func `is the project's own, package.json before git, while it is not published`() throws {
         #expect(try next("1.0.0", git: "2.0.0") == NextVersion(named("1.0.0"), .packageFile))
         #expect(try next("1.0.0", git: "2.0.0", ["1.0.0"]) == NextVersion(named("2.0.0"), .git))
-        #expect(try next("1.0.0", git: "1.0.0", ["1.0.0"]) == NextVersion(named("2026.1128.1"), .date))
+        #expect(try next("1.0.0", git: "1.0.0", ["1.0.0"]) == NextVersion(named("2026.1128.800"), .date))
     }
 
-    @Test func `of the date counts within the day and never goes back`() throws {
-        #expect(try next().version.text == "2026.1128.1")
-        #expect(try next(at: "2027-01-05T00:00:00Z", ["2026.1128.4"]).version.text == "2027.105.1")
-        #expect(try next(["2026.1128.9", "2026.1128.10", "3.0.0"]).version.text == "2026.1128.11")
+    @Test func `of the date is the minute, and never goes back`() throws {
+        #expect(try next().version.text == "2026.1128.800")
+        #expect(try next(at: "2027-01-05T00:00:00Z", ["2026.1128.4"]).version.text == "2027.105.0")
+        #expect(try next(at: "2026-11-28T23:59:59Z").version.text == "2026.1128.2359")
+        #expect(try next(["2026.1128.759", "2026.1128.800", "3.0.0"]).version.text == "2026.1128.801")
+        // Version 2026.1128.759 was rolled back, so the base does not list it.
+        #expect(try next(["2026.1128.700"]).version.text == "2026.1128.800")
         // Made by a machine whose clock is ahead.
         #expect(try next(["2026.1201.2"]).version.text == "2026.1201.3")
-        #expect(try next(["2026.9999.1", "2026.1128.x", "99999.1128.7"]).version.text == "2026.1128.1")
+        #expect(try next(["2026.9999.1", "2026.1128.x", "99999.1128.7"]).version.text == "2026.1128.800")
     }
 
     private func next(_ published: Set<String>) throws -> NextVersion { try next(nil, published) }

@@ -83,6 +83,12 @@ struct QuickstartTests {
             ).done()
             let resumed = try await run(.patchsrv, arguments).done()
             #expect(resumed.output.contains("published production 3"), "\(resumed)")
+            // Another run works there.
+            let program = Tool.binaries.appending("patchsrv").string
+            let busy = try await run(.system("flock"), ["\(shop)/.quickstart", program] + arguments)
+            #expect(busy.code == 7, "\(busy)")
+            #expect(busy.errors.contains("error: another quickstart works in \(shop)\n"), "\(busy)")
+            #expect(busy.errors.contains("hint: wait until it serves, or name another place with --into\n"), "\(busy)")
             // An app keeps its id.
             let other = arguments.map { $0 == Workshop.app ? "com.example.other" : $0 }
             let foreign = try await run(.patchsrv, other)
@@ -153,7 +159,7 @@ struct BareFolderReleaseTests {
                 .patchsign,
                 next + ["--output", world.path("two").string, "--if-changed", "--at", "2026-11-28T08:00:00Z", "--json"]
             ).done()
-            #expect(changed.output.contains("\"version\": \"2026.1128.1\""), "\(changed)")
+            #expect(changed.output.contains("\"version\": \"2026.1128.800\""), "\(changed)")
             #expect(changed.output.contains("\"versionFrom\": \"date\""), "\(changed)")
             let named = try await run(
                 .patchsign,

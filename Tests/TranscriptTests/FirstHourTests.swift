@@ -91,11 +91,15 @@ struct QuickstartWordsTests {
                 "  patchsync serve --store device --sync-every 60",
                 "", "before production:",
                 "  1. move /srv/shop/keys/root-recovery.key to another medium, and all keys but online.key off the server",
-                "  2. serve over HTTPS: patchsrv serve --data /srv/shop/server --tls-certificate FILE --tls-key FILE",
+                "  2. serve over HTTPS: patchsrv serve --data /srv/shop/server --passphrase-file /srv/shop/online.pass "
+                    + "--tls-certificate FILE --tls-key FILE",
                 "  3. publish from your pipeline: patchsrv token new ci --output ci.token --data /srv/shop/server",
             ]
         )
-        #expect(words.lines(url: nil)[1] == "patchsrv serve --data /srv/shop/server serves it")
+        #expect(
+            words.lines(url: nil)[1]
+                == "patchsrv serve --data /srv/shop/server --passphrase-file /srv/shop/online.pass serves it"
+        )
         let beta = QuickstartWords(place: QuickstartFolder("/srv/shop"), channel: Sample.beta)
         #expect(beta.lines(url: "http://a")[2].hasSuffix("--server http://a --channel beta"))
     }
@@ -107,6 +111,15 @@ struct QuickstartWordsTests {
             exitCode: .usage
         )
         #expect(QuickstartWork.foreign("/tmp/patchline", "ann") == failure)
+    }
+
+    @Test func `that serves nothing is refused where others have published`() {
+        let failure = Failure(
+            "the server has release 5 of production, and releases/ ends with 3: other releases were published",
+            hint: "`patchsign release FOLDER --keys /k --server URL --output NEW` makes the next one; push that",
+            exitCode: .conflict
+        )
+        #expect(QuickstartWork.overtaken(Sample.channel, published: 5, own: 3, keys: "/k") == failure)
     }
 
     @Test func `starts the server as it is where others have published`() throws {

@@ -9,7 +9,7 @@ package struct NextVersion: Equatable, Sendable {
         case packageFile
         /// `git describe --tags`, without the `v` in front.
         case git
-        /// The day of the release and a number: `2026.1128.1`.
+        /// The day and the minute of the release: `2026.1128.935`.
         case date
         /// The content is published already, under this version.
         case published
@@ -45,18 +45,20 @@ package struct NextVersion: Equatable, Sendable {
     }
 
     private static func date(_ time: UTCTime, above published: Set<String>) -> VersionLabel {
-        let day = time.description.prefix { $0 != "T" }.split(separator: "-").compactMap { Int($0) }
-        let today = DateVersion(year: day[0], day: day[1] * 100 + day[2], number: 0)
+        let parts = time.description.split { !$0.isNumber }.compactMap { Int($0) }
+        // The minute, because a version that was rolled back is published and not listed: a count would give its number again.
+        let now = DateVersion(year: parts[0], day: parts[1] * 100 + parts[2], number: parts[3] * 100 + parts[4])
         // A later date is from a machine whose clock is ahead. Counting on from it keeps the versions increasing.
-        let last = max(published.compactMap(DateVersion.init).max() ?? today, today)
-        guard let version = VersionLabel("\(last.year).\(last.day).\(last.number + 1)") else {
+        let last = published.compactMap(DateVersion.init).max()
+        let next = last.map { $0 < now ? now : DateVersion(year: $0.year, day: $0.day, number: $0.number + 1) } ?? now
+        guard let version = VersionLabel("\(next.year).\(next.day).\(next.number)") else {
             preconditionFailure("three numbers and two dots are a version")
         }
         return version
     }
 }
 
-/// `2026.1128.1`: the year, the month and the day, and a number within the day.
+/// `2026.1128.935`: the year, the month and the day, and a number within the day.
 private struct DateVersion: Comparable {
     let year: Int
     let day: Int

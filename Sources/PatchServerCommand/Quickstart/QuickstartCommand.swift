@@ -35,8 +35,8 @@ struct QuickstartCommand: ServingCommand {
                         .failed: "patchsign failed; its error is printed",
                         .refused: "the passphrase does not open the release keys",
                         .malformed: "FOLDER has mistakes",
-                        .conflict: "the server has releases that are not in releases/",
-                        .busy: "a port is in use",
+                        .conflict: "the server has releases that are not in releases/ (with --no-serve)",
+                        .busy: "a port is in use, or another quickstart works in the folder",
                     ],
                     usual: .disk,
                     .network
@@ -97,6 +97,7 @@ struct QuickstartCommand: ServingCommand {
                 place: place,
                 signer: try ReleaseSigner(),
                 app: app,
+                serves: !noServe,
                 passphrase: { isNew throws(Failure) in try passphrase(isNew: isNew) }
             )
             let serves = try serving(place)
@@ -152,10 +153,12 @@ struct QuickstartWords {
             ]
         }
         let keys = place.keys.string
-        return (device ?? ["", "patchsrv serve --data \(shellWord(place.server.string)) serves it"]) + [
+        let serve =
+            "patchsrv serve --data \(shellWord(place.server.string)) --passphrase-file \(shellWord(place.onlinePassphrase.string))"
+        return (device ?? ["", "\(serve) serves it"]) + [
             "", "before production:",
             "  1. move \(keys)/root-recovery.key to another medium, and all keys but online.key off the server",
-            "  2. serve over HTTPS: patchsrv serve --data \(place.server.string) --tls-certificate FILE --tls-key FILE",
+            "  2. serve over HTTPS: \(serve) --tls-certificate FILE --tls-key FILE",
             "  3. publish from your pipeline: patchsrv token new ci --output ci.token --data \(place.server.string)",
         ]
     }

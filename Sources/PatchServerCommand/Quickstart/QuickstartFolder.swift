@@ -55,6 +55,21 @@ struct QuickstartFolder {
         }
     }
 
+    /// Keeps a second quickstart out of the folder while keys and releases are made.
+    func taken() throws(Failure) -> StoreLock {
+        do throws(StoreLockError) { return try StoreLock(root.at(".quickstart")) } catch {
+            switch error {
+            case .held:
+                throw Failure(
+                    "another quickstart works in \(root)",
+                    hint: "wait until it serves, or name another place with --into",
+                    exitCode: .busy
+                )
+            case .file(let error): throw Failure("\(error)", exitCode: .disk)
+            }
+        }
+    }
+
     /// 192 bits of the system's randomness.
     private static func randomPassphrase() -> String {
         var system = SystemRandomNumberGenerator()

@@ -16,6 +16,8 @@ struct QuickstartWork {
     let place: QuickstartFolder
     let signer: ReleaseSigner
     let app: AppID?
+    /// Whether a server is started afterwards, also if it cannot publish the source.
+    let serves: Bool
     /// Gives the release keys' passphrase, once a run at most asks a person.
     let passphrase: (_ isNew: Bool) throws(Failure) -> Passphrase
     private let files = DiskFiles()
@@ -25,10 +27,11 @@ struct QuickstartWork {
         place: QuickstartFolder,
         signer: ReleaseSigner,
         app: AppID?,
+        serves: Bool,
         passphrase: @escaping (_ isNew: Bool) throws(Failure) -> Passphrase
     ) {
         (self.source, self.place, self.signer) = (source, place, signer)
-        (self.app, self.passphrase) = (app, passphrase)
+        (self.app, self.serves, self.passphrase) = (app, serves, passphrase)
     }
 
     /// Afterwards: the newest release of the source is published in the server's folder.
@@ -36,6 +39,8 @@ struct QuickstartWork {
         try checkSource()
         if let owner = ActingOwner.stranger(to: place.root) { throw Self.foreign(place.root, owner) }
         try place.make()
+        let lock = try place.taken()
+        defer { lock.release() }
         let typed = try makeKeys()
         try await startServer()
         try await publish(try release(typed))
@@ -48,6 +53,13 @@ struct QuickstartWork {
 
     /// Before anything is made.
     private func checkSource() throws(Failure) {
+        guard (try? files.status(of: source.followingLinks)) ?? nil != nil else {
+            throw Failure(
+                "there is no folder \(source)",
+                hint: "name the folder that is published; build the app first",
+                exitCode: .disk
+            )
+        }
         func has(_ name: String) -> Bool { (try? files.status(of: source.at(name)))?.kind == .file }
         guard !has(Self.description) else { return }
         guard has(Self.page) else {
@@ -122,6 +134,14 @@ struct QuickstartWork {
         if newest > 0 {
             let header = try self.newest(newest).header
             if let published = try publishedVersion(of: header.channel), published > header.roleVersion {
+                guard serves else {
+                    throw Self.overtaken(
+                        header.channel,
+                        published: published,
+                        own: header.roleVersion,
+                        keys: place.keys
+                    )
+                }
                 let warning = Self.behind(header.channel, published: published, own: header.roleVersion)
                 Console.standardError.line(printable(warning))
                 return newest
@@ -153,6 +173,14 @@ struct QuickstartWork {
     static func behind(_ channel: ChannelName, published: Int, own: Int) -> String {
         "warning: the server has release \(published) of \(channel), and releases/ ends with \(own): other releases were "
             + "published, so the server is started as it is"
+    }
+
+    static func overtaken(_ channel: ChannelName, published: Int, own: Int, keys: FilePath) -> Failure {
+        Failure(
+            "the server has release \(published) of \(channel), and releases/ ends with \(own): other releases were published",
+            hint: "`patchsign release FOLDER --keys \(keys) --server URL --output NEW` makes the next one; push that",
+            exitCode: .conflict
+        )
     }
 
     /// Opens no key, so an unchanged folder needs no passphrase.

@@ -11,9 +11,9 @@ struct WithdrawCommand: AsyncParsableCommand {
         commandName: "withdraw",
         abstract: "Makes a release that no longer lists a patch, or one version of it.",
         discussion: """
-            Devices that run what is withdrawn take it back once they see the new list: they go to the first listed \
-            version that they may have. Where none of them runs, they go back to what they confirmed before, else to what \
-            the app ships, else to nothing. This is final: the list names what was withdrawn, and no later release may \
+            A device that runs a withdrawn version leaves it at its next launch after it sees the new list: it takes the first \
+            listed version that it may have, else the one it confirmed before, else the embedded one, else nothing. This is \
+            final: the list names what was withdrawn, and no later release may \
             list that version again.
 
             Without --previous the release is made from what the server publishes, as `patchsign promote` does it: it \
@@ -27,7 +27,7 @@ struct WithdrawCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .failed: "not signed because the answer was no, or an external signer failed",
-                        .malformed: "the previous release does not list it",
+                        .malformed: "a document that was read is not valid",
                         .network: "no connection, or a server in trouble",
                         .conflict: "the output exists, or the channel moved on",
                     ],
