@@ -40,7 +40,14 @@ struct QuickstartWork {
         if let owner = ActingOwner.stranger(to: place.root) { throw Self.foreign(place.root, owner) }
         try place.make()
         let lock = try place.taken()
-        defer { lock.release() }
+        do { try await work() } catch {
+            lock.release()
+            throw error
+        }
+        lock.release()
+    }
+
+    private func work() async throws {
         let typed = try makeKeys()
         try await startServer()
         try await publish(try release(typed))
