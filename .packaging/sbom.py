@@ -87,7 +87,7 @@ class SwiftPackages:
             owner = self.modules.get(module) or (folders[0].parent.parent.name.lower() if len(folders) == 1 else None)
             if owner:
                 found.add(owner)
-            elif not (self.root_sources / module).is_dir():
+            elif not any(self.root_sources.glob(f"*/{module}")):
                 raise SystemExit(f"error: nobody knows which package the module {module} of {program} is from")
         return sorted(found)
 

@@ -1,4 +1,4 @@
-import FileFacts
+import Linux
 import HTTPFiles
 import NIOHTTP1
 import PatchFormat

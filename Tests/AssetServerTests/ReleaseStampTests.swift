@@ -1,4 +1,4 @@
-import FileFacts
+import Linux
 import HTTPFiles
 import NIOConcurrencyHelpers
 import NIOHTTP1

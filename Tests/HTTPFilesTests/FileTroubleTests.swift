@@ -1,4 +1,4 @@
-import FileFacts
+import Linux
 import Foundation
 import HTTPFiles
 import NIOHTTP1

@@ -2,7 +2,7 @@ import DeviceOutput
 import Glibc
 import PatchDaemon
 import SystemPackage
-import Terminal
+import CommandKit
 import Testing
 
 @Suite("The port of a store's pages")

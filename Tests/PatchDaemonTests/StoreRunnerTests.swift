@@ -13,7 +13,7 @@ import PatchTesting
 import PatchTrust
 import Patchline
 import SystemPackage
-import Terminal
+import CommandKit
 import Testing
 
 /// A store in a folder of its own whose server nobody runs, kept by a runner whose time and network are moved by hand.

@@ -1,4 +1,4 @@
-import ChildProcess
+import Linux
 import FoundationEssentials
 import Glibc
 import PatchFormat

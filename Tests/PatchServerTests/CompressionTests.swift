@@ -7,7 +7,7 @@ import PatchStore
 import PatchTesting
 import PatchTrust
 import ReleaseFolder
-import ReleaseTree
+import PatchServer
 import SystemPackage
 import ServerTesting
 import Testing

@@ -4,7 +4,6 @@ import PatchStore
 import PatchTesting
 import PatchTrust
 import ReleaseFolder
-import ReleaseTree
 import SystemPackage
 import ServerTesting
 import Testing

@@ -1,4 +1,4 @@
-import FileFacts
+import Linux
 import Glibc
 import PatchFormat
 import PatchServer
@@ -6,7 +6,6 @@ import PatchStore
 import PatchTesting
 import PatchTrust
 import ReleaseFolder
-import ReleaseTree
 import SystemPackage
 import ServerTesting
 import Testing

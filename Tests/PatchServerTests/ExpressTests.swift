@@ -8,7 +8,7 @@ import PatchFormat
 import PatchStore
 import PatchTrust
 import ReleaseFolder
-import ReleaseTree
+import PatchServer
 import Subprocess
 import SystemPackage
 import Testing

@@ -5,7 +5,6 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTrust
-import ReleaseTree
 import SystemPackage
 import ServerTesting
 import Testing

@@ -3,7 +3,6 @@ import PatchServer
 import PatchStore
 import PatchTesting
 import PatchTrust
-import ReleaseTree
 import Testing
 import ServerTesting
 

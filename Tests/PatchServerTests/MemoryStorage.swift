@@ -1,7 +1,6 @@
 import PatchFormat
 import PatchServer
 import PatchStore
-import ReleaseTree
 import Synchronization
 import SystemPackage
 

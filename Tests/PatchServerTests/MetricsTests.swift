@@ -3,7 +3,6 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTesting
-import ReleaseTree
 import SystemPackage
 import ServerTesting
 import Testing

@@ -5,7 +5,7 @@ import PatchStore
 import PatchTesting
 import PatchTrust
 import ReleaseFolder
-import ReleaseTree
+import PatchServer
 import ServerTesting
 import SystemPackage
 import Testing

@@ -6,7 +6,7 @@ import PatchStore
 import PatchTesting
 import PatchTrust
 import ReleaseFolder
-import ReleaseTree
+import PatchServer
 import SystemPackage
 import Testing
 import ServerTesting

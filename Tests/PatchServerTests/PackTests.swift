@@ -5,7 +5,6 @@ import PatchServer
 import PatchStore
 import PatchTrust
 import ReleaseFolder
-import ReleaseTree
 import SystemPackage
 import ServerTesting
 import Testing

@@ -3,7 +3,7 @@ import PatchStore
 import PatchTesting
 import PatchTrust
 import ReleaseFolder
-import ReleaseTree
+import PatchServer
 import ServerTesting
 import SystemPackage
 import Testing

@@ -4,7 +4,6 @@ import PatchServer
 import PatchStore
 import PatchTesting
 import PatchTrust
-import ReleaseTree
 import ServiceLifecycle
 import SystemPackage
 import ServerTesting

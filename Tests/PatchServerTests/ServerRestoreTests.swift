@@ -3,7 +3,7 @@ import PatchStore
 import PatchTesting
 import PatchTrust
 import ReleaseFolder
-import ReleaseTree
+import PatchServer
 import SystemPackage
 import Testing
 

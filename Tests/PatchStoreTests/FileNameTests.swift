@@ -1,4 +1,4 @@
-import FileFacts
+import Linux
 import PatchStore
 import SystemPackage
 import Testing

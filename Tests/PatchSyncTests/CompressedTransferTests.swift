@@ -1,5 +1,5 @@
 import DeviceTesting
-import FileFacts
+import Linux
 import NIOConcurrencyHelpers
 import PatchCompression
 import PatchFetch

@@ -1,5 +1,5 @@
 import DeviceTesting
-import FileFacts
+import Linux
 import NIOConcurrencyHelpers
 import PatchFetch
 import PatchFormat

@@ -1,4 +1,4 @@
-import FileFacts
+import Linux
 import NIOConcurrencyHelpers
 package import PatchStore
 package import SystemPackage

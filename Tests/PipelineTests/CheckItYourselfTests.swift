@@ -6,7 +6,7 @@ import Testing
 /// The page for reviewers: its blocks, as they stand there, in one shell.
 @Suite("The page that checks a tree without Patchline")
 struct CheckItYourselfTests {
-    private static let page = Tool.repository.appending("Sources/Patchline/Patchline.docc/CheckItYourself.md")
+    private static let page = Tool.repository.appending("Sources/Device/Patchline/Patchline.docc/CheckItYourself.md")
 
     /// What stands between ```` ```sh ```` and ```` ``` ````.
     private static func blocks() throws -> String {

@@ -229,7 +229,7 @@ struct DeviceOutputTests {
 
     /// The unit of the page is one that systemd takes.
     @Test func `is run by the unit that the page shows`() async throws {
-        let page = try read(Tool.repository.appending("Sources/Patchline/Patchline.docc/Devices.md"))
+        let page = try read(Tool.repository.appending("Sources/Device/Patchline/Patchline.docc/Devices.md"))
         let unit = try #require(
             page.firstMatch(of: #/```ini\n# \/etc\/systemd\/system\/(shop\.service)\n((?s).*?)```/#)
         )

@@ -57,7 +57,7 @@ struct ExportedTreeTests {
                 // Its roles are compressed when they are read: those of the exported tree have forms on the disk.
                 try await expectForms(url, in: site.appending("tree"), "--packs")
             }
-            let page = Tool.repository.appending("Sources/Patchline/Patchline.docc/StaticHosting.md")
+            let page = Tool.repository.appending("Sources/Device/Patchline/Patchline.docc/StaticHosting.md")
             let block = try #require(try read(page).firstMatch(of: #/(?s)```\n(:8080 \{\n.*?)```/#)?.1)
             let configuration = world.path("Caddyfile")
             try write(String(block).replacing("/srv/www", with: folder.string), to: configuration)
@@ -81,7 +81,7 @@ struct ExportedTreeTests {
             let site = try await world.site(world.shop.site1)
             let folder = world.path("www")
             try await export(site, to: folder).done()
-            let page = Tool.repository.appending("Sources/Patchline/Patchline.docc/StaticHosting.md")
+            let page = Tool.repository.appending("Sources/Device/Patchline/Patchline.docc/StaticHosting.md")
             let block = try #require(try read(page).firstMatch(of: #/(?s)```nginx\n(.*?)```/#)?.1)
             let configuration = world.path("block.conf")
             try write(String(block), to: configuration)

@@ -167,7 +167,7 @@ struct JSPatchGatewayTests {
                 let listed = try await run(.patchsrv, ["list", "--data", site.string]).done().output
                 #expect(listed.contains("gateway: production loader 2.1: version 1 can be fetched\n"), "\(listed)")
                 // The block of the page for reviewers, with what it uses of those before it.
-                let page = Tool.repository.appending("Sources/Patchline/Patchline.docc/CheckItYourself.md")
+                let page = Tool.repository.appending("Sources/Device/Patchline/Patchline.docc/CheckItYourself.md")
                 let review = try await Self.shell(
                     world,
                     """

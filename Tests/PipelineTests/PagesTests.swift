@@ -134,7 +134,7 @@ struct PagesTests {
 
     /// By the lines of the page PageDifferences, as they stand there.
     @Test func `answer in dcz whoever names the page that was sent before, as curl can`() async throws {
-        let file = Tool.repository.appending("Sources/Patchline/Patchline.docc/PageDifferences.md")
+        let file = Tool.repository.appending("Sources/Device/Patchline/Patchline.docc/PageDifferences.md")
         let text = try String(contentsOfFile: file.string, encoding: .utf8)
         let lines = try #require(text.firstMatch(of: #/```sh\n(curl -s -o page\.html -H 'Sec-Fetch-Dest[^`]*)```/#)?.1)
         try await World.with { world in

@@ -22,7 +22,7 @@ struct ReverseProxyTests {
 
     /// - Parameter pattern: with one group, which may span lines.
     private static func block(_ pattern: String) throws -> String {
-        let page = try read(Tool.repository.appending("Sources/Patchline/Patchline.docc/ReverseProxy.md"))
+        let page = try read(Tool.repository.appending("Sources/Device/Patchline/Patchline.docc/ReverseProxy.md"))
         let found = try Regex("(?s)" + pattern, as: (Substring, Substring).self)
         return String(try #require(try found.firstMatch(in: page)?.1))
     }

@@ -1,7 +1,6 @@
 import HTTPFiles
 import NIOHTTP1
 import PatchServer
-import ReleaseTree
 import Testing
 
 @testable import ReleaseAPI

@@ -6,7 +6,6 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import ReleaseService
-import ReleaseTree
 import ServerRecords
 import SystemPackage
 import Testing

@@ -6,7 +6,6 @@ import PatchStore
 import PatchTesting
 import PatchTrust
 import ReleaseFolder
-import ReleaseTree
 import ServerRecords
 import SystemPackage
 import Testing

@@ -2,7 +2,6 @@ import PatchFormat
 import PatchServer
 import PatchTrust
 import ReleaseService
-import ReleaseTree
 import ServerRecords
 import ServerTesting
 import Testing

@@ -6,7 +6,6 @@ import PatchTesting
 import PatchTrust
 import ReleaseFolder
 import ReleaseService
-import ReleaseTree
 import ServerRecords
 import SystemPackage
 import ServerTesting

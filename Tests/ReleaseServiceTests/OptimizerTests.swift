@@ -3,7 +3,6 @@ import PatchServer
 import PatchStore
 import ReleaseFolder
 @testable import ReleaseService
-import ReleaseTree
 import ServerRecords
 import ServerTesting
 import SystemPackage

@@ -9,7 +9,7 @@ import PatchTesting
 import PatchTrust
 import ReleaseFolder
 import ReleaseService
-import ReleaseTree
+import PatchServer
 import SystemPackage
 import Testing
 import ServerTesting

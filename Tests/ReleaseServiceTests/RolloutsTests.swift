@@ -2,7 +2,6 @@ import PatchFormat
 import PatchServer
 import PatchTrust
 import ReleaseFolder
-import ReleaseTree
 import ServerRecords
 import ServerTesting
 import Testing

@@ -7,7 +7,6 @@ import PatchTesting
 import PatchTrust
 import ReleaseFolder
 import ReleaseService
-import ReleaseTree
 import ServerTesting
 import SystemPackage
 import Testing

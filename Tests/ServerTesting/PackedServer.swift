@@ -4,7 +4,6 @@ import PatchStore
 package import PatchTesting
 import PatchTrust
 package import ReleaseFolder
-import ReleaseTree
 
 /// A server whose releases have packs from earlier versions.
 package enum PackedServer {

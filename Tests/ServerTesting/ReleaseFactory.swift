@@ -3,7 +3,6 @@ package import PatchServer
 package import PatchStore
 package import PatchTrust
 package import ReleaseFolder
-import ReleaseTree
 package import SystemPackage
 
 /// What a release pipeline makes, without `patchsign`: the root of trust and signed releases of one app.

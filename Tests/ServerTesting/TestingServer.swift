@@ -3,7 +3,6 @@ package import PatchServer
 package import PatchStore
 import PatchTrust
 package import ReleaseFolder
-package import ReleaseTree
 package import SystemPackage
 
 import PatchTesting

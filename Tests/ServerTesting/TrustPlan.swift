@@ -3,7 +3,6 @@ package import PatchServer
 import PatchStore
 package import PatchTrust
 package import ReleaseFolder
-package import ReleaseTree
 import SystemPackage
 
 /// A root of trust as its key holders would sign it: what the tests change from one version to the next.

@@ -1,4 +1,4 @@
-package import FileFacts
+package import Linux
 import NIOConcurrencyHelpers
 package import PatchStore
 package import SystemPackage

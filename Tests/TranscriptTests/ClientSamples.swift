@@ -5,7 +5,7 @@ import PatchStore
 import PatchTrust
 import ReleaseClient
 import ReleaseFolder
-import Terminal
+import CommandKit
 
 extension ServiceError: Sampled {
     static var samples: [ServiceError] {

@@ -1,7 +1,6 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
-import Terminal
 
 /// What one of the three programs answers before any of its commands does something.
 struct CommandTranscript {

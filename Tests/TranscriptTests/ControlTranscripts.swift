@@ -4,7 +4,7 @@ import PatchFetch
 import PatchFormat
 import PatchStore
 import SystemPackage
-import Terminal
+import CommandKit
 import Testing
 
 @testable import PatchDaemon

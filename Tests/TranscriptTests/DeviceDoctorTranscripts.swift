@@ -1,5 +1,5 @@
-import CommandSupport
-import FileFacts
+import CommandKit
+import Linux
 import PatchDaemon
 import FoundationEssentials
 import PatchChoice
@@ -8,7 +8,6 @@ import PatchFormat
 import PatchStore
 import PatchTrust
 import SystemPackage
-import Terminal
 import Testing
 
 @testable import PatchSync
@@ -49,7 +48,7 @@ struct DeviceDoctorTranscripts {
     @Test func `has a row for each code on its page, and no other`() throws {
         let page =
             #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
-            + "/Sources/Patchline/Patchline.docc/Doctor.md"
+            + "/Sources/Device/Patchline/Patchline.docc/Doctor.md"
         let text = try String(decoding: Data(contentsOf: URL(filePath: page)), as: UTF8.self)
         let rows = text.split(separator: "\n").compactMap {
             $0.firstMatch(of: #/^\| `([A-Za-z]+)` \|/#).map { String($0.1) }

@@ -5,7 +5,7 @@ import PatchFormat
 import PatchStore
 import PatchTrust
 import SystemPackage
-import Terminal
+import CommandKit
 import Testing
 
 @testable import PatchChoice

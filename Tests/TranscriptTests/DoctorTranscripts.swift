@@ -1,8 +1,7 @@
-import FileFacts
+import Linux
 import PatchFormat
 import PatchServer
 import PatchStore
-import ReleaseTree
 import SystemPackage
 import Testing
 

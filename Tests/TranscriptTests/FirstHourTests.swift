@@ -5,7 +5,7 @@ import Testing
 
 @testable import PatchServerCommand
 @testable import PatchSignCommand
-@testable import Terminal
+@testable import CommandKit
 
 @Suite("The question for the holders of root and targets keys")
 struct KeyHoldersQuestionTests {

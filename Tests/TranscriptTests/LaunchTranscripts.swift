@@ -1,4 +1,4 @@
-import ChildProcess
+import Linux
 import HTTPFiles
 import AssetServer
 import DeviceOutput
@@ -12,7 +12,7 @@ import PatchSync
 import PatchTrust
 
 import SystemPackage
-import Terminal
+import CommandKit
 import Testing
 
 @testable import PatchSyncCommand

@@ -11,7 +11,6 @@ import PatchServer
 import PatchStore
 import PatchTrust
 import ReleaseService
-import ReleaseTree
 import ServerRecords
 import SystemPackage
 import Testing

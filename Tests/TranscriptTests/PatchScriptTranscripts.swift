@@ -1,6 +1,6 @@
 import PatchLanguage
 import PatchRuntime
-import Terminal
+import CommandKit
 import Testing
 
 @testable import PatchScriptCommand

@@ -4,9 +4,8 @@ import PatchServer
 import PatchStore
 import ReleaseClient
 import ReleaseService
-import ReleaseTree
 import ServerRecords
-import Terminal
+import CommandKit
 import Testing
 
 @testable import PatchServerCommand

@@ -9,7 +9,7 @@ import Testing
 
 @testable import PatchSignCommand
 @testable import ReleaseClient
-@testable import Terminal
+@testable import CommandKit
 
 @Suite("What patchsign says")
 struct PatchSignTranscripts {

@@ -2,7 +2,7 @@ import ArgumentParser
 import DeviceOutput
 import PatchSync
 import Patchline
-import Terminal
+import CommandKit
 import Testing
 
 @testable import PatchSyncCommand

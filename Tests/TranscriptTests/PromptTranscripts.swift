@@ -6,7 +6,7 @@ import Testing
 
 @testable import PatchServerCommand
 @testable import PatchSignCommand
-@testable import Terminal
+@testable import CommandKit
 
 @Suite("What a person at a terminal is asked and told")
 struct PromptTranscripts {

@@ -1,6 +1,6 @@
 import PatchFormat
 import SystemPackage
-import Terminal
+import CommandKit
 
 /// An error with a sample of every case.
 ///

@@ -1,11 +1,10 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import HTTPFiles
 import PatchFormat
 import PatchStore
-import ReleaseTree
+import PatchServer
 import SystemPackage
-import Terminal
 import Testing
 
 @testable import PatchServer

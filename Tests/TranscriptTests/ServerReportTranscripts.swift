@@ -1,10 +1,9 @@
-import CommandSupport
+import CommandKit
 import PageDiff
 import PatchFormat
 import PatchStore
-import ReleaseTree
+import PatchServer
 import SystemPackage
-import Terminal
 import Testing
 
 @testable import PatchDelta

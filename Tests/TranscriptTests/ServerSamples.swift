@@ -5,7 +5,6 @@ import PatchStore
 import PatchTrust
 import ReleaseFolder
 import ReleaseService
-import ReleaseTree
 import ServerRecords
 import SystemPackage
 

@@ -1,4 +1,4 @@
-import ChildProcess
+import Linux
 import Gateways
 import PatchCompression
 import PatchFormat

@@ -8,7 +8,7 @@ import PatchSync
 import PatchTrust
 import Patchline
 import ReleaseService
-import Terminal
+import CommandKit
 import Testing
 
 @testable import HTTPPeers

@@ -1,6 +1,6 @@
 import Foundation
 import SystemPackage
-import Terminal
+import CommandKit
 import Testing
 
 enum Written {

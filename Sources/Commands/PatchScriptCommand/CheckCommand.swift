@@ -1,11 +1,10 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchLanguage
 import PatchRuntime
 import PatchStore
 import SystemPackage
-import Terminal
 
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,8 +1,7 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchRuntime
 import Synchronization
-import Terminal
 
 struct ConsoleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

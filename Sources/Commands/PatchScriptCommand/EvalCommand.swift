@@ -1,7 +1,6 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchRuntime
-import Terminal
 
 struct EvalCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,5 @@
 import ArgumentParser
-import CommandSupport
-import Terminal
+import CommandKit
 
 /// The program with the engine: it looks at script patches, and runs them on a sample host.
 @main

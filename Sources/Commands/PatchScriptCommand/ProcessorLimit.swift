@@ -1,5 +1,5 @@
 import Glibc
-import Terminal
+import CommandKit
 
 /// The end of a process whose scripts go on for ever: what the engine's own limit of time does not find, as `for (;;) await 0`.
 enum ProcessorLimit {

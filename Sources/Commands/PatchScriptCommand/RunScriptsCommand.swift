@@ -1,12 +1,11 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchRuntime
 import PatchStore
 import PatchTrust
 import Patchline
 import SystemPackage
-import Terminal
 
 struct RunScriptsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import PatchRuntime
 import Synchronization
-import Terminal
+import CommandKit
 
 /// A host to try patches on: a cart whose total is wrong, as a shop may have it.
 final class SampleHost: Sendable {

@@ -1,4 +1,4 @@
-import CommandSupport
+import CommandKit
 import ArgumentParser
 import HTTPFiles
 import PatchFormat
@@ -8,10 +8,8 @@ import PatchTrust
 import ReleaseClient
 import ReleaseFolder
 import ReleaseService
-import ReleaseTree
 import ServerRecords
 import SystemPackage
-import Terminal
 
 /// Runs a command's body; what it throws becomes lines on standard error and an exit code.
 ///

@@ -1,7 +1,7 @@
 import PatchFetch
 import PatchFormat
 import ReleaseClient
-import Terminal
+import CommandKit
 
 /// How `patchsrv` ends when the server that it asked over HTTP says no, or nothing.
 extension Failure {

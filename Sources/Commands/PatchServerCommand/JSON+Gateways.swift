@@ -1,5 +1,5 @@
 import PatchFormat
-import Terminal
+import CommandKit
 
 extension JSON {
     /// What the clients of other systems get of a channel, a line each: of the member `gateways` of a list or a dial.

@@ -1,5 +1,5 @@
 import PatchFormat
-import Terminal
+import CommandKit
 
 /// What is shown of a server's answer, be it of a folder here or of one that was asked over HTTP.
 ///

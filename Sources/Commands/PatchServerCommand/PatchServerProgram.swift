@@ -1,8 +1,7 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchServer
 import SystemPackage
-import Terminal
 
 /// `patchsrv`: takes signed releases in, publishes and serves them.
 @main

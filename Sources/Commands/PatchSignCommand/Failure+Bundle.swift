@@ -1,6 +1,6 @@
 import PatchFormat
 import PatchRelease
-import Terminal
+import CommandKit
 
 /// What `patchsign` advises for each problem of a bundle's folder.
 extension Failure {

@@ -1,5 +1,5 @@
 import PatchRelease
-import Terminal
+import CommandKit
 
 /// How `patchsign` ends, and what it advises, when a draft of root or targets is not taken.
 extension CeremonyError {

@@ -1,8 +1,7 @@
-import CommandSupport
+import CommandKit
 import PatchRelease
 import PatchStore
 import SystemPackage
-import Terminal
 
 extension Failure {
     /// For a path at which a signed release was expected and is not: what stands there, and what was probably meant.

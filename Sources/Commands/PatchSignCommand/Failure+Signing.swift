@@ -1,4 +1,4 @@
-import ChildProcess
+import Linux
 import Gateways
 import PatchFormat
 import PatchRelease
@@ -6,7 +6,7 @@ import PatchStore
 import PatchTrust
 import ReleaseFolder
 import SystemPackage
-import Terminal
+import CommandKit
 
 /// What `patchsign` says and how it ends for each error: the one place for text, hint and exit code.
 extension Failure {

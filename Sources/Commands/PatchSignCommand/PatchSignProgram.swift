@@ -1,6 +1,5 @@
 import ArgumentParser
-import CommandSupport
-import Terminal
+import CommandKit
 
 /// `patchsign`: makes keys, describes and signs releases; the only program that reads a release key.
 @main

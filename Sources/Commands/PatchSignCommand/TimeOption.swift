@@ -1,10 +1,9 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchChoice
 import PatchFormat
 import PatchRelease
 import PatchTrust
-import Terminal
 
 extension KeyPolicy {
     static var ofThisProcess: KeyPolicy {

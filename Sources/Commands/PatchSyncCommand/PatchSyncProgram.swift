@@ -1,7 +1,6 @@
 import ArgumentParser
-import CommandSupport
-import IdleProcess
-import Terminal
+import CommandKit
+import PatchDaemon
 
 /// The program on every device.
 @main

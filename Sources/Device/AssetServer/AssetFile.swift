@@ -1,4 +1,4 @@
-package import FileFacts
+package import Linux
 import HTTPFiles
 package import PatchFormat
 package import SystemPackage

@@ -1,4 +1,4 @@
-import FileFacts
+import Linux
 import NIOConcurrencyHelpers
 import PageDiff
 import PatchFormat

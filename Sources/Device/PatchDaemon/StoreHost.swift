@@ -1,6 +1,6 @@
 package import PatchSync
 package import Patchline
-package import Terminal
+package import CommandKit
 
 /// A store that the daemon looks after, as its local socket sees it.
 ///

@@ -1,4 +1,4 @@
-import FileFacts
+import Linux
 import PatchFormat
 package import PatchStore
 import PatchTrust

@@ -1,4 +1,4 @@
-import FileFacts
+import Linux
 package import PatchStore
 package import SystemPackage
 

@@ -1,4 +1,4 @@
-import FileFacts
+import Linux
 import NIOConcurrencyHelpers
 import NIOHTTP1
 import PatchFetch

@@ -17,7 +17,7 @@ struct RecipeTests {
 
     /// The recipe under a heading.
     private func recipe(_ heading: String, for host: TestHost) throws -> String {
-        let page = Self.repository.appending("Sources/Patchline/Patchline.docc/LocalAPI.md")
+        let page = Self.repository.appending("Sources/Device/Patchline/Patchline.docc/LocalAPI.md")
         let text = String(decoding: try DiskFiles().read(page, limit: 1_000_000), as: UTF8.self)
         let section = try #require(text.split(separator: "\n## ").first { $0.hasPrefix("\(heading)\n") })
         let block = try #require(section.firstMatch(of: #/```[a-z]+\n((?s).*?)```/#)?.1)

@@ -11,7 +11,7 @@ import PatchTesting
 import Patchline
 import Subprocess
 import SystemPackage
-import Terminal
+import CommandKit
 import Testing
 
 /// A store in a folder of its own, served on a real port, as the socket sees it.

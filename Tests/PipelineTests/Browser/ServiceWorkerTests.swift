@@ -166,7 +166,7 @@ enum Worker: String, CaseIterable, Sendable {
 ///
 /// Each file is stored under its revision, without cookies of its own, and every navigation is answered with the stored index.
 private enum Recipe {
-    static let page = Tool.repository.appending("Sources/Patchline/Patchline.docc/ProgressiveWebApps.md")
+    static let page = Tool.repository.appending("Sources/Device/Patchline/Patchline.docc/ProgressiveWebApps.md")
     static let settings = [
         #"navigateFallback: "/index.html", skipWaiting: true, clientsClaim: true, cleanupOutdatedCaches: true,"#,
         #"VitePWA({ registerType: "autoUpdate", workbox: { navigateFallbackDenylist: [/^\/__patchline\//] } })"#,

@@ -1,11 +1,10 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchServer
 import PatchStore
 import ServerRecords
 import SystemPackage
-import Terminal
 
 /// `patchsrv audit`: what was done, by whom.
 struct AuditCommand: AsyncParsableCommand {

@@ -1,5 +1,5 @@
 import PatchFormat
-import Terminal
+import CommandKit
 
 /// What an entry of the audit log changed, in one line: which thing, and what it was before and is after.
 extension JSON {

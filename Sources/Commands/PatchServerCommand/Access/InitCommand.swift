@@ -1,14 +1,12 @@
-import CommandSupport
+import CommandKit
 import ArgumentParser
 import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTrust
 import ReleaseService
-import ReleaseTree
 import ServerRecords
 import SystemPackage
-import Terminal
 
 /// `patchsrv init`: starts an app.
 struct InitCommand: AsyncParsableCommand {

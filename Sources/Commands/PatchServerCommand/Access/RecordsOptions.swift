@@ -1,12 +1,10 @@
-import CommandSupport
+import CommandKit
 import Glibc
 import PatchServer
 import PatchStore
 import ReleaseService
-import ReleaseTree
 import ServerRecords
 import SystemPackage
-import Terminal
 
 extension FolderOptions {
     func records() throws -> ServerRecords { try folder.records() }

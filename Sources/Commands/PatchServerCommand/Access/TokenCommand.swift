@@ -1,14 +1,12 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchServer
 import PatchStore
 import ReleaseClient
 import ReleaseService
-import ReleaseTree
 import ServerRecords
 import SystemPackage
-import Terminal
 
 /// `patchsrv token`: who may ask the API.
 struct TokenCommand: AsyncParsableCommand {

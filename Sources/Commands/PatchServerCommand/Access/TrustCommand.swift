@@ -1,15 +1,13 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTrust
 import ReleaseFolder
 import ReleaseService
-import ReleaseTree
 import ServerRecords
 import SystemPackage
-import Terminal
 
 /// `patchsrv trust`: takes a newer root of trust in.
 struct TrustCommand: AsyncParsableCommand {

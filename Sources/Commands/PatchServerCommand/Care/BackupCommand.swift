@@ -1,13 +1,11 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchServer
 import PatchStore
 import ReleaseService
-import ReleaseTree
 import ServerRecords
 import SystemPackage
-import Terminal
 
 /// `patchsrv backup`: a copy of the whole server.
 struct BackupCommand: AsyncParsableCommand {

@@ -1,8 +1,7 @@
-import CommandSupport
+import CommandKit
 import PatchServer
 import PatchStore
 import SystemPackage
-import Terminal
 
 extension FilePath {
     /// The backup that this place lies in, or is, whether something is there yet or not; nil elsewhere.

@@ -1,13 +1,11 @@
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTrust
 import ReleaseService
-import ReleaseTree
 import ServerRecords
 import SystemPackage
-import Terminal
 
 /// Restores a backup into a data folder without a server.
 ///

@@ -2,8 +2,7 @@ import PatchFormat
 import PatchServer
 import PatchTrust
 import ReleaseService
-import ReleaseTree
-import Terminal
+import CommandKit
 
 /// One channel on one line: its release, the versions with their shares, the drafts that wait, and until when it holds.
 struct ChannelOverview: Equatable {

@@ -1,12 +1,11 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchServer
 import PatchStore
 import ReleaseService
 import ServerRecords
 import SystemPackage
-import Terminal
 
 /// `patchsrv check`: verifies everything that a server keeps.
 struct CheckCommand: AsyncParsableCommand {

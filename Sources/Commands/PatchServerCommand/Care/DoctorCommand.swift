@@ -1,14 +1,12 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import HTTPFiles
 import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTrust
-import ReleaseTree
 import ServerRecords
 import SystemPackage
-import Terminal
 
 /// `patchsrv doctor`: looks at what a server stands on.
 struct DoctorCommand: AsyncParsableCommand {

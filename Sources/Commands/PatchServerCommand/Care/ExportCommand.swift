@@ -1,14 +1,12 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTrust
 import ReleaseService
-import ReleaseTree
 import ServerRecords
 import SystemPackage
-import Terminal
 
 /// `patchsrv export`: writes the published tree for a static host.
 struct ExportCommand: AsyncParsableCommand {

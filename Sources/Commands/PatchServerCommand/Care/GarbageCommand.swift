@@ -1,12 +1,11 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchDelta
 import PatchFormat
 import PatchServer
 import PatchStore
 import ReleaseService
 import ServerRecords
-import Terminal
 
 /// `patchsrv gc`: removes what nothing needs any more.
 struct GarbageCommand: AsyncParsableCommand {

@@ -1,11 +1,9 @@
-import CommandSupport
+import CommandKit
 import ArgumentParser
 import PatchFormat
 import PatchServer
 import PatchStore
 import ReleaseService
-import ReleaseTree
-import Terminal
 
 /// `patchsrv list`: shows what is published.
 struct ListCommand: AsyncParsableCommand {

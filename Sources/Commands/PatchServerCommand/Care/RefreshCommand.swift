@@ -1,12 +1,10 @@
-import CommandSupport
+import CommandKit
 import ArgumentParser
 import PatchFormat
 import PatchServer
 import PatchStore
 import ReleaseService
-import ReleaseTree
 import ServerRecords
-import Terminal
 
 /// `patchsrv refresh`: signs the online roles again.
 struct RefreshCommand: AsyncParsableCommand {

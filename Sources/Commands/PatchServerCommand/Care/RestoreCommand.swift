@@ -1,13 +1,11 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTrust
-import ReleaseTree
 import ServerRecords
 import SystemPackage
-import Terminal
 
 /// `patchsrv restore`: a server out of a backup, above every number that devices may have seen.
 struct RestoreCommand: AsyncParsableCommand {

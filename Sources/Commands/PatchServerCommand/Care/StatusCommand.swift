@@ -1,12 +1,10 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTrust
 import ReleaseService
-import ReleaseTree
-import Terminal
 
 /// `patchsrv status`: whether something must be signed soon.
 struct StatusCommand: AsyncParsableCommand {

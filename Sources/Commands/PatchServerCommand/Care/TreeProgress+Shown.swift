@@ -1,4 +1,4 @@
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchServer
 import ReleaseService

@@ -1,13 +1,11 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import HTTPFiles
 import PatchFormat
 import PatchServer
 import PatchStore
 import ReleaseFolder
-import ReleaseTree
 import SystemPackage
-import Terminal
 
 /// `patchsrv quickstart FOLDER`: keys, a release and a server, to try Patchline out.
 struct QuickstartCommand: ServingCommand {

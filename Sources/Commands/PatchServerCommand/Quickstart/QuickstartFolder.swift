@@ -1,9 +1,9 @@
 import PatchFormat
 import PatchStore
 import ReleaseFolder
-import ReleaseTree
+import PatchServer
 import SystemPackage
-import Terminal
+import CommandKit
 import YAMLReading
 
 /// The folder of a system that was started to try it out.

@@ -1,14 +1,12 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchChoice
 import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTrust
 import ReleaseFolder
-import ReleaseTree
 import SystemPackage
-import Terminal
 
 /// The steps of a quick start, each of which is passed over where an earlier run has done it.
 struct QuickstartWork {

@@ -1,9 +1,8 @@
-import ChildProcess
-import CommandSupport
+import Linux
+import CommandKit
 import FoundationEssentials
 import PatchFormat
 import SystemPackage
-import Terminal
 
 /// Runs `patchsign`, which alone reads release keys: this process never does.
 struct ReleaseSigner {

@@ -1,12 +1,11 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchServer
 import ReleaseClient
 import PatchTrust
 import ReleaseService
 import ServerRecords
-import Terminal
 
 /// `patchsrv answer`: chooses among listed versions for single users or for everyone.
 struct AnswerCommand: AsyncParsableCommand {

@@ -1,12 +1,10 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchServer
 import PatchStore
 import ReleaseClient
 import ReleaseService
-import ReleaseTree
-import Terminal
 
 /// One channel of one app, and how what is there is printed.
 struct ChannelNames: ParsableArguments {

@@ -1,8 +1,7 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchServer
-import Terminal
 
 /// `patchsrv dial`: slows a version down, pauses it, turns it up to its ceiling.
 struct DialCommand: AsyncParsableCommand {

@@ -1,12 +1,10 @@
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchServer
 import PatchStore
 import ReleaseClient
 import ReleaseService
-import ReleaseTree
 import ServerRecords
-import Terminal
 
 /// A request of `dial` or `rollout` to a server, in its folder on this machine or over HTTP.
 struct DialRequest {

@@ -1,10 +1,9 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchServer
 import ReleaseService
 import ServerRecords
-import Terminal
 
 /// `patchsrv draft`: releases that wait for signatures.
 struct DraftCommand: AsyncParsableCommand {

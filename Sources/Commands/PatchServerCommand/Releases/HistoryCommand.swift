@@ -1,11 +1,10 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchServer
 import ReleaseClient
 import ReleaseService
 import ServerRecords
-import Terminal
 
 /// `patchsrv history`: what was published in a channel.
 struct HistoryCommand: AsyncParsableCommand {

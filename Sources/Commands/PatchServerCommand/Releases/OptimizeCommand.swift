@@ -1,11 +1,9 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchServer
 import PatchStore
 import ReleaseService
-import ReleaseTree
-import Terminal
 
 /// `patchsrv optimize`: makes the small forms and packs that a publish leaves for later.
 struct OptimizeCommand: AsyncParsableCommand {

@@ -1,12 +1,10 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchDelta
 import PatchFormat
 import PatchServer
 import PatchStore
 import ReleaseService
-import ReleaseTree
-import Terminal
 
 /// `patchsrv packs`: what updates cost, and packs that make them small.
 struct PacksCommand: AsyncParsableCommand {

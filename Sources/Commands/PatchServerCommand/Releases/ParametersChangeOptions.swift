@@ -1,12 +1,11 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchServer
 import PatchTrust
 import ReleaseClient
 import ReleaseService
 import ServerRecords
-import Terminal
 
 /// How a change is made.
 struct ParametersChangeOptions: ParsableArguments {

@@ -1,11 +1,10 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchServer
 import ReleaseClient
 import PatchStore
 import SystemPackage
-import Terminal
 
 /// `patchsrv parameters`: what apps are told by name, at once and without a release.
 struct ParametersCommand: AsyncParsableCommand {

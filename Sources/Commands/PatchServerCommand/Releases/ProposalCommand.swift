@@ -1,10 +1,9 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchServer
 import ReleaseService
 import ServerRecords
-import Terminal
 
 /// `patchsrv proposal`: changes that wait for a key holder.
 struct ProposalCommand: AsyncParsableCommand {

@@ -1,4 +1,4 @@
-import CommandSupport
+import CommandKit
 import ArgumentParser
 import PatchFormat
 import PatchServer
@@ -6,9 +6,7 @@ import PatchStore
 import PatchTrust
 import ReleaseFolder
 import ReleaseService
-import ReleaseTree
 import SystemPackage
-import Terminal
 
 /// `patchsrv publish`: makes a signed release the current one.
 struct PublishCommand: AsyncParsableCommand {

@@ -1,8 +1,7 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchServer
-import Terminal
 
 /// `patchsrv rollout`: the share of devices that may install a version.
 struct RolloutCommand: AsyncParsableCommand {

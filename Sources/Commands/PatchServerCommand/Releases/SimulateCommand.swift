@@ -1,9 +1,8 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchServer
-import SimulationSupport
-import Terminal
+import FleetSimulation
 
 /// `patchsrv simulate`: what the published list and another dial would do to a fleet.
 struct SimulateCommand: AsyncParsableCommand {

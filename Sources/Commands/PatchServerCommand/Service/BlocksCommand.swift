@@ -1,10 +1,9 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PageDiff
 import PatchFormat
 import PatchStore
 import SystemPackage
-import Terminal
 
 /// `patchsrv blocks`: what a page is to clients that get of it what changed.
 struct BlocksCommand: AsyncParsableCommand {

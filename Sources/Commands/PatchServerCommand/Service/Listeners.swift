@@ -1,7 +1,7 @@
 import HTTPFiles
 import ReleaseAPI
 import ServiceLifecycle
-import Terminal
+import CommandKit
 
 /// Both listeners of a server, which stop at once: what is in flight on either has the same time.
 struct Listeners: Service {

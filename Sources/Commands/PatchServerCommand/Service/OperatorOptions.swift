@@ -1,8 +1,7 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import HTTPFiles
 import PatchFormat
-import Terminal
 
 /// Where operators and pipelines ask: beside the port that devices know.
 struct OperatorOptions: ParsableArguments {

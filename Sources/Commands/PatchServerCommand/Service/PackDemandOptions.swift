@@ -1,8 +1,7 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchServer
 import ReleaseService
-import Terminal
 
 /// Packs that a running server makes because devices ask for them.
 struct PackDemandOptions: ParsableArguments {

@@ -1,6 +1,6 @@
 import APIProxy
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import HTTPFiles
 import PageServing
 import PatchFetch
@@ -9,7 +9,6 @@ import PatchServer
 import PatchStore
 import ServiceLifecycle
 import SystemPackage
-import Terminal
 
 /// `patchsrv pages`: a proxy in front of a site, whose pages cost their clients what changed.
 struct PagesCommand: ServingCommand {

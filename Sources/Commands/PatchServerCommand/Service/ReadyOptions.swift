@@ -1,9 +1,8 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchServer
 import PatchStore
-import ReleaseTree
 import SystemPackage
 
 /// When a server is ready no more, although it serves.

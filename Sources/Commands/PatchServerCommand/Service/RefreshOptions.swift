@@ -1,13 +1,11 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import Glibc
 import PatchFormat
 import PatchServer
 import PatchStore
-import ReleaseTree
 import ServiceLifecycle
 import SystemPackage
-import Terminal
 
 /// Whether a running server signs snapshot, timestamp and dial again by itself.
 struct RefreshOptions: ParsableArguments {

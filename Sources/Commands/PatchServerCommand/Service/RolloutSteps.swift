@@ -1,11 +1,9 @@
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchServer
 import PatchStore
 import ReleaseService
-import ReleaseTree
 import ServiceLifecycle
-import Terminal
 
 /// Steps of rollout schedules, as `serve` and `refresh` take and report them.
 enum RolloutSteps {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import HTTPFiles
 import NIOCore
 import PatchFormat
@@ -7,10 +7,8 @@ import PatchServer
 import PatchStore
 import ReleaseAPI
 import ReleaseService
-import ReleaseTree
 import ServiceLifecycle
 import SystemPackage
-import Terminal
 
 /// `patchsrv serve`: serves the published tree.
 struct ServeCommand: ServingCommand {

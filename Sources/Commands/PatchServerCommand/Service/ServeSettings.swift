@@ -1,7 +1,6 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchServer
-import Terminal
 
 /// Everything that `patchsrv serve` can be told on its command line, in the environment and in a file.
 enum ServeSettings {

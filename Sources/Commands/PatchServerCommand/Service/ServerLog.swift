@@ -1,11 +1,10 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import HTTPFiles
 import PatchFormat
 import PatchServer
 import PatchStore
 import SystemPackage
-import Terminal
 
 /// Where a server's lines go: requests into a file or to standard output, all else to standard error.
 ///

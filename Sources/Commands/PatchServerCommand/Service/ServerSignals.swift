@@ -2,7 +2,7 @@ import Glibc
 import Logging
 import PatchServer
 import ServiceLifecycle
-import Terminal
+import CommandKit
 import UnixSignals
 
 /// SIGHUP: certificates are read again, and the access log goes on in a new file.

@@ -1,11 +1,10 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import HTTPFiles
 import PatchFormat
 import PatchServer
 import PatchStore
 import SystemPackage
-import Terminal
 
 /// Whether a server speaks HTTPS, and who it says that it is.
 struct TLSOptions: ParsableArguments {

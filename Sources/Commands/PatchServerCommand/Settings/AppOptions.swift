@@ -1,10 +1,8 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchServer
 import PatchStore
-import ReleaseTree
-import Terminal
 
 /// Which apps of a server a command is about.
 struct AppOptions: ParsableArguments {

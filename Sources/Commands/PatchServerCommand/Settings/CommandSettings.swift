@@ -1,9 +1,8 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchServer
 import PatchStore
 import SystemPackage
-import Terminal
 
 /// Options that every command takes from the environment and from the file of `--config`, unless its command line has
 /// them.

@@ -1,13 +1,11 @@
-import CommandSupport
+import CommandKit
 import ArgumentParser
 import PatchChoice
 import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTrust
-import ReleaseTree
 import SystemPackage
-import Terminal
 
 /// Where the server keeps everything.
 struct FolderOptions: ParsableArguments {

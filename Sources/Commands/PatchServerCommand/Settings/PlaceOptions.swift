@@ -1,12 +1,10 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchServer
 import PatchStore
 import ReleaseClient
-import ReleaseTree
 import SystemPackage
-import Terminal
 
 /// Which server a command is about: one whose folder is here, or one that is asked over HTTP, from any machine.
 struct PlaceOptions: ParsableArguments {

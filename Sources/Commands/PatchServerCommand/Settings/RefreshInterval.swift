@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 
 /// How often a server signs again: a length of time, or `off`.

@@ -1,11 +1,9 @@
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTrust
-import ReleaseTree
 import SystemPackage
-import Terminal
 
 /// Opens the bytes of an online key, which came from a path; nil for one whose passphrase nobody gave.
 typealias KeyOpener = @Sendable (_ file: [UInt8], _ path: FilePath) throws -> OnlineKey?

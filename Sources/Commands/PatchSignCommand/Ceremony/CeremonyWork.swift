@@ -1,10 +1,9 @@
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchRelease
 import PatchStore
 import PatchTrust
 import SystemPackage
-import Terminal
 
 /// What `rotate`, `delegate` and `revoke` share: a draft signed by every key at hand, and published when that is enough.
 struct CeremonyWork {

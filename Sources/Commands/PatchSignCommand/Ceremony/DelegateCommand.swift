@@ -1,10 +1,9 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchRelease
 import PatchTrust
 import SystemPackage
-import Terminal
 
 /// `patchsign delegate`: a new channel, or other keys for one.
 struct DelegateCommand: AsyncParsableCommand {

@@ -1,11 +1,10 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchRelease
 import PatchStore
 import PatchTrust
 import SystemPackage
-import Terminal
 
 /// `patchsign init`: keys and the root of trust of an app.
 struct InitCommand: AsyncParsableCommand {

@@ -2,7 +2,7 @@ import PatchFormat
 import PatchRelease
 import PatchTrust
 import SystemPackage
-import Terminal
+import CommandKit
 
 /// What `patchsign init` made.
 struct InitReport {

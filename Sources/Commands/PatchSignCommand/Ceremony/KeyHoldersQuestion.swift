@@ -1,7 +1,6 @@
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchRelease
-import Terminal
 
 /// Asks the person at the terminal who holds the keys of root and targets.
 struct KeyHoldersQuestion {

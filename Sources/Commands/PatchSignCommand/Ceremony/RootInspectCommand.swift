@@ -1,9 +1,8 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchRelease
 import SystemPackage
-import Terminal
 
 /// `patchsign root inspect`: a draft in words.
 struct RootInspectCommand: AsyncParsableCommand {

@@ -1,9 +1,8 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchRelease
 import SystemPackage
-import Terminal
 
 /// `patchsign root merge`: the signatures of several copies of one draft.
 struct RootMergeCommand: AsyncParsableCommand {

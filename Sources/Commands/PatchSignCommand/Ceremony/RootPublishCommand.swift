@@ -1,10 +1,9 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchRelease
 import PatchTrust
 import SystemPackage
-import Terminal
 
 /// `patchsign root publish`: a complete draft becomes the folder's root of trust.
 struct RootPublishCommand: AsyncParsableCommand {

@@ -1,9 +1,8 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchRelease
 import PatchTrust
 import SystemPackage
-import Terminal
 
 /// `patchsign root sign`: one more holder.
 struct RootSignCommand: AsyncParsableCommand {

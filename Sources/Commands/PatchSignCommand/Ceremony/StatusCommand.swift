@@ -1,12 +1,11 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchRelease
 import PatchStore
 import PatchTrust
 import ReleaseFolder
 import SystemPackage
-import Terminal
 
 /// `patchsign status`: what must be signed again, and when.
 struct StatusCommand: AsyncParsableCommand {

@@ -1,7 +1,7 @@
 import PatchFormat
 import PatchRelease
 import PatchTrust
-import Terminal
+import CommandKit
 
 /// A draft of root or targets in words: what it changes, who has signed, who is missing.
 struct TrustReport {

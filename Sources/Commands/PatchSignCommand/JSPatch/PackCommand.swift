@@ -1,11 +1,10 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import Gateways
 import PatchFormat
 import PatchRelease
 import PatchStore
 import SystemPackage
-import Terminal
 
 /// `patchsign pack FILE…`: a package of JSPatch's loader, or of its platform.
 struct PackCommand: AsyncParsableCommand {

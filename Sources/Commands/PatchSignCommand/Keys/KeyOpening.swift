@@ -1,10 +1,9 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchRelease
 import PatchStore
 import PatchTrust
 import SystemPackage
-import Terminal
 
 /// What opens private keys: passphrases of files, PINs of tokens.
 struct KeyOpening: ParsableArguments {

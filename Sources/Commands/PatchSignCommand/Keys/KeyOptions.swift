@@ -1,9 +1,8 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchRelease
 import PatchStore
 import SystemPackage
-import Terminal
 
 /// Where an app's root of trust lies, and what opens its keys.
 struct KeyOptions: ParsableArguments {

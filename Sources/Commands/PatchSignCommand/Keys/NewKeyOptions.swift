@@ -2,7 +2,7 @@ import ArgumentParser
 import PatchRelease
 import PatchStore
 import PatchTrust
-import Terminal
+import CommandKit
 
 /// How a new key is made and protected, where another passphrase opens the keys that are there.
 struct NewKeyOptions: ParsableArguments {

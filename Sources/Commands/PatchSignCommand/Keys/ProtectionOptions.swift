@@ -1,6 +1,6 @@
 import ArgumentParser
 import PatchRelease
-import Terminal
+import CommandKit
 
 /// How new private keys are protected.
 struct ProtectionOptions: ParsableArguments {

@@ -1,9 +1,8 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchRelease
 import SystemPackage
-import Terminal
 
 /// Which release the next one is made from: the one that a server publishes, or a folder.
 struct BaseOptions: ParsableArguments {

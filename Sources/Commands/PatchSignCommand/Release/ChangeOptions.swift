@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import Glibc
 import PatchFormat
 import PatchRelease
@@ -7,7 +7,6 @@ import PatchStore
 import PatchTrust
 import ReleaseClient
 import SystemPackage
-import Terminal
 
 /// What promote, rollback and withdraw share: a change that is proposed, made, signed and, with `--push`, published.
 struct ChangeOptions: ParsableArguments {

@@ -1,6 +1,6 @@
 import PatchFormat
 import PatchRelease
-import Terminal
+import CommandKit
 
 /// What a release lists, a row an entry.
 struct ContentsTable {

@@ -1,11 +1,10 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchRelease
 import PatchStore
 import PatchTrust
 import SystemPackage
-import Terminal
 
 /// `patchsign describe`: writes a release.yaml.
 struct DescribeCommand: AsyncParsableCommand {

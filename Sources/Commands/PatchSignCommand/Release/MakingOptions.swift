@@ -1,11 +1,10 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchRelease
 import PatchStore
 import PatchTrust
 import SystemPackage
-import Terminal
 
 /// What every new release needs besides its content.
 struct MakingOptions: ParsableArguments {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PatchFormat
 import PatchRelease
-import Terminal
+import CommandKit
 
 /// How many files of a bundle are named to whoever is about to sign.
 struct NamesOption: ParsableArguments {

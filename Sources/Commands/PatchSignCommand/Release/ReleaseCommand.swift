@@ -1,10 +1,9 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchRelease
 import PatchStore
 import SystemPackage
-import Terminal
 
 /// `patchsign release`: makes a signed release, or adds a signature to one.
 struct ReleaseCommand: AsyncParsableCommand {

@@ -1,10 +1,9 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchRelease
 import PatchStore
 import SystemPackage
-import Terminal
 
 /// `patchsign release FOLDER`.
 struct ReleaseMakeCommand: AsyncParsableCommand {

@@ -1,11 +1,10 @@
-import CommandSupport
+import CommandKit
 import PatchDelta
 import PatchFormat
 import PatchRelease
 import PatchTrust
 import ReleaseFolder
 import SystemPackage
-import Terminal
 
 /// What `release` and `withdraw` made.
 struct ReleaseReport {

@@ -1,12 +1,11 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchRelease
 import PatchStore
 import PatchTrust
 import ReleaseFolder
 import SystemPackage
-import Terminal
 
 /// `patchsign release sign DIR`: one more key holder.
 struct ReleaseSignCommand: AsyncParsableCommand {

@@ -1,10 +1,9 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchRelease
 import PatchStore
 import SystemPackage
-import Terminal
 
 /// The channel and version of a folder without release.yaml, each with a default.
 struct BareFolderOptions: ParsableArguments {

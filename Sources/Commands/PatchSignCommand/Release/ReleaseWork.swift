@@ -1,4 +1,4 @@
-import CommandSupport
+import CommandKit
 import PatchDelta
 import PatchFormat
 import PatchRelease
@@ -6,7 +6,6 @@ import PatchStore
 import PatchTrust
 import ReleaseFolder
 import SystemPackage
-import Terminal
 
 /// The common part of `release` and `withdraw`: trust and base read, keys opened, the result written and reported.
 struct ReleaseWork {

@@ -1,8 +1,7 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import ReleaseClient
-import Terminal
 
 /// `patchsign rollback`: what an older release listed, in one command.
 struct RollbackCommand: AsyncParsableCommand {

@@ -1,12 +1,11 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchRelease
 import PatchStore
 import PatchTrust
 import ReleaseFolder
 import SystemPackage
-import Terminal
 
 /// `patchsign verify`: everything that a server and a device will check, offline.
 struct VerifyCommand: AsyncParsableCommand {

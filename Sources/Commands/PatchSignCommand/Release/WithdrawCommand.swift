@@ -1,9 +1,8 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchRelease
 import SystemPackage
-import Terminal
 
 /// `patchsign withdraw`: the previous release with less in it.
 struct WithdrawCommand: AsyncParsableCommand {

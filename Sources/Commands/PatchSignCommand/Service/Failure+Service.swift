@@ -2,7 +2,7 @@ import PatchFetch
 import PatchFormat
 import PatchTrust
 import ReleaseClient
-import Terminal
+import CommandKit
 
 /// What `patchsign` says and how it ends when a release service is in it.
 extension Failure {

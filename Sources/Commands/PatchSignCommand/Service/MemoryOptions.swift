@@ -1,10 +1,9 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchStore
 import ReleaseClient
 import SystemPackage
-import Terminal
 
 /// Makes the commands remember the state of a server and refuse an older one, as devices do.
 struct MemoryOptions: ParsableArguments {

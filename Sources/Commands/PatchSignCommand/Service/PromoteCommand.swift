@@ -1,8 +1,7 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import ReleaseClient
-import Terminal
 
 /// `patchsign promote`: what another channel lists, in one command.
 struct PromoteCommand: AsyncParsableCommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PatchFormat
 import PatchRelease
-import Terminal
+import CommandKit
 
 /// The word that a promotion to older versions needs.
 enum PromotionBack {

@@ -1,4 +1,4 @@
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchRelease
 import PatchStore
@@ -6,7 +6,6 @@ import PatchTrust
 import ReleaseClient
 import ReleaseFolder
 import SystemPackage
-import Terminal
 
 /// A proposed change, made into a release out of what is published, shown, and signed.
 struct ProposalWork {

@@ -1,10 +1,9 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchStore
 import ReleaseClient
 import SystemPackage
-import Terminal
 
 /// `patchsign propose`: asks for a change that somebody else will sign.
 struct ProposeCommand: AsyncParsableCommand {

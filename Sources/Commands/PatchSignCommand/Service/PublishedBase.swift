@@ -1,4 +1,4 @@
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchRelease
 import PatchStore
@@ -6,7 +6,6 @@ import PatchTrust
 import ReleaseClient
 import ReleaseFolder
 import SystemPackage
-import Terminal
 
 /// The release that a server publishes, fetched and verified: the next one is made from it.
 ///

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchRelease
 import PatchStore
@@ -7,7 +7,6 @@ import PatchTrust
 import ReleaseClient
 import ReleaseFolder
 import SystemPackage
-import Terminal
 
 /// `patchsign pull`: from a release service, to be looked at and signed.
 struct PullCommand: AsyncParsableCommand {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import NIOConcurrencyHelpers
 import PatchFormat
 import PatchRelease
@@ -7,7 +7,6 @@ import PatchStore
 import ReleaseClient
 import ReleaseFolder
 import SystemPackage
-import Terminal
 
 /// `patchsign push RELEASE`: to a release service.
 struct PushCommand: AsyncParsableCommand {

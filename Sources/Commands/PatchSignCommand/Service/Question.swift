@@ -1,4 +1,4 @@
-import Terminal
+import CommandKit
 
 /// The question before anything is signed.
 enum Question {

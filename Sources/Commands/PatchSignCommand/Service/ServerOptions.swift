@@ -1,10 +1,9 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchStore
 import ReleaseClient
 import SystemPackage
-import Terminal
 
 /// Which release service is asked, and who asks.
 struct ServerOptions: ParsableArguments {

@@ -1,7 +1,6 @@
-import CommandSupport
+import CommandKit
 import PatchFormat
 import ReleaseClient
-import Terminal
 
 /// How a release is made again.
 enum Remake: Equatable {

@@ -1,7 +1,6 @@
-import CommandSupport
+import CommandKit
 import PatchFormat
 import ReleaseClient
-import Terminal
 
 /// A proposal that this command has made, until its release is published.
 struct WaitingProposal {

@@ -1,13 +1,12 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchFormat
 import PatchRelease
 import PatchStore
 import PatchTrust
 import ReleaseFolder
-import SimulationSupport
+import FleetSimulation
 import SystemPackage
-import Terminal
 
 /// `patchsign simulate`: what a list would do to a fleet, before it is signed.
 struct SimulateCommand: AsyncParsableCommand {

@@ -1,5 +1,4 @@
-import CommandSupport
-import Terminal
+import CommandKit
 import DeviceOutput
 import PatchDaemon
 import PatchFormat

@@ -1,4 +1,4 @@
-import CommandSupport
+import CommandKit
 import DeviceOutput
 import PatchDaemon
 import PatchFormat
@@ -6,7 +6,6 @@ import PatchStore
 import PatchSync
 import Patchline
 import SystemPackage
-import Terminal
 
 /// What `run` prints: as `serve` does, with the store's name.
 struct DaemonEvents: Sendable {

@@ -1,10 +1,8 @@
-import CommandSupport
-import FileFacts
-import IdleProcess
+import CommandKit
+import Linux
 import PatchDaemon
 import PatchStore
 import SystemPackage
-import Terminal
 
 /// What goes on beside the stores while `run` runs: its settings may change, and its service manager wants to hear of it.
 struct DaemonLife: Sendable {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import DeviceOutput
 import Glibc
 import NIOConcurrencyHelpers
@@ -9,7 +9,6 @@ import PatchStore
 import PatchSync
 import Patchline
 import SystemPackage
-import Terminal
 import UnixSignals
 
 struct RunCommand: LastingCommand {

@@ -1,9 +1,8 @@
-import CommandSupport
-import FileFacts
+import CommandKit
+import Linux
 import PatchDaemon
 import PatchStore
 import SystemPackage
-import Terminal
 
 /// The settings file of `run`.
 struct SettingsOnDisk: Sendable {

@@ -1,13 +1,12 @@
-import CommandSupport
+import CommandKit
 import DeviceOutput
-import FileFacts
+import Linux
 import PatchDaemon
 import PatchFormat
 import PatchStore
 import PatchSync
 import PatchTrust
 import SystemPackage
-import Terminal
 
 /// The rules of each line on a device's machine: facts in, verdict out.
 extension Diagnosis.Line {

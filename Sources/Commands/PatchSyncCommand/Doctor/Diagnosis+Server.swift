@@ -1,10 +1,9 @@
-import CommandSupport
+import CommandKit
 import DeviceOutput
 import PatchFetch
 import PatchFormat
 import PatchSync
 import PatchTrust
-import Terminal
 
 /// The kinds of addresses that a name or a machine has.
 struct AddressFamilies: Equatable, Sendable {

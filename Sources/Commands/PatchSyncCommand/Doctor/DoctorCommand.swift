@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import DeviceOutput
 import HTTPFiles
 import NIOConcurrencyHelpers
@@ -10,7 +10,6 @@ import PatchStore
 import PatchSync
 import Patchline
 import SystemPackage
-import Terminal
 
 /// `patchsync doctor`: looks at what a device stands on.
 struct DoctorCommand: AsyncParsableCommand {

@@ -1,12 +1,11 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import DeviceOutput
 import PatchChoice
 import PatchFormat
 import PatchStore
 import PatchSync
 import SystemPackage
-import Terminal
 
 struct ExplainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import DeviceOutput
 import GatewayClients
 import Gateways
@@ -8,7 +8,6 @@ import PatchFormat
 import PatchStore
 import Patchline
 import SystemPackage
-import Terminal
 import UnixSignals
 
 struct MeteorCommand: ServingCommand {

@@ -1,12 +1,11 @@
 import AssetServer
-import CommandSupport
+import CommandKit
 import DeviceOutput
 import PatchChoice
 import PatchFormat
 import PatchSync
 import Patchline
 import SystemPackage
-import Terminal
 
 /// What `serve` prints: sentences, or one JSON object a line.
 struct LaunchEvents: Sendable {

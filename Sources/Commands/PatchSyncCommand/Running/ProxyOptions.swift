@@ -1,13 +1,12 @@
 import APIProxy
 import ArgumentParser
 import AssetServer
-import CommandSupport
+import CommandKit
 import PatchDaemon
 import PatchFetch
 import PatchFormat
 import PatchStore
 import SystemPackage
-import Terminal
 
 /// Which requests of the pages go on to other servers.
 struct ProxyOptions: ParsableArguments {

@@ -1,10 +1,9 @@
-import ChildProcess
-import CommandSupport
+import Linux
+import CommandKit
 import Dispatch
 import FoundationEssentials
 import PatchFormat
 import SystemPackage
-import Terminal
 
 /// Runs the active scripts of a store on a sample host, each time that what runs has changed, and prints their states.
 ///

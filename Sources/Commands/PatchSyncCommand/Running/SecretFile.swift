@@ -1,4 +1,4 @@
-import Terminal
+import CommandKit
 
 /// An option's file, or `-`, that holds what a command line would show to every user of the machine.
 struct SecretFile {

@@ -3,7 +3,7 @@ import APIProxy
 import ArgumentParser
 import Glibc
 import AssetServer
-import CommandSupport
+import CommandKit
 import DeviceOutput
 import HTTPFiles
 import PatchDaemon
@@ -12,7 +12,6 @@ import PatchStore
 import PatchSync
 import Patchline
 import SystemPackage
-import Terminal
 import UnixSignals
 
 struct ServeCommand: LastingCommand {

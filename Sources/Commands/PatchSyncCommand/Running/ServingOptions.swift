@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchDaemon
 import PatchStore
 import SystemPackage

@@ -1,7 +1,7 @@
 import PatchStore
 import DeviceOutput
 import PatchSync
-import Terminal
+import CommandKit
 
 /// The right to serve a store, for as long as the answer lives.
 func servingRight(of store: DeviceStore) throws(Failure) -> ServingRight? {

@@ -1,7 +1,6 @@
-import CommandSupport
+import CommandKit
 import PatchStore
 import SystemPackage
-import Terminal
 
 /// A file that its owner alone reads, with the URL that the app is opened by.
 struct URLFile {

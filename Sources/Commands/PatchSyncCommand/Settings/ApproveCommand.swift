@@ -1,11 +1,10 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import DeviceOutput
 import PatchChoice
 import PatchFormat
 import PatchSync
 import Patchline
-import Terminal
 
 struct ApproveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,13 +1,12 @@
 import PatchChoice
 import PatchTrust
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import DeviceOutput
 import PatchFormat
 import PatchSync
 import Patchline
 import SystemPackage
-import Terminal
 
 struct ConfirmCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import ArgumentParser
 import PatchDaemon
-import Terminal
+import CommandKit
 
 /// What rules are judged by: the same options for `init` and `set`.
 struct FactOptions: ParsableArguments {

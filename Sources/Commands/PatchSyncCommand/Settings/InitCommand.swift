@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import DeviceOutput
 import PatchChoice
 import PatchDaemon
@@ -8,7 +8,6 @@ import PatchStore
 import PatchSync
 import ReleaseFolder
 import SystemPackage
-import Terminal
 
 struct InitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 import PatchChoice
 import PatchFormat
 import PatchSync
-import Terminal
+import CommandKit
 
 extension NetworkUse {
     /// Nil where the network may be used as it is.

@@ -1,10 +1,9 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import DeviceOutput
 import PatchFormat
 import PatchSync
 import Patchline
-import Terminal
 
 struct PostponeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import DeviceOutput
 import PatchDaemon
 import PatchFetch
@@ -7,7 +7,6 @@ import PatchFormat
 import PatchStore
 import PatchSync
 import SystemPackage
-import Terminal
 
 /// How the servers are reached: kept in the store.
 ///

@@ -1,6 +1,6 @@
 import PatchChoice
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import DeviceOutput
 import PatchDaemon
 import PatchFetch
@@ -9,7 +9,6 @@ import PatchStore
 import PatchSync
 import ReleaseFolder
 import SystemPackage
-import Terminal
 
 struct SetFactsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

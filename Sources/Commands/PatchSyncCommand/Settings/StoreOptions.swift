@@ -1,5 +1,5 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import DeviceOutput
 import PatchChoice
 import PatchFormat
@@ -7,7 +7,6 @@ import PatchStore
 import PatchSync
 import PatchTrust
 import SystemPackage
-import Terminal
 
 /// What every command needs to know: which store, and how to print.
 struct StoreOptions: ParsableArguments {

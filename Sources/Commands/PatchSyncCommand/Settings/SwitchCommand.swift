@@ -1,11 +1,10 @@
 import PatchChoice
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import DeviceOutput
 import PatchFormat
 import PatchSync
 import Patchline
-import Terminal
 
 struct SwitchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 import PatchChoice
 import PatchFormat
 import PatchSync
-import Terminal
+import CommandKit
 
 extension UpdatePolicy {
     /// What differs from a device that was told nothing.

@@ -1,9 +1,8 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import DeviceOutput
 import PatchFormat
 import PatchSync
-import Terminal
 
 struct ParametersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,6 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import DeviceOutput
-import Terminal
 
 extension OutputSchema: ExpressibleByArgument {}
 

@@ -1,8 +1,7 @@
-import CommandSupport
+import CommandKit
 import PatchStore
 import PatchSync
 import SystemPackage
-import Terminal
 
 extension StateFault {
     func warn() {

@@ -1,12 +1,11 @@
 import PatchChoice
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import DeviceOutput
 import PatchFormat
 import PatchSync
 import Patchline
 import SystemPackage
-import Terminal
 
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 import PatchChoice
 import PatchFormat
 import PatchSync
-import Terminal
+import CommandKit
 
 extension StatusReport {
     func printTransfers(to out: Console) {

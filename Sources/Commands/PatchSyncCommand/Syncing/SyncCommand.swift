@@ -1,11 +1,10 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import DeviceOutput
 import PatchFetch
 import PatchFormat
 import PatchSync
 import Patchline
-import Terminal
 
 struct SyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,7 +3,7 @@ import PatchChoice
 import PatchFormat
 import PatchSync
 import PatchTrust
-import Terminal
+import CommandKit
 
 extension SyncForecast {
     func print(on out: Console = .standardOutput, errors: Console = .standardError) {

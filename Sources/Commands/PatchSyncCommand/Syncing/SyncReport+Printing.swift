@@ -5,7 +5,7 @@ import PatchFormat
 import PatchSync
 import PatchTrust
 import SystemPackage
-import Terminal
+import CommandKit
 
 extension SyncReport {
     func print(

@@ -3,7 +3,7 @@ import PatchChoice
 import PatchFormat
 import PatchSync
 import PatchTrust
-import Terminal
+import CommandKit
 
 /// What a sync tells a person while it runs, and a progress line while bytes travel.
 final class SyncTranscript: Sendable {

@@ -2,7 +2,7 @@ import DeviceOutput
 import PatchChoice
 import PatchFormat
 import PatchSync
-import Terminal
+import CommandKit
 
 extension TellsOffer {
     /// - Parameter unanswered: why a question got no answer.

@@ -1,9 +1,8 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import DeviceOutput
 import PatchSync
 import SystemPackage
-import Terminal
 
 /// A store in which whoever works on the app may run scripts of his own.
 struct DebugStoreOption: ParsableArguments {

@@ -1,6 +1,5 @@
-import CommandSupport
+import CommandKit
 import SystemPackage
-import Terminal
 
 /// The program with the engine, which patchsync itself does without.
 enum EngineProgram {

@@ -1,6 +1,5 @@
 import ArgumentParser
-import CommandSupport
-import Terminal
+import CommandKit
 
 struct EvalCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,11 +1,10 @@
 #if DEBUG
-import CommandSupport
-import FileFacts
+import CommandKit
+import Linux
 import Glibc
 import NIOConcurrencyHelpers
 import PatchStore
 import SystemPackage
-import Terminal
 
 /// The real disk up to a chosen change of it; debug builds only.
 ///

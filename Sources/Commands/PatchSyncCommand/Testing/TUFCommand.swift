@@ -1,12 +1,11 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import DeviceOutput
 import PatchFetch
 import PatchFormat
 import PatchStore
 import PatchSync
 import SystemPackage
-import Terminal
 
 /// `patchsync tuf`: the engine's metadata workflow on any TUF repository, by the client protocol of tuf-conformance.
 ///

@@ -1,12 +1,11 @@
 import ArgumentParser
-import CommandSupport
+import CommandKit
 import PatchChoice
 import PatchFormat
 import PatchStore
 import PatchSync
 import PatchTrust
 import SystemPackage
-import Terminal
 
 struct TestScriptCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 package import PatchChoice
 package import PatchFormat
 import PatchSync
-package import Terminal
+package import CommandKit
 
 /// What confirming a launch came to, where it is confirmed.
 package struct ToldConfirmation: Equatable, Sendable {

@@ -1,7 +1,7 @@
 package import PatchChoice
 package import PatchFormat
 package import PatchSync
-package import Terminal
+package import CommandKit
 
 extension Explanation {
     /// As `patchsync explain --json` has it.

@@ -1,7 +1,7 @@
 import PatchChoice
 package import PatchFormat
 package import PatchSync
-package import Terminal
+package import CommandKit
 
 extension SyncForecast {
     /// As of the sync: 3 when something is refused, or the server has been behind for a day; 6 when a version does not fit on the

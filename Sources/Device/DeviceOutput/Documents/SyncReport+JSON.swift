@@ -1,7 +1,7 @@
 import PatchChoice
 package import PatchFormat
 package import PatchSync
-package import Terminal
+package import CommandKit
 import SystemPackage
 
 extension SyncReport {

@@ -1,6 +1,6 @@
 package import PatchSync
 package import Patchline
-package import Terminal
+package import CommandKit
 
 extension Failure {
     /// - Parameter servers: which programs serve the store now.

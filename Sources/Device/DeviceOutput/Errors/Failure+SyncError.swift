@@ -4,7 +4,7 @@ import PatchStore
 package import PatchSync
 import ReleaseFolder
 import PatchTrust
-package import Terminal
+package import CommandKit
 
 extension Failure {
     /// What to do about a file without which a store is none.

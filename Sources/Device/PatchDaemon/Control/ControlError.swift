@@ -1,7 +1,7 @@
 package import HTTPFiles
 package import PatchStore
 package import SystemPackage
-package import Terminal
+package import CommandKit
 
 /// Why nobody can ask this process over its socket.
 package enum ControlError: Error, Equatable, Sendable {

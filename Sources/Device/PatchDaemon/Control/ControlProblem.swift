@@ -2,7 +2,7 @@ import DeviceOutput
 import NIOHTTP1
 import PatchFormat
 import PatchSync
-import Terminal
+import CommandKit
 
 /// Why something that was asked over the socket was not done (RFC 9457): the kinds and hints are those of the commands.
 struct ControlProblem: Error, Equatable, Sendable {

@@ -4,7 +4,7 @@ import PatchChoice
 import PatchFormat
 import PatchSync
 import Patchline
-import Terminal
+import CommandKit
 
 /// What people decide about what is new.
 extension ControlWork {

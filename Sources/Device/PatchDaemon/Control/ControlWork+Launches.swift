@@ -5,7 +5,7 @@ import PatchFormat
 import PatchSync
 import PatchTrust
 import Patchline
-import Terminal
+import CommandKit
 
 extension ControlWork {
     var aboutLaunches: [ControlRoute] {

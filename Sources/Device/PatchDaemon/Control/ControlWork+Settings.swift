@@ -3,7 +3,7 @@ import NIOHTTP1
 import PatchFetch
 import PatchFormat
 import PatchSync
-import Terminal
+import CommandKit
 
 extension ControlWork {
     var aboutSettings: [ControlRoute] {

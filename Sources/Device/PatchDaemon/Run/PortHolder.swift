@@ -1,7 +1,7 @@
 import Glibc
 import PatchStore
 import SystemPackage
-package import Terminal
+package import CommandKit
 
 /// The listener on a port of this machine, as far as this process may see it.
 package enum PortHolder: Equatable, Sendable {

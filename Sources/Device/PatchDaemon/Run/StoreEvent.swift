@@ -8,7 +8,7 @@ package import PatchSync
 package import Patchline
 import Glibc
 import SystemPackage
-package import Terminal
+package import CommandKit
 
 /// What happens to one store of the daemon.
 package enum StoreEvent: Sendable {

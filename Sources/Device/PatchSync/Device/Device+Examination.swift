@@ -1,4 +1,4 @@
-import FileFacts
+import Linux
 import PatchChoice
 package import PatchFetch
 package import PatchFormat

@@ -1,4 +1,4 @@
-import FileFacts
+import Linux
 import PatchFetch
 import PatchFormat
 import PatchStore

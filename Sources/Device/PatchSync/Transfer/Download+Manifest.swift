@@ -1,4 +1,4 @@
-import FileFacts
+import Linux
 import PatchChoice
 import PatchFetch
 import PatchFormat

@@ -1,4 +1,4 @@
-import FileFacts
+import Linux
 import PatchDelta
 import PatchFormat
 import PatchStore

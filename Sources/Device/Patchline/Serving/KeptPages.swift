@@ -1,4 +1,4 @@
-import FileFacts
+import Linux
 import PatchStore
 package import PatchSync
 import SystemPackage

@@ -1,5 +1,5 @@
 import AssetServer
-import FileFacts
+import Linux
 import HTTPFiles
 import NIOConcurrencyHelpers
 import PatchChoice

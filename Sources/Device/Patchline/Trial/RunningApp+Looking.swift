@@ -1,5 +1,5 @@
 import AssetServer
-import FileFacts
+import Linux
 import PatchFormat
 package import PatchStore
 package import PatchSync

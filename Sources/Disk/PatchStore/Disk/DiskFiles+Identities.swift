@@ -1,4 +1,4 @@
-package import FileFacts
+package import Linux
 import Glibc
 import NIOConcurrencyHelpers
 package import SystemPackage

@@ -1,4 +1,4 @@
-import FileFacts
+import Linux
 import Glibc
 package import SystemPackage
 

@@ -1,4 +1,4 @@
-package import FileFacts
+package import Linux
 package import SystemPackage
 
 /// The durable operations on a disk; each says what is on the disk afterwards.

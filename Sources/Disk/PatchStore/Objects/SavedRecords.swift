@@ -1,4 +1,4 @@
-import FileFacts
+import Linux
 import PatchFormat
 
 /// Records as they lie in their file: looked up there, not read into a dictionary first.

@@ -1,4 +1,4 @@
-import FileFacts
+import Linux
 /// The file that an answer is true of: where it was found, and in which state.
 package struct FileOrigin: Equatable, Sendable {
     let path: String

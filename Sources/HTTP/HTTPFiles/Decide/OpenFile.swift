@@ -1,4 +1,4 @@
-import FileFacts
+import Linux
 import Glibc
 import NIOCore
 import NIOPosix

@@ -1,4 +1,4 @@
-import FileFacts
+import Linux
 import NIOCore
 
 /// A part of a file on its way to a client by `sendfile`, slice by slice.

@@ -1,4 +1,4 @@
-import ChildProcess
+import Linux
 import PatchFormat
 import PatchLanguage
 import PatchStore

@@ -1,4 +1,4 @@
-import ChildProcess
+import Linux
 import FoundationEssentials
 import PatchFormat
 import PatchStore

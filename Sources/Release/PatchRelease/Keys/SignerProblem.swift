@@ -1,4 +1,4 @@
-package import ChildProcess
+package import Linux
 
 /// Why an external signer gave no signature.
 package enum SignerProblem: Error, Equatable, Sendable {

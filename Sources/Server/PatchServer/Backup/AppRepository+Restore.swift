@@ -1,6 +1,5 @@
 package import PatchFormat
 import PatchTrust
-package import ReleaseTree
 
 /// An app of a server that came back from a backup: what it lists, and the numbers above which it goes on.
 package struct RestoredApp: Equatable, Sendable {

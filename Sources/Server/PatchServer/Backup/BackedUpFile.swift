@@ -1,8 +1,7 @@
-import FileFacts
+import Linux
 package import PatchFormat
 package import PatchStore
 import PatchTrust
-package import ReleaseTree
 package import SystemPackage
 
 /// A file of a backup without a signature: the records, and the server's files of each app and draft.

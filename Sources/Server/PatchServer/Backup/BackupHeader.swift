@@ -1,6 +1,5 @@
 package import PatchFormat
 import PatchTrust
-package import ReleaseTree
 
 /// What a backup is of, and of when: `backup.json`.
 package struct BackupHeader: Equatable, Sendable {

@@ -1,6 +1,5 @@
-import FileFacts
+import Linux
 package import PatchStore
-package import ReleaseTree
 package import SystemPackage
 
 /// Brings a copy of a server's folder up to date: `patchsrv backup` writes it, and `patchsrv restore` reads it.

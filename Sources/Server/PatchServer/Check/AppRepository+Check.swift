@@ -2,7 +2,6 @@ import PatchFormat
 import PatchStore
 import PatchTrust
 import ReleaseFolder
-package import ReleaseTree
 package import SystemPackage
 
 extension AppRepository {

@@ -1,7 +1,6 @@
 package import PatchFormat
 import PatchStore
 import PatchTrust
-package import ReleaseTree
 
 /// A release that was once published, by the server's history.
 package struct KnownRelease: Equatable, Sendable {

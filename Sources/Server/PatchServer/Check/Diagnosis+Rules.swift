@@ -1,9 +1,8 @@
-import FileFacts
+import Linux
 import PatchDelta
 package import PatchFormat
 package import PatchStore
 import PatchTrust
-package import ReleaseTree
 import SystemPackage
 
 /// The rules of each line: facts in, verdict out.

@@ -1,6 +1,5 @@
 package import PatchFormat
 package import PatchTrust
-package import ReleaseTree
 
 /// Whether what a server offers holds now, and goes on to hold for a while.
 package struct Readiness: Equatable, Sendable {

@@ -1,7 +1,6 @@
 package import PatchFormat
 package import PatchStore
 import PatchTrust
-package import ReleaseTree
 package import SystemPackage
 
 /// Reports whether a server is ready, at any rate of requests, and verifies its trees only now and then.

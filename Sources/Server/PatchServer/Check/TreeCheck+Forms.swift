@@ -2,7 +2,6 @@ import PatchCompression
 import PatchFormat
 import PatchStore
 import PatchTrust
-import ReleaseTree
 
 /// Compressed forms: what comes out of one is the file that its name says.
 extension TreeCheck {

@@ -2,7 +2,6 @@ import PatchDelta
 import PatchFormat
 import PatchStore
 import PatchTrust
-import ReleaseTree
 
 /// Packs from a base: each makes the version that its name says.
 extension TreeCheck {

@@ -1,6 +1,5 @@
 import PatchFormat
 import PatchTrust
-import ReleaseTree
 
 extension TreeCheck {
     /// What of the published state verifies.

@@ -2,7 +2,6 @@ import PatchFormat
 import PatchStore
 import PatchTrust
 import ReleaseFolder
-import ReleaseTree
 import SystemPackage
 
 /// Checks everything that an app has on a server, and goes on after a fault.

@@ -1,6 +1,5 @@
 package import PatchFormat
 import PatchTrust
-import ReleaseTree
 
 /// A fault of one file in an app's folder.
 package struct TreeFault: Hashable, Sendable {

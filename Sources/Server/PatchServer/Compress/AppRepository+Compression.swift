@@ -1,11 +1,10 @@
-import FileFacts
+import Linux
 import NIOConcurrencyHelpers
 import PatchCompression
 import PatchFormat
 package import PatchStore
 import PatchTrust
 package import ReleaseFolder
-package import ReleaseTree
 import SystemPackage
 
 /// Compressed forms of a release that is about to be published, and packs that lead to it: files of their own, to be put into

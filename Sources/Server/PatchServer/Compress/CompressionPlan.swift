@@ -1,6 +1,5 @@
 import PatchCompression
 import PatchFormat
-import ReleaseTree
 
 /// The compressed forms to make, and how thoroughly.
 struct CompressionPlan: Sendable {

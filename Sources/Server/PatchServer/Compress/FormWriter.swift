@@ -2,7 +2,6 @@ import PatchFormat
 import PatchStore
 import PatchTrust
 import ReleaseFolder
-import ReleaseTree
 import SystemPackage
 
 /// A file made of others, on its way to the disk.

@@ -1,7 +1,6 @@
 import NIOConcurrencyHelpers
 import PatchFormat
 import PatchStore
-import ReleaseTree
 
 /// Jobs that are done in order on a few threads, a job at a time, so that another release's come in between.
 struct ParallelWork<Job: Sendable, Made: Sendable>: Sendable {

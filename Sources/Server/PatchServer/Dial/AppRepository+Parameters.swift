@@ -1,6 +1,5 @@
 package import PatchFormat
 import PatchTrust
-package import ReleaseTree
 
 extension AppRepository {
     /// The online parameters of a channel; one that never had any has none.

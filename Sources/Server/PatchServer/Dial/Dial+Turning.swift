@@ -1,5 +1,4 @@
 import PatchFormat
-import ReleaseTree
 
 extension Dial {
     /// The dial of a channel that lists `entries`, without rows of what is listed no more.

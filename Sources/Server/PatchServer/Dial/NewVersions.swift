@@ -1,5 +1,4 @@
 import PatchFormat
-import ReleaseTree
 
 /// The versions that a release lists and the one before did not.
 ///

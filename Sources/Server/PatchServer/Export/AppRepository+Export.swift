@@ -4,7 +4,6 @@ package import PatchFormat
 import PatchStore
 package import PatchTrust
 import ReleaseFolder
-package import ReleaseTree
 package import SystemPackage
 
 /// An app's current state in another folder.

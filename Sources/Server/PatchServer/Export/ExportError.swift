@@ -1,6 +1,5 @@
 package import PatchFormat
 package import PatchStore
-package import ReleaseTree
 package import SystemPackage
 
 /// Why a tree was not exported; the folder that it goes to holds what it held, or a state that is older and whole.

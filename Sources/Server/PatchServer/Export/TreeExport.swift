@@ -3,7 +3,6 @@ import PatchFormat
 import PatchStore
 import PatchTrust
 import ReleaseFolder
-import ReleaseTree
 import SystemPackage
 
 /// The folder that an app's tree is exported to.

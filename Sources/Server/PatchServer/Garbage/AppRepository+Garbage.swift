@@ -1,9 +1,8 @@
-import FileFacts
+import Linux
 package import PatchFormat
 import PatchStore
 import PatchTrust
 import ReleaseFolder
-package import ReleaseTree
 import SystemPackage
 
 extension AppRepository {

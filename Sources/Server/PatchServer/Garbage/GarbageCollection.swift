@@ -1,8 +1,7 @@
-import FileFacts
+import Linux
 package import PatchFormat
 import PatchStore
 import PatchTrust
-package import ReleaseTree
 import SystemPackage
 
 /// Removes what ``AppRepository/garbage(by:at:)`` finds, a part at a time, so that others may publish in between.

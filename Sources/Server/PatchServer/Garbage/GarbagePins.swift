@@ -1,5 +1,4 @@
 package import PatchFormat
-package import ReleaseTree
 
 /// What something outside the published tree counts on, beside drafts: releases on their way in, and proposals.
 package struct GarbagePins: Equatable, Sendable {

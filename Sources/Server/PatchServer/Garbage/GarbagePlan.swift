@@ -1,5 +1,4 @@
 import PatchFormat
-import ReleaseTree
 
 /// The files to remove from one app's folder, in order.
 ///

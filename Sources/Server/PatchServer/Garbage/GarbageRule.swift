@@ -1,5 +1,4 @@
 import PatchFormat
-import ReleaseTree
 
 /// How much of the past a server keeps.
 package struct GarbageRule: Equatable, Sendable {

@@ -1,7 +1,6 @@
 package import Gateways
 package import PatchFormat
 import PatchTrust
-package import ReleaseTree
 
 extension AppRepository {
     /// What the clients of Meteor get of each channel, as list and dial say now; channels where they get nothing have none.

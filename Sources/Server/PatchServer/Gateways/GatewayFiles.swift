@@ -5,7 +5,6 @@ package import NIOHTTP1
 import PatchCompression
 import PatchFormat
 import PatchStore
-package import ReleaseTree
 import SystemPackage
 
 /// Below `/APP/gateways/`: what the clients of other systems ask for, in the words of those systems' servers.

@@ -5,7 +5,6 @@ import NIOHTTP1
 import PatchFormat
 import PatchStore
 import PatchTrust
-import ReleaseTree
 import SystemPackage
 
 /// The sites of a server's apps, made anew after each change.

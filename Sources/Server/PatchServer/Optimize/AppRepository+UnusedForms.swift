@@ -1,5 +1,4 @@
 package import PatchFormat
-package import ReleaseTree
 
 extension AppRepository {
     /// Removes the derived files that no device asks for any more; the caller holds the lock.

@@ -3,7 +3,6 @@ package import PatchFormat
 import PatchStore
 import PatchTrust
 import ReleaseFolder
-package import ReleaseTree
 import SystemPackage
 
 /// Makes the small forms and the packs of a channel's current release, a step at a time.

@@ -1,6 +1,5 @@
 import PatchDelta
 import PatchFormat
-import ReleaseTree
 
 /// The files that an optimization makes, in steps.
 ///

@@ -1,6 +1,5 @@
 package import PatchFormat
 package import PatchStore
-package import ReleaseTree
 
 /// A channel whose current release still lacks small forms or packs.
 package struct PendingOptimization: Equatable, Sendable {

@@ -1,6 +1,5 @@
 import PatchFormat
 import PatchTrust
-import ReleaseTree
 
 /// The derived files that devices can use: compressed forms, packs and their indexes.
 ///

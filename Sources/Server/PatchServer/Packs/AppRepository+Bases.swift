@@ -1,7 +1,6 @@
 package import PatchDelta
 package import PatchFormat
 import PatchTrust
-package import ReleaseTree
 
 /// A version in the tree that a pack is applied to.
 package struct PackBase: Sendable {

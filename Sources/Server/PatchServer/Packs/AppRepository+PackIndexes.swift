@@ -2,7 +2,6 @@ import PatchFormat
 import PatchStore
 import PatchTrust
 import ReleaseFolder
-import ReleaseTree
 
 extension AppRepository {
     /// Writes what packs lead to these versions, and removes it where none does; the caller holds the lock.

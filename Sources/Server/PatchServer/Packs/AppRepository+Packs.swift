@@ -3,7 +3,6 @@ import PatchFormat
 import PatchStore
 import PatchTrust
 import ReleaseFolder
-import ReleaseTree
 import SystemPackage
 
 extension AppRepository {

@@ -3,7 +3,6 @@ package import PatchFormat
 import PatchStore
 import PatchTrust
 import ReleaseFolder
-package import ReleaseTree
 import SystemPackage
 
 /// Which packs somebody asks for.

@@ -1,5 +1,4 @@
 import PatchFormat
-import ReleaseTree
 
 /// The documents of bundles that a tree has, by the digest of their manifests.
 struct BundleDocuments {

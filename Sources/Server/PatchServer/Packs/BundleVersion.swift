@@ -1,6 +1,5 @@
 import PatchFormat
 import PatchTrust
-import ReleaseTree
 
 /// A bundle's version as a channel's role lists it.
 struct BundleVersion: Hashable, Sendable {

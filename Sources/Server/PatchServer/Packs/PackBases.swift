@@ -1,5 +1,4 @@
 import PatchFormat
-import ReleaseTree
 
 /// From which earlier versions packs lead to a version of a bundle: the ones that its channel listed last.
 struct PackBases: Sendable {

@@ -2,7 +2,6 @@ package import PatchDelta
 package import PatchFormat
 import PatchStore
 import ReleaseFolder
-import ReleaseTree
 import SystemPackage
 
 /// A pack from a base in files of its own, to be put into the tree.

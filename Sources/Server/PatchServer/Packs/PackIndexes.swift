@@ -1,5 +1,4 @@
 import PatchFormat
-import ReleaseTree
 
 /// Which packs a tree has, by the versions that they lead between: what their indexes say.
 struct PackIndexes {

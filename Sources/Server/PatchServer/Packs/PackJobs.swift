@@ -1,6 +1,5 @@
 import PatchFormat
 import PatchStore
-import ReleaseTree
 
 /// Reads which packs there are to make.
 final class PackJobs {

@@ -1,6 +1,5 @@
 import PatchDelta
 import PatchFormat
-import ReleaseTree
 
 /// The packs to make, and how thoroughly.
 struct PackPlan: Sendable {

@@ -1,6 +1,5 @@
 import PatchDelta
 import PatchFormat
-import ReleaseTree
 
 /// How many bytes of a file travel: those of its compressed form where it has one.
 struct TravelledSizes: Sendable {

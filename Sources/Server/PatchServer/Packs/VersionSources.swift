@@ -3,7 +3,6 @@ import PatchFormat
 import PatchStore
 import PatchTrust
 import ReleaseFolder
-import ReleaseTree
 
 /// Where the documents and contents of versions come from: a release on its way in, else the tree.
 struct VersionSources: Sendable {

@@ -2,7 +2,6 @@ package import PatchFormat
 import PatchStore
 package import PatchTrust
 import ReleaseFolder
-package import ReleaseTree
 
 /// A release offered for upload: its header, and its valid signatures.
 package struct ReleaseOffer: Sendable {

@@ -2,7 +2,6 @@ package import PatchFormat
 import PatchStore
 package import PatchTrust
 package import ReleaseFolder
-package import ReleaseTree
 import SystemPackage
 
 /// The outcome of offering a release.

@@ -1,6 +1,5 @@
 package import PatchFormat
 import PatchTrust
-package import ReleaseTree
 
 extension AppRepository {
     /// Signs snapshot and timestamp again, and the dial where it holds no longer; what they say stays the same.

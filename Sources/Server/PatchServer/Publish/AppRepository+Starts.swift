@@ -1,7 +1,6 @@
 package import PatchFormat
 import PatchTrust
 package import ReleaseFolder
-package import ReleaseTree
 
 /// The settings that decide how a release's new versions begin.
 package struct ReleaseRollout: Hashable, Sendable {

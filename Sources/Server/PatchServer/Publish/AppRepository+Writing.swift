@@ -1,7 +1,6 @@
 import PatchFormat
 import PatchStore
 import PatchTrust
-import ReleaseTree
 import SystemPackage
 
 extension AppRepository {

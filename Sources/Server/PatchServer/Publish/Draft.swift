@@ -2,7 +2,6 @@ package import PatchFormat
 import PatchStore
 package import PatchTrust
 package import ReleaseFolder
-package import ReleaseTree
 package import SystemPackage
 
 /// A signed release that waits for more signatures: kept, and never served.

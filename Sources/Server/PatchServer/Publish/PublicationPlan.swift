@@ -1,6 +1,5 @@
 import PatchFormat
 import PatchTrust
-import ReleaseTree
 import SystemPackage
 
 /// What is written, and in which order, to bring a published tree from one state to the next.

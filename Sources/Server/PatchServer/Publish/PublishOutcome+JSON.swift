@@ -1,6 +1,5 @@
 package import PatchFormat
 import ReleaseFolder
-import ReleaseTree
 
 extension JSON {
     fileprivate func adding(_ members: [(String, JSON)]) -> JSON {

@@ -1,7 +1,6 @@
 import PatchFormat
 import PatchTrust
 import ReleaseFolder
-import ReleaseTree
 
 /// Compares an offered release's base with the published role: compare-and-swap.
 enum BaseComparison: Equatable, Sendable {

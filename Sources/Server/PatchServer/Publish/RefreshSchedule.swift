@@ -1,5 +1,4 @@
 package import PatchFormat
-package import ReleaseTree
 
 /// When what the online key signs is signed again, and when a server looks again whether it is time.
 package struct RefreshSchedule: Equatable, Sendable {

@@ -1,7 +1,6 @@
 package import PatchFormat
 package import PatchStore
 import PatchTrust
-package import ReleaseTree
 import ServiceLifecycle
 package import SystemPackage
 

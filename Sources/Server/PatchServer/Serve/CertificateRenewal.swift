@@ -1,4 +1,4 @@
-package import FileFacts
+package import Linux
 package import HTTPFiles
 import PatchStore
 import ServiceLifecycle

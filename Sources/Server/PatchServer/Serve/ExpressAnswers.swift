@@ -6,7 +6,6 @@ import PatchDelta
 import PatchFormat
 import PatchStore
 import PatchTrust
-import ReleaseTree
 import SystemPackage
 
 /// The express answers of a published tree, each made when it is first asked for after a change, and remembered until the next.

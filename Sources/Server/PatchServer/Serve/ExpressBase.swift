@@ -1,6 +1,5 @@
 import PatchFormat
 import PatchTrust
-import ReleaseTree
 
 /// The files that a device named for a difference.
 enum ExpressBase {

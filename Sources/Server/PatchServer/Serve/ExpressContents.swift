@@ -1,6 +1,5 @@
 import PatchFormat
 import PatchTrust
-import ReleaseTree
 
 /// What a published tree's timestamp leads to in one channel: the files of its express answer.
 struct ExpressContents {

@@ -1,5 +1,4 @@
 import PatchFormat
-import ReleaseTree
 
 /// A page about a server, for whoever watches it.
 package struct OperatorPage: Equatable, Sendable {

@@ -2,7 +2,6 @@ import HTTPFiles
 import PatchFormat
 import PatchStore
 import ReleaseFolder
-import ReleaseTree
 import SystemPackage
 
 /// The packs of a published tree.

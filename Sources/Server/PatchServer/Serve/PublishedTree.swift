@@ -4,7 +4,6 @@ import PatchCompression
 package import PatchFormat
 import PatchStore
 import PatchTrust
-import ReleaseTree
 package import SystemPackage
 
 /// The published tree over HTTP: the files of the URL layout, packs and express answers made of them, and 404 for all else.

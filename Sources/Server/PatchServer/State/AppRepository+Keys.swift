@@ -1,6 +1,5 @@
 import PatchFormat
 import PatchTrust
-import ReleaseTree
 
 /// What keys may sign here.
 extension AppRepository {

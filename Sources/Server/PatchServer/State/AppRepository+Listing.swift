@@ -1,7 +1,6 @@
 import Gateways
 package import PatchFormat
 import PatchTrust
-package import ReleaseTree
 
 extension AppRepository {
     /// What is published now, verified down to each list; manifests and objects are for readers to verify.

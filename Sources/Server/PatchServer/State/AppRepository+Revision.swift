@@ -1,6 +1,5 @@
 package import PatchFormat
 import PatchTrust
-package import ReleaseTree
 
 extension AppRepository {
     /// Another one after each publication, so that what was read of the tree need not be read again before.

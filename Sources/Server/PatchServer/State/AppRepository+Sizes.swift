@@ -1,6 +1,5 @@
 package import PatchFormat
 import PatchTrust
-package import ReleaseTree
 
 /// How much a version has, before compression.
 package struct VersionSize: Equatable, Sendable {

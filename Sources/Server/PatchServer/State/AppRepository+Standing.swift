@@ -1,7 +1,6 @@
 package import PatchFormat
 import PatchStore
 import PatchTrust
-package import ReleaseTree
 
 extension AppRepository {
     /// Whether devices were ever offered this release: the channel's current one, or one that was superseded or dropped

@@ -1,7 +1,6 @@
 package import PatchFormat
 package import PatchStore
 import PatchTrust
-package import ReleaseTree
 package import SystemPackage
 
 /// One app on a server, and everything that a server does with it: publish, turn, refresh, export, check, clean up.

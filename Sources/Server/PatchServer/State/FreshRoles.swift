@@ -1,6 +1,5 @@
 import PatchFormat
 import PatchTrust
-import ReleaseTree
 
 /// The roles that the online key signs, anew: dial, snapshot, timestamp.
 struct FreshRoles: Sendable {

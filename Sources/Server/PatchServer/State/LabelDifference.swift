@@ -1,7 +1,6 @@
 import PatchFormat
 import PatchTrust
 import ReleaseFolder
-import ReleaseTree
 
 /// In what something that is offered under a published label differs from what was published, for people.
 struct LabelDifference: Equatable, Sendable {

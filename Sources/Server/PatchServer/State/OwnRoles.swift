@@ -1,6 +1,5 @@
 package import PatchFormat
 import PatchTrust
-import ReleaseTree
 
 /// Dial, snapshot and timestamp that an exported tree alone has: they hold as long as somebody asked, not seven days.
 ///

@@ -1,7 +1,6 @@
 import PatchFormat
 import PatchTrust
 import ReleaseFolder
-import ReleaseTree
 
 /// What one version of a channel, or a dial, needs beside its role.
 struct RoleContents: Equatable, Sendable {

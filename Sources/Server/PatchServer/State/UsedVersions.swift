@@ -1,5 +1,4 @@
 import PatchFormat
-import ReleaseTree
 
 /// Which version numbers are taken: of the roles that the online key signs, and the highest of each channel.
 struct UsedVersions: Equatable, Sendable {

@@ -1,6 +1,5 @@
 import PatchFormat
 import PatchStore
-import ReleaseTree
 import SystemPackage
 
 /// Numbers that are taken although no file of the tree says so: `versions.json`.

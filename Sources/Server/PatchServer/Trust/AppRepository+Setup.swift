@@ -1,7 +1,6 @@
 package import PatchFormat
 package import PatchStore
 package import PatchTrust
-package import ReleaseTree
 import SystemPackage
 
 extension AppRepository {

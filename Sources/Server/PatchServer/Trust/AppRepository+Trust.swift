@@ -2,7 +2,6 @@ package import PatchFormat
 import PatchStore
 import PatchTrust
 package import ReleaseFolder
-package import ReleaseTree
 import SystemPackage
 
 /// The outcome of taking in a newer root of trust.

@@ -1,6 +1,5 @@
 package import PatchFormat
 package import PatchTrust
-package import ReleaseTree
 
 /// What `patchsign init` wrote for the server.
 extension RootOfTrust {

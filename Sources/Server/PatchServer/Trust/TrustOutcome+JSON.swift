@@ -1,5 +1,4 @@
 package import PatchFormat
-import ReleaseTree
 
 extension TrustOutcome {
     /// For scripts and for the API.

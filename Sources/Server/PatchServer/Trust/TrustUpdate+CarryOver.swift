@@ -1,6 +1,5 @@
 import PatchFormat
 import PatchTrust
-import ReleaseTree
 
 extension TrustUpdate.OnDisk {
     /// The highest version of a channel that the server has seen, whatever the tree says now.

@@ -1,7 +1,6 @@
 import PatchFormat
 import PatchTrust
 import ReleaseFolder
-import ReleaseTree
 
 /// The changes that a newer root of trust makes to a published tree: decided from values, before anything is written.
 struct TrustUpdate: Sendable {

@@ -6,7 +6,6 @@ import PatchStore
 import PatchTrust
 import ReleaseFolder
 import ReleaseService
-import ReleaseTree
 import ServerRecords
 
 extension APIProblem {

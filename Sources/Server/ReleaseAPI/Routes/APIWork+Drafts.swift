@@ -4,7 +4,6 @@ import PatchServer
 import PatchTrust
 import ReleaseFolder
 import ReleaseService
-import ReleaseTree
 import ServerRecords
 
 extension APIWork {

@@ -3,7 +3,6 @@ import PatchFormat
 import PatchServer
 import PatchTrust
 import ReleaseService
-import ReleaseTree
 import ServerRecords
 
 /// The question of a client before it sends its token, so that no other server on the same port receives it.

@@ -2,7 +2,6 @@ import HTTPTypes
 import PatchFormat
 import PatchServer
 import ReleaseService
-import ReleaseTree
 import ServerRecords
 
 extension APIWork {

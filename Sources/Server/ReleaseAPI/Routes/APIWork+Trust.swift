@@ -3,7 +3,6 @@ import PatchFormat
 import PatchServer
 import PatchTrust
 import ReleaseService
-import ReleaseTree
 import ServerRecords
 
 extension APIWork {

@@ -1,7 +1,6 @@
 package import Gateways
 package import PatchFormat
 package import PatchServer
-import ReleaseTree
 import ServerRecords
 
 extension DeviceService {

@@ -2,7 +2,6 @@ import NIOConcurrencyHelpers
 package import PatchFormat
 import PatchServer
 import PatchStore
-import ReleaseTree
 import ServerRecords
 
 /// Where devices ask: gives places in versions with a head-count, tells what is chosen for a user, and takes what JSPatch's clients

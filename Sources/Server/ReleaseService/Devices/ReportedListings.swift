@@ -2,7 +2,6 @@ import NIOConcurrencyHelpers
 import PatchFormat
 package import PatchServer
 import PatchStore
-import ReleaseTree
 import ServerRecords
 
 /// Apps whose clients report what they did: for whoever asks for numbers again and again.

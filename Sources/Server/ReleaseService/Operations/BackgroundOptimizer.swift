@@ -1,7 +1,6 @@
 package import PatchFormat
 package import PatchServer
 import PatchStore
-import ReleaseTree
 import ServiceLifecycle
 
 /// Optimizes published releases while a server runs, whichever process published them.

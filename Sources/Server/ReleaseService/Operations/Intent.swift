@@ -2,7 +2,6 @@ import PatchFormat
 import PatchServer
 import PatchTrust
 import ReleaseFolder
-import ReleaseTree
 import ServerRecords
 
 /// A change that is about to be made, written down first: whatever kills the process, the next one sees in the tree

@@ -1,6 +1,5 @@
 import PatchFormat
 import PatchServer
-import ReleaseTree
 import ServerRecords
 
 /// The evidence in the tree of whether an intent was carried out.

@@ -1,6 +1,5 @@
 package import PatchFormat
-import PatchServer
-package import ReleaseTree
+package import PatchServer
 package import ServerRecords
 
 /// Why an operation was not carried out.

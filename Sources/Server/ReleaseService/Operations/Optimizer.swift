@@ -2,7 +2,6 @@ import NIOConcurrencyHelpers
 package import PatchFormat
 package import PatchServer
 import PatchStore
-import ReleaseTree
 import ServerRecords
 
 /// Makes the small forms and packs of releases that were published fast.

@@ -1,7 +1,6 @@
 import NIOConcurrencyHelpers
 package import PatchFormat
-import PatchServer
-package import ReleaseTree
+package import PatchServer
 import ServiceLifecycle
 
 /// Makes packs that devices asked for and did not get, one at a time, while a server runs.

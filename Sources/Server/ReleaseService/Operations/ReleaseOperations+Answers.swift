@@ -1,6 +1,5 @@
 package import PatchFormat
 import PatchServer
-import ReleaseTree
 package import ServerRecords
 
 /// Operators' choices for single users or for everyone (E8); devices follow one only to a listed and signed version.

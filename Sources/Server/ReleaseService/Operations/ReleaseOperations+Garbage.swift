@@ -2,7 +2,6 @@ package import PatchFormat
 package import PatchServer
 import PatchStore
 import PatchTrust
-import ReleaseTree
 package import ServerRecords
 import SystemPackage
 

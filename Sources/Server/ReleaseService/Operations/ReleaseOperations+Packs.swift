@@ -1,6 +1,5 @@
 package import PatchFormat
 package import PatchServer
-package import ReleaseTree
 
 extension ReleaseOperations {
     /// Makes packs that lead to what a channel lists now, and puts them into its tree; what stands there stays.

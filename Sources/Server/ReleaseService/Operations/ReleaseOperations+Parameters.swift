@@ -1,6 +1,5 @@
 package import PatchFormat
 package import PatchServer
-import ReleaseTree
 package import ServerRecords
 
 extension ReleaseOperations {

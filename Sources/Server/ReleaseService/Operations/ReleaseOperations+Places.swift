@@ -1,6 +1,5 @@
 package import PatchFormat
 package import PatchServer
-import ReleaseTree
 package import ServerRecords
 
 /// How many places of head-counts are taken, and which nobody needs any more.

@@ -1,7 +1,6 @@
 package import PatchFormat
 import PatchServer
 import PatchTrust
-import ReleaseTree
 package import ServerRecords
 
 extension ReleaseOperations {

@@ -1,6 +1,5 @@
 package import PatchFormat
 package import PatchServer
-package import ReleaseTree
 
 extension ReleaseOperations {
     /// Reads an app's tree on a thread that may wait for the disk.

@@ -2,7 +2,6 @@ package import PatchFormat
 package import PatchServer
 import PatchStore
 package import PatchTrust
-package import ReleaseTree
 import SystemPackage
 package import ReleaseFolder
 package import ServerRecords

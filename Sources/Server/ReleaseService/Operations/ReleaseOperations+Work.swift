@@ -2,7 +2,6 @@ import NIOPosix
 import PatchFormat
 import PatchServer
 import PatchStore
-import ReleaseTree
 import ServerRecords
 import SystemPackage
 

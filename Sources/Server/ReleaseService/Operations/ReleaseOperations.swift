@@ -4,7 +4,6 @@ package import PatchServer
 package import PatchStore
 import PatchTrust
 package import ReleaseFolder
-package import ReleaseTree
 package import ServerRecords
 package import SystemPackage
 

@@ -1,6 +1,5 @@
 package import PatchFormat
 package import PatchServer
-import ReleaseTree
 
 /// One release as people read it back: its history entry, its sizes, and its difference to the release before.
 package struct ReleaseDetail: Equatable, Sendable {

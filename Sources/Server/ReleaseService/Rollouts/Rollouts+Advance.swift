@@ -1,6 +1,5 @@
 package import PatchFormat
 import PatchServer
-import ReleaseTree
 import ServerRecords
 
 /// The result of advancing a schedule, or the schedules of a channel.

@@ -2,7 +2,6 @@ package import PatchFormat
 package import PatchServer
 import PatchTrust
 import ReleaseFolder
-import ReleaseTree
 package import ServerRecords
 
 /// Schedules and defaults of rollouts, which the server remembers and does not publish.

@@ -1,4 +1,4 @@
-import FileFacts
+import Linux
 import PatchFormat
 import PatchServer
 import PatchStore

@@ -3,7 +3,6 @@ import PatchServer
 import PatchStore
 import PatchTrust
 import ReleaseFolder
-import ReleaseTree
 import SystemPackage
 
 /// Where the bytes of an upload may be: in its own folder, in a draft of the same content, in the published tree.

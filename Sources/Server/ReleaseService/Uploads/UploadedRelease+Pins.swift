@@ -2,7 +2,6 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTrust
-import ReleaseTree
 import SystemPackage
 
 extension GarbagePins {

@@ -4,7 +4,6 @@ package import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTrust
-import ReleaseTree
 import SystemPackage
 
 extension Uploads {

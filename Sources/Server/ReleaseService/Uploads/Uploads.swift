@@ -4,7 +4,6 @@ package import PatchServer
 package import PatchStore
 package import PatchTrust
 import ReleaseFolder
-import ReleaseTree
 package import ServerRecords
 import SystemPackage
 

@@ -2,7 +2,6 @@ package import PatchFormat
 package import PatchServer
 import PatchTrust
 import ReleaseFolder
-import ReleaseTree
 
 /// A draft as whoever decides on it looks at it: what it would publish, who has signed, whether it still can be.
 package struct WaitingDraft: Equatable, Sendable {

@@ -1,0 +1,32 @@
+package import PatchFormat
+
+extension Diagnosis {
+    /// A line each, with what to do about it in another.
+    package func write(to console: Console) {
+        for line in lines { line.write(to: console) }
+    }
+
+    /// How a command ends that made it: a fault is refused, a warning is due.
+    package var exitCode: Terminal.ExitCode {
+        switch verdict {
+        case .ok: .done
+        case .warning: .due
+        case .fault: .refused
+        }
+    }
+}
+
+extension Diagnosis.Line {
+    fileprivate func write(to console: Console) {
+        let mark: String =
+            switch verdict {
+            case .ok: console.styled("ok", .dim)
+            case .warning: console.styled("warning", .bold)
+            case .fault: console.styled("fault", .bold, .red)
+            }
+        // A code that people may look up stands where something is to be done.
+        let name = verdict == .ok ? "" : code.map { " [\($0)]" } ?? ""
+        console.line("\(mark)  \(printable(subject)): \(printable(finding))\(name)")
+        if let hint { console.line("  \(console.styled("hint:", .cyan)) \(printable(hint))") }
+    }
+}

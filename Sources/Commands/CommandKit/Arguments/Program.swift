@@ -1,0 +1,99 @@
+package import ArgumentParser
+import PatchFormat
+
+/// What a command line comes to before a command does anything.
+package enum CommandLineReading {
+    case runs(any ParsableCommand)
+    /// The version, or a help text.
+    case prints(String)
+    case fails(Failure)
+    /// In the parser's own words: a command line that it did not understand, or something else that it was asked for.
+    case answers(any Error, text: String)
+}
+
+extension AsyncParsableCommand {
+    /// Runs one of the three programs, whose root command this is: help, version and mistakes look alike in all.
+    ///
+    /// - Parameter prepare: called before the command runs, and before any task of the program does.
+    package static func runProgram(
+        _ arguments: [String],
+        _ prepare: (any ParsableCommand) throws(Failure) -> Void = { _ in }
+    ) async {
+        Console.occupyClosedStreams()
+        let mistakes = UsageMistake(arguments)
+        if let failure = UnreadableNames.ofThisProcess.failure { end(failure, mistakes) }
+        let console = Console.standardOutput
+        switch reading(arguments, columns: min(console.width, HelpText.widest)) {
+        case .runs(var command):
+            do throws(Failure) { try prepare(command) } catch { end(error, mistakes) }
+            do {
+                if var command = command as? any AsyncParsableCommand {
+                    try await command.run()
+                } else {
+                    try command.run()
+                }
+            } catch {
+                // What a command finds wrong with its command line while it runs is no question of how it is written.
+                let message = message(for: error)
+                guard exitCode(for: error) == .validationFailure, !message.isEmpty else {
+                    end(error, fullMessage(for: error))
+                }
+                end(Failure(message, exitCode: .usage), mistakes)
+            }
+        case .prints(let text):
+            console.line(text)
+            exit()
+        case .fails(let failure): end(failure, mistakes)
+        case .answers(let error, let text):
+            if exitCode(for: error) == .validationFailure {
+                mistakes.tellScripts(Failure(message(for: error), exitCode: .usage))
+            }
+            end(error, text)
+        }
+    }
+
+    private static func end(_ failure: Failure, _ mistakes: UsageMistake) -> Never {
+        mistakes.tellScripts(failure)
+        failure.report(to: .standardError)
+        exit(withError: failure.exitCode.asError)
+    }
+
+    /// Says `error: ` as everything here does, where the parser would say `Error: `.
+    private static func end(_ error: any Error, _ text: String) -> Never {
+        guard let text = text.withoutParsersError else { exit(withError: error) }
+        Console.standardError.line("error: " + text)
+        exit(withError: exitCode(for: error))
+    }
+
+    /// - Parameter columns: how wide a help text may be.
+    package static func reading(_ arguments: [String], columns: Int) -> CommandLineReading {
+        guard arguments != ["--version"] else { return .prints(Product.version) }
+        let asked = CommandPath(arguments, of: Self.self)
+        let words = arguments.first == "help" ? Array(arguments.dropFirst()) : arguments
+        let whole = words != arguments || asked.isWholeGroup ? words + ["--help"] : arguments
+        if let failure = asked.unknown, !asked.hasDefault { return .fails(failure) }
+        do {
+            var command = try parseAsRoot(whole)
+            // The parser's own, which throws the help that it was asked for.
+            if "\(type(of: command))" == "HelpCommand" { try command.run() }
+            return .runs(command)
+        } catch {
+            // Wide enough that the parser breaks no line. Asked once: it makes all of the help for each answer.
+            let text = fullMessage(for: error, columns: 100_000)
+            if text.hasPrefix("OVERVIEW: ") || text.hasPrefix("USAGE: ") {
+                return .prints(HelpText(asked.completed(text)).lines(columns: columns).joined(separator: "\n"))
+            }
+            guard text.withoutParsersError != nil else { return .answers(error, text: text) }
+            if let failure = asked.unknown, failure.hint != nil { return .fails(failure) }
+            if let failure = UsageMistake(whole).failure(message(for: error)) { return .fails(failure) }
+            return .answers(error, text: text)
+        }
+    }
+}
+
+extension String {
+    /// What stands behind the word with which the parser begins where it tells a mistake.
+    fileprivate var withoutParsersError: Substring? {
+        hasPrefix("Error: ") ? dropFirst("Error: ".count) : nil
+    }
+}

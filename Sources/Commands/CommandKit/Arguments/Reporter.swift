@@ -1,0 +1,13 @@
+package import PatchFormat
+
+/// Shows long work as a line of progress on standard error; to a file, only work that is worth a line.
+package func reporter(_ label: String) -> ProgressStart {
+    { total in
+        guard total > 0, Console.standardError.isTerminal || total >= 1_000 else { return { _ in } }
+        let report = ProgressReport(label, total: total, unit: .items)
+        return { done in
+            report.update(to: done)
+            if done >= total { report.finish() }
+        }
+    }
+}
