@@ -1,7 +1,7 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// One settings list for every Swift target of this package.
+// For every Swift target of this package.
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .strictMemorySafety(),
@@ -15,22 +15,267 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
-let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
-let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
-let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
-let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
-let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
-let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
-let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
-let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
-let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
-let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
-let nioConcurrency = Target.Dependency.product(name: "NIOConcurrencyHelpers", package: "swift-nio")
-let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
-let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
-let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
-let systemPackage = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+// The modules of other packages, and the packages they are from.
+let products = [
+    "ArgumentParser": "swift-argument-parser", "AsyncHTTPClient": "async-http-client", "HTTPTypes": "swift-http-types",
+    "Hummingbird": "hummingbird", "HummingbirdCore": "hummingbird", "Logging": "swift-log",
+    "NIOConcurrencyHelpers": "swift-nio", "NIOCore": "swift-nio", "NIOHTTP1": "swift-nio", "NIOPosix": "swift-nio",
+    "NIOSSL": "swift-nio-ssl", "NIOTLS": "swift-nio", "ServiceLifecycle": "swift-service-lifecycle",
+    "Subprocess": "swift-subprocess", "SystemPackage": "swift-system", "UnixSignals": "swift-service-lifecycle",
+]
+
+func dependencies(_ names: [String]) -> [Target.Dependency] {
+    names.map { name in products[name].map { .product(name: name, package: $0) } ?? .byName(name: name) }
+}
+
+/// The rows of a table: `Module: Dependency Dependency`. An indented line continues the row above it.
+func rows(_ table: String) -> [(name: String, uses: [Target.Dependency])] {
+    table.replacing("\n    ", with: " ").split(separator: "\n").map { row in
+        let words = row.split(separator: " ").map(String.init)
+        return (String(words[0].dropLast()), dependencies(Array(words.dropFirst())))
+    }
+}
+
+/// A C library of the system: its name for pkg-config, and its Debian package.
+func system(_ name: String, _ pkgConfig: String? = nil, apt: String? = nil) -> Target {
+    .systemLibrary(name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: apt.map { [.apt([$0])] })
+}
+
+/// A folder of `Sources`. Its modules import one another and lower floors; `.ci/imports` checks that.
+struct Floor {
+    let name: String
+    let modules: [Target]
+
+    /// - Parameter table: its modules, see ``rows(_:)``. A module whose name ends with `Command` is a program.
+    init(_ name: String, _ table: String) {
+        self.name = name
+        modules = rows(table).map { module, uses in
+            let path = "Sources/\(name)/\(module)"
+            return module.hasSuffix("Command")
+                ? .executableTarget(name: module, dependencies: uses, path: path)
+                : .target(name: module, dependencies: uses, path: path)
+        }
+    }
+}
+
+let libraries = [
+    system("CLinux"),
+    system("COpenSSL", "libcrypto", apt: "libssl-dev"),
+    system("CSQLite", "sqlite3", apt: "libsqlite3-dev"),
+    system("CYAML", "yaml-0.1", apt: "libyaml-dev"),
+    system("CZstd", "libzstd", apt: "libzstd-dev"),
+    system("CLZMA", "liblzma", apt: "liblzma-dev"),
+    system("CBrotli", "libbrotlidec", apt: "libbrotli-dev"),
+    system("CZlib", "zlib", apt: "zlib1g-dev"),
+    system("CJavaScriptCore", "javascriptcoregtk-4.1", apt: "libjavascriptcoregtk-4.1-dev"),
+]
+
+// From the lowest to the highest. Sources/README.md describes each module in a sentence.
+let floors = [
+    Floor(
+        "Core",
+        """
+        PatchFormat:
+        PatchTrust: COpenSSL PatchFormat
+        PatchCompression: CZstd CLZMA CZlib PatchFormat
+        PatchDelta: PatchFormat PatchTrust PatchCompression
+        PatchChoice: PatchFormat PatchTrust NIOConcurrencyHelpers
+        PatchLanguage: PatchFormat
+        """
+    ),
+    Floor(
+        "Disk",
+        """
+        Linux: CLinux
+        PatchStore: CLinux PatchFormat PatchTrust Linux NIOConcurrencyHelpers SystemPackage
+        ReleaseFolder: PatchFormat PatchTrust Linux PatchStore SystemPackage
+        YAMLReading: CYAML
+        """
+    ),
+    Floor(
+        "HTTP",
+        """
+        HTTPPeers: NIOCore NIOHTTP1 NIOSSL NIOTLS
+        HTTPFiles: CLinux Linux HTTPPeers ServiceLifecycle NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix NIOSSL NIOTLS
+            SystemPackage
+        PatchFetch: CLinux PatchFormat PatchTrust PatchCompression HTTPPeers AsyncHTTPClient NIOConcurrencyHelpers NIOCore
+            NIOHTTP1 NIOPosix NIOSSL SystemPackage
+        APIProxy: PatchFormat HTTPPeers HTTPFiles PatchFetch AsyncHTTPClient NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix
+            NIOSSL
+        """
+    ),
+    Floor(
+        "Gateways",
+        """
+        Gateways: PatchFormat PatchTrust PatchCompression
+        GatewayClients: PatchFormat PatchTrust PatchStore PatchFetch Gateways NIOConcurrencyHelpers SystemPackage
+        FolderUploads: PatchFormat Linux PatchStore HTTPFiles NIOCore NIOHTTP1 SystemPackage
+        """
+    ),
+    Floor(
+        "Pages",
+        """
+        PageDiff: PatchFormat PatchTrust
+        PageServing: PatchFormat PatchTrust PatchCompression HTTPFiles PageDiff NIOConcurrencyHelpers NIOHTTP1
+        PatchlinePages: PatchFormat PageDiff PageServing HTTPTypes Hummingbird NIOCore NIOHTTP1
+        """
+    ),
+    Floor(
+        "Release",
+        """
+        PatchRelease: CLinux CBrotli PatchFormat PatchTrust PatchCompression PatchDelta PatchLanguage Linux PatchStore
+            ReleaseFolder YAMLReading Gateways SystemPackage
+        ReleaseClient: PatchFormat PatchTrust PatchCompression PatchDelta Linux PatchStore ReleaseFolder HTTPPeers
+            PatchFetch AsyncHTTPClient NIOConcurrencyHelpers NIOCore NIOHTTP1 SystemPackage
+        """
+    ),
+    Floor(
+        "Server",
+        """
+        PatchServer: PatchFormat PatchTrust PatchCompression PatchDelta Linux PatchStore ReleaseFolder YAMLReading HTTPFiles
+            Gateways ServiceLifecycle NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
+        ServerRecords: CSQLite PatchFormat PatchTrust SystemPackage
+        ReleaseService: PatchFormat PatchTrust PatchCompression PatchDelta Linux PatchStore ReleaseFolder Gateways
+            PatchServer ServerRecords ServiceLifecycle NIOConcurrencyHelpers NIOCore NIOPosix SystemPackage
+        ReleaseAPI: PatchFormat PatchTrust PatchCompression PatchDelta PatchStore ReleaseFolder HTTPFiles Gateways
+            PatchServer ServerRecords ReleaseService HTTPTypes Hummingbird HummingbirdCore ServiceLifecycle Logging
+            NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
+        """
+    ),
+    Floor(
+        "Device",
+        """
+        PatchSync: PatchFormat PatchTrust PatchCompression PatchDelta PatchChoice Linux PatchStore ReleaseFolder PatchFetch
+            NIOConcurrencyHelpers SystemPackage
+        AssetServer: PatchFormat PatchTrust PatchLanguage Linux HTTPFiles NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix
+            SystemPackage
+        PageSessions: PatchFormat PatchTrust PatchCompression Linux PatchStore HTTPFiles APIProxy PageDiff AssetServer
+            NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
+        Patchline: PatchFormat PatchTrust PatchChoice Linux PatchStore ReleaseFolder HTTPFiles PatchFetch APIProxy Gateways
+            GatewayClients FolderUploads PatchSync AssetServer PageSessions ServiceLifecycle Logging NIOConcurrencyHelpers
+            NIOCore SystemPackage
+        DeviceOutput: PatchFormat PatchTrust PatchChoice PatchStore ReleaseFolder PatchFetch PatchSync AssetServer Patchline
+            NIOConcurrencyHelpers SystemPackage
+        PatchDaemon: CLinux PatchFormat PatchTrust PatchChoice PatchStore YAMLReading HTTPFiles PatchFetch APIProxy
+            PatchSync AssetServer Patchline DeviceOutput NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
+        """
+    ),
+    Floor(
+        "Scripts",
+        """
+        PatchRuntime: CJavaScriptCore PatchFormat PatchLanguage
+        PatchlineScripts: Patchline PatchRuntime
+        """
+    ),
+    Floor(
+        "Commands",
+        """
+        CommandKit: PatchFormat PatchTrust PatchDelta PatchStore ArgumentParser SystemPackage
+        FleetSimulation: PatchFormat PatchTrust PatchChoice PatchStore YAMLReading CommandKit ArgumentParser SystemPackage
+        PatchSignCommand: PatchFormat PatchTrust PatchDelta PatchChoice Linux PatchStore ReleaseFolder PatchFetch Gateways
+            PatchRelease ReleaseClient CommandKit FleetSimulation ArgumentParser NIOConcurrencyHelpers SystemPackage
+        PatchServerCommand: PatchFormat PatchTrust PatchDelta PatchChoice Linux PatchStore ReleaseFolder YAMLReading
+            HTTPPeers HTTPFiles PatchFetch APIProxy PageDiff PageServing ReleaseClient PatchServer ServerRecords
+            ReleaseService ReleaseAPI CommandKit FleetSimulation ArgumentParser ServiceLifecycle UnixSignals Logging NIOCore
+            NIOHTTP1 NIOPosix NIOSSL SystemPackage
+        PatchSyncCommand: PatchFormat PatchTrust PatchChoice Linux PatchStore ReleaseFolder HTTPFiles PatchFetch APIProxy
+            Gateways GatewayClients PatchSync AssetServer Patchline DeviceOutput PatchDaemon CommandKit ArgumentParser
+            UnixSignals NIOConcurrencyHelpers SystemPackage
+        PatchScriptCommand: PatchFormat PatchTrust PatchLanguage PatchStore Patchline PatchRuntime CommandKit ArgumentParser
+            SystemPackage
+        """
+    ),
+]
+
+// The sample's service, which a script patch mends while it runs.
+let sample = Target.executableTarget(
+    name: "ShopService",
+    dependencies: dependencies([
+        "PatchlinePages", "Patchline", "PatchRuntime", "PatchlineScripts", "Hummingbird", "NIOConcurrencyHelpers",
+        "SystemPackage",
+    ]),
+    path: "Patches/service/Sources"
+)
+
+// What several test targets share.
+let shared = rows(
+    """
+    PatchTesting: PatchFormat PatchTrust Linux PatchStore NIOConcurrencyHelpers SystemPackage
+    DeviceTesting: PatchFormat PatchTrust PatchCompression PatchDelta PatchChoice PatchStore ReleaseFolder PatchFetch
+        PatchSync PatchTesting NIOConcurrencyHelpers SystemPackage
+    PageTesting: PatchTrust HTTPFiles AssetServer NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
+    ServerTesting: PatchFormat PatchTrust Linux PatchStore ReleaseFolder HTTPFiles PatchServer PatchTesting
+        NIOConcurrencyHelpers SystemPackage
+    """
+).map { name, uses in Target.target(name: name, dependencies: uses, path: "Tests/\(name)") }
+
+let exclude = [
+    "PageDiffTests": ["Judges"], "PatchDeltaTests": ["pack.py"], "PatchServerTests": ["express.py"],
+    "ServerRecordsTests": ["Earlier"], "PatchSyncTests": ["explain.py"], "PatchDaemonTests": ["openapi.py"],
+    "TranscriptTests": ["Transcripts"], "PipelineTests": ["Judges", "Transcripts"],
+]
+
+// PipelineTests and TranscriptTests depend on the programs, so that these are built.
+let tests = rows(
+    """
+    PatchFormatTests: PatchFormat
+    PatchTrustTests: PatchFormat PatchTrust PatchTesting
+    PatchCompressionTests: PatchFormat PatchCompression Subprocess
+    PatchDeltaTests: PatchFormat PatchTrust PatchCompression PatchDelta Subprocess
+    PatchChoiceTests: PatchFormat PatchTrust PatchChoice PatchTesting DeviceTesting
+    PatchStoreTests: PatchFormat Linux PatchStore PatchTesting SystemPackage
+    HTTPPeersTests: PatchFormat PatchStore HTTPPeers HTTPFiles PatchFetch APIProxy ReleaseClient PatchSync PatchTesting
+        AsyncHTTPClient NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix NIOSSL Subprocess SystemPackage
+    HTTPFilesTests: Linux PatchStore HTTPFiles FolderUploads PatchTesting NIOConcurrencyHelpers NIOCore NIOHTTP1
+        NIOPosix NIOSSL Subprocess SystemPackage
+    PatchFetchTests: PatchFormat PatchTrust PatchCompression HTTPPeers PatchFetch AsyncHTTPClient NIOConcurrencyHelpers
+        NIOCore NIOPosix NIOSSL Subprocess SystemPackage
+    APIProxyTests: PatchFormat HTTPFiles PatchFetch APIProxy AsyncHTTPClient NIOConcurrencyHelpers NIOCore NIOHTTP1
+        NIOPosix Subprocess SystemPackage
+    GatewaysTests: PatchFormat PatchTrust PatchCompression Gateways Subprocess
+    GatewayClientsTests: PatchFormat PatchTrust PatchStore HTTPFiles PatchFetch Gateways GatewayClients Patchline
+        PatchTesting NIOCore SystemPackage
+    PageDiffTests: PatchFormat PatchTrust PageDiff PatchTesting Subprocess SystemPackage
+    PageServingTests: PatchFormat PatchTrust PatchCompression PageDiff PageServing PatchlinePages Hummingbird NIOCore
+        NIOHTTP1 Subprocess
+    PatchReleaseTests: PatchFormat PatchTrust PatchCompression PatchDelta Linux PatchStore ReleaseFolder YAMLReading
+        PatchRelease PatchTesting Subprocess SystemPackage
+    ReleaseClientTests: PatchFormat PatchTrust PatchStore ReleaseFolder HTTPFiles PatchFetch ReleaseClient
+        NIOConcurrencyHelpers NIOCore NIOHTTP1 SystemPackage
+    PatchServerTests: PatchFormat PatchTrust PatchCompression PatchDelta Linux PatchStore ReleaseFolder HTTPFiles
+        PatchServer PatchTesting ServerTesting ServiceLifecycle NIOConcurrencyHelpers NIOCore NIOHTTP1 Subprocess
+        SystemPackage
+    ServerRecordsTests: PatchFormat PatchTrust ServerRecords NIOConcurrencyHelpers SystemPackage
+    ReleaseServiceTests: PatchFormat PatchTrust PatchCompression PatchDelta PatchStore ReleaseFolder HTTPFiles Gateways
+        PatchServer ServerRecords ReleaseService PatchTesting ServerTesting NIOConcurrencyHelpers NIOCore NIOHTTP1
+        NIOPosix SystemPackage
+    ReleaseAPITests: PatchFormat PatchTrust PatchStore HTTPFiles PatchServer ServerRecords ReleaseService ReleaseAPI
+        NIOCore NIOHTTP1 NIOPosix SystemPackage
+    PatchSyncTests: PatchFormat PatchTrust PatchCompression PatchDelta PatchChoice Linux PatchStore ReleaseFolder
+        PatchFetch PatchSync PatchTesting DeviceTesting NIOConcurrencyHelpers Subprocess SystemPackage
+    AssetServerTests: PatchFormat PatchTrust Linux PatchStore HTTPFiles FolderUploads AssetServer PatchTesting
+        PageTesting NIOConcurrencyHelpers NIOCore NIOHTTP1 SystemPackage
+    PageSessionsTests: PatchFormat PatchTrust PatchCompression PatchStore HTTPFiles PatchFetch APIProxy PageDiff
+        AssetServer PageSessions PatchTesting AsyncHTTPClient NIOConcurrencyHelpers NIOCore NIOHTTP1 SystemPackage
+    PatchlineTests: PatchFormat PatchTrust PatchChoice PatchStore HTTPFiles PatchFetch PatchSync AssetServer Patchline
+        PatchTesting DeviceTesting PageTesting Logging NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
+    PatchDaemonTests: PatchFormat PatchTrust PatchChoice PatchStore HTTPFiles PatchFetch APIProxy PatchSync AssetServer
+        Patchline DeviceOutput PatchDaemon CommandKit PatchTesting DeviceTesting PageTesting NIOConcurrencyHelpers
+        NIOCore Subprocess SystemPackage
+    PatchRuntimeTests: PatchFormat PatchLanguage PatchRuntime
+    PatchlineScriptsTests: PatchFormat PatchChoice PatchStore PatchSync Patchline PatchRuntime PatchlineScripts
+        PatchTesting DeviceTesting NIOConcurrencyHelpers SystemPackage
+    CommandKitTests: PatchFormat PatchTrust CommandKit ArgumentParser SystemPackage
+    FleetSimulationTests: PatchFormat PatchTrust PatchChoice PatchSync FleetSimulation DeviceTesting
+    TranscriptTests: PatchFormat PatchTrust PatchCompression PatchDelta PatchChoice PatchLanguage Linux PatchStore
+        ReleaseFolder HTTPPeers HTTPFiles PatchFetch APIProxy Gateways GatewayClients PageDiff PatchRelease
+        ReleaseClient PatchServer ServerRecords ReleaseService ReleaseAPI PatchSync AssetServer Patchline DeviceOutput
+        PatchDaemon PatchRuntime CommandKit PatchSignCommand PatchServerCommand PatchSyncCommand PatchScriptCommand
+        ArgumentParser NIOCore NIOHTTP1 SystemPackage
+    PipelineTests: PatchFormat PatchTrust YAMLReading PatchFetch Gateways GatewayClients Patchline PatchSignCommand
+        PatchServerCommand PatchSyncCommand PatchScriptCommand PatchTesting ShopService Subprocess SystemPackage
+    """
+).map { name, uses in Target.testTarget(name: name, dependencies: uses, exclude: exclude[name] ?? []) }
 
 let package = Package(
     name: "Patchline",
@@ -59,540 +304,7 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
     ],
-    targets: [
-        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        .systemLibrary(name: "CLinux"),
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
-        .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
-        .systemLibrary(name: "CLZMA", pkgConfig: "liblzma", providers: [.apt(["liblzma-dev"])]),
-        .systemLibrary(name: "CBrotli", pkgConfig: "libbrotlidec", providers: [.apt(["libbrotli-dev"])]),
-        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .systemLibrary(
-            name: "CJavaScriptCore",
-            pkgConfig: "javascriptcoregtk-4.1",
-            providers: [.apt(["libjavascriptcoregtk-4.1-dev"])]
-        ),
-        .target(name: "YAMLReading", dependencies: ["CYAML"]),
-
-        .target(name: "PatchFormat"),
-        .target(name: "PatchTrust", dependencies: ["COpenSSL", "PatchFormat"]),
-        .target(name: "PatchCompression", dependencies: ["CLZMA", "CZlib", "CZstd", "PatchFormat"]),
-        // Pure: packs from a base are made and applied in memory, and what holds the contents is somebody else's.
-        .target(name: "PatchDelta", dependencies: ["PatchCompression", "PatchFormat", "PatchTrust"]),
-        // Pure: what the wires of other systems carry, as bytes.
-        .target(name: "Gateways", dependencies: ["PatchCompression", "PatchFormat", "PatchTrust"]),
-        // Pure: pages as templates and data, as VasSonic takes them apart.
-        .target(name: "PageDiff", dependencies: ["PatchFormat", "PatchTrust"]),
-        .target(name: "FileFacts"),
-        .target(
-            name: "PatchStore",
-            dependencies: ["CLinux", "FileFacts", "PatchFormat", "PatchTrust", nioConcurrency, systemPackage]
-        ),
-        .target(name: "HTTPPeers", dependencies: [nioCore, nioHTTP1, nioSSL, nioTLS]),
-        .target(
-            name: "HTTPFiles",
-            dependencies: [
-                "CLinux", "FileFacts", "HTTPPeers", lifecycle, nioCore, nioPosix, nioHTTP1, nioSSL, nioTLS,
-                nioConcurrency,
-                systemPackage,
-            ]
-        ),
-        .target(
-            name: "ReleaseFolder",
-            dependencies: ["FileFacts", "PatchFormat", "PatchTrust", "PatchStore", systemPackage]
-        ),
-        .target(
-            name: "PatchRelease",
-            dependencies: [
-                "CBrotli", "CLinux", "ChildProcess", "PatchLanguage", "Gateways", "PatchCompression", "PatchDelta",
-                "PatchFormat",
-                "PatchTrust", "PatchStore",
-                "ReleaseFolder",
-                "YAMLReading", systemPackage,
-            ]
-        ),
-        // A command that is run, waited for, and killed where it takes too long.
-        .target(name: "ChildProcess", dependencies: ["CLinux"]),
-        .target(
-            name: "ReleaseTree",
-            dependencies: ["FileFacts", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", systemPackage]
-        ),
-        .target(
-            name: "PatchServer",
-            dependencies: [
-                "FileFacts", "Gateways", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore",
-                "ReleaseFolder",
-                "ReleaseTree", "HTTPFiles",
-                lifecycle,
-                nioConcurrency,
-                nioCore, nioHTTP1, nioPosix, systemPackage, "YAMLReading",
-            ]
-        ),
-        .target(name: "ServerRecords", dependencies: ["CSQLite", "PatchFormat", "PatchTrust", systemPackage]),
-        .target(
-            name: "ReleaseService",
-            dependencies: [
-                "FileFacts", "Gateways", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore",
-                "ReleaseFolder",
-                "PatchServer", "ReleaseTree", "ServerRecords", lifecycle, nioConcurrency, nioCore, nioPosix,
-                systemPackage,
-            ]
-        ),
-        .target(
-            name: "ReleaseAPI",
-            dependencies: [
-                "Gateways", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore",
-                "ReleaseFolder",
-                "PatchServer",
-                "ReleaseTree",
-                "ReleaseService",
-                "ServerRecords", "HTTPFiles", httpTypes, hummingbird, hummingbirdCore, lifecycle, logging,
-                nioConcurrency, nioCore, nioHTTP1, nioPosix, systemPackage,
-            ]
-        ),
-        // What the device, patchsign push and the proxy ask servers with.
-        .target(
-            name: "PatchFetch",
-            dependencies: [
-                "CLinux", "PatchCompression", "PatchFormat", "PatchTrust", "HTTPPeers", asyncHTTPClient, nioConcurrency,
-                nioCore, nioHTTP1,
-                nioPosix, nioSSL, systemPackage,
-            ]
-        ),
-        .target(
-            name: "ReleaseClient",
-            dependencies: [
-                "FileFacts", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "PatchFetch",
-                "ReleaseFolder",
-                "HTTPPeers", asyncHTTPClient,
-                nioConcurrency, nioCore, nioHTTP1, systemPackage,
-            ]
-        ),
-        // Pure: it has nothing to read a file or to ask a server with.
-        .target(name: "PatchChoice", dependencies: ["PatchFormat", "PatchTrust", nioConcurrency]),
-        // What a list and a dial would do to many devices.
-        .target(
-            name: "FleetSimulation",
-            dependencies: ["PatchChoice", "PatchFormat", "PatchTrust", "YAMLReading"]
-        ),
-        .target(
-            name: "PatchSync",
-            dependencies: [
-                "FileFacts", "PatchChoice", "PatchCompression", "PatchDelta", "PatchFetch", "PatchFormat", "PatchTrust",
-                "PatchStore", "ReleaseFolder",
-                nioConcurrency, systemPackage,
-            ]
-        ),
-        // What fetches and keeps what other systems' servers have.
-        .target(
-            name: "GatewayClients",
-            dependencies: [
-                "Gateways", "PatchFetch", "PatchFormat", "PatchStore", "PatchTrust", nioConcurrency, systemPackage,
-            ]
-        ),
-        .target(
-            name: "AssetServer",
-            dependencies: [
-                "FileFacts", "PatchFormat", "PatchLanguage", "PatchTrust", "HTTPFiles", nioConcurrency, nioCore,
-                nioHTTP1,
-                nioPosix, systemPackage,
-            ]
-        ),
-        // What a kiosk's owner puts into a folder of it, over the local server.
-        .target(
-            name: "FolderUploads",
-            dependencies: ["FileFacts", "PatchFormat", "PatchStore", "HTTPFiles", nioCore, nioHTTP1, systemPackage]
-        ),
-        .target(
-            name: "APIProxy",
-            dependencies: [
-                "PatchFetch", "PatchFormat", "HTTPFiles", "HTTPPeers", asyncHTTPClient, nioConcurrency, nioCore,
-                nioHTTP1, nioPosix, nioSSL,
-            ]
-        ),
-        // Pages as their clients need them: for any server, and for a proxy in front of one.
-        .target(
-            name: "PageServing",
-            dependencies: [
-                "HTTPFiles", "PageDiff", "PatchCompression", "PatchFormat", "PatchTrust", nioConcurrency, nioHTTP1,
-            ]
-        ),
-        .target(
-            name: "PatchlinePages",
-            dependencies: ["PageDiff", "PageServing", "PatchFormat", httpTypes, hummingbird, nioCore, nioHTTP1]
-        ),
-        // The device's side of page differences: kept pages before the proxy.
-        .target(
-            name: "PageSessions",
-            dependencies: [
-                "APIProxy", "AssetServer", "FileFacts", "HTTPFiles", "PageDiff", "PatchCompression", "PatchFormat",
-                "PatchStore",
-                "PatchTrust", nioConcurrency, nioCore, nioHTTP1, nioPosix, systemPackage,
-            ]
-        ),
-        .target(
-            name: "Patchline",
-            dependencies: [
-                "FileFacts", "GatewayClients", "Gateways", "PatchFetch",
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "HTTPFiles",
-                "AssetServer", "FolderUploads",
-                "APIProxy", "PageSessions", lifecycle, logging, nioConcurrency, nioCore, systemPackage,
-            ]
-        ),
-        // An app in Swift whose script patches run: the only target that knows both the store and the engine.
-        .target(name: "PatchlineScripts", dependencies: ["PatchRuntime", "Patchline"]),
-        // The sample's service, which a script patch mends while it runs.
-        .executableTarget(
-            name: "ShopService",
-            dependencies: [
-                "PatchRuntime", "Patchline", "PatchlinePages", "PatchlineScripts", hummingbird, nioConcurrency,
-                systemPackage,
-            ],
-            path: "Patches/service/Sources"
-        ),
-        // What the device's programs say, as values: for people it is printed by PatchSyncCommand.
-        .target(
-            name: "DeviceOutput",
-            dependencies: [
-                "AssetServer", "PatchChoice", "PatchFetch", "PatchFormat", "PatchStore", "PatchSync", "PatchTrust",
-                "Patchline", "ReleaseFolder", "Terminal", nioConcurrency, systemPackage,
-            ]
-        ),
-        // How a process that is there for days does nothing while nothing happens.
-        .target(name: "IdleProcess", dependencies: ["CLinux", nioConcurrency, nioCore, nioPosix]),
-        // One process a device, for any number of stores, and the socket that others ask it by.
-        .target(
-            name: "PatchDaemon",
-            dependencies: [
-                "APIProxy", "AssetServer", "CLinux", "DeviceOutput", "HTTPFiles", "PatchChoice", "PatchFetch",
-                "PatchFormat", "PatchStore", "PatchSync", "PatchTrust", "Patchline", "Terminal", "YAMLReading",
-                nioConcurrency,
-                nioCore,
-                nioHTTP1, systemPackage,
-            ]
-        ),
-        // One JavaScript text, for hosts and for pages.
-        .target(name: "PatchLanguage", dependencies: ["PatchFormat"]),
-        .target(
-            name: "PatchRuntime",
-            dependencies: ["CJavaScriptCore", "PatchFormat", "PatchLanguage"]
-        ),
-        .target(name: "Terminal", dependencies: ["PatchFormat"]),
-        .target(
-            name: "CommandSupport",
-            dependencies: [
-                "PatchDelta", "PatchFormat", "PatchStore", "PatchTrust", "Terminal", argumentParser, systemPackage,
-            ]
-        ),
-
-        .target(
-            name: "SimulationSupport",
-            dependencies: [
-                "CommandSupport", "FleetSimulation", "PatchFormat", "PatchStore", "Terminal", argumentParser,
-                systemPackage,
-            ]
-        ),
-
-        .executableTarget(
-            name: "PatchSignCommand",
-            dependencies: [
-                "ChildProcess", "Gateways", "PatchChoice", "PatchDelta", "PatchFetch", "PatchFormat", "PatchTrust",
-                "PatchStore",
-                "ReleaseFolder", "ReleaseClient",
-                "PatchRelease", "SimulationSupport", "CommandSupport",
-                "Terminal", argumentParser, nioConcurrency,
-                systemPackage,
-            ]
-        ),
-        .executableTarget(
-            name: "PatchServerCommand",
-            dependencies: [
-                "APIProxy", "ChildProcess", "PageDiff", "PageServing", "PatchChoice", "PatchFetch",
-                "PatchDelta", "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchServer", "ReleaseTree",
-                "HTTPFiles", "HTTPPeers", "SimulationSupport",
-                "ReleaseAPI", "ReleaseClient", "ReleaseService", "ServerRecords", "CommandSupport", "Terminal",
-                "YAMLReading",
-                argumentParser, lifecycle, unixSignals, logging, nioCore, nioHTTP1, nioPosix, nioSSL, systemPackage,
-            ]
-        ),
-        .executableTarget(
-            name: "PatchSyncCommand",
-            dependencies: [
-                "FileFacts", "PatchFetch",
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "APIProxy",
-                "AssetServer", "ChildProcess",
-                "GatewayClients", "Gateways", "HTTPFiles", "IdleProcess", "PatchDaemon", "Patchline", "CommandSupport",
-                "DeviceOutput", "Terminal",
-                argumentParser, unixSignals, nioConcurrency, systemPackage,
-            ]
-        ),
-
-        .executableTarget(
-            name: "PatchScriptCommand",
-            dependencies: [
-                "PatchFormat", "PatchTrust", "PatchStore", "PatchLanguage", "PatchRuntime", "Patchline",
-                "CommandSupport", "Terminal", argumentParser, systemPackage,
-            ]
-        ),
-
-        .target(
-            name: "PatchTesting",
-            dependencies: ["FileFacts", "PatchFormat", "PatchTrust", "PatchStore", nioConcurrency, systemPackage],
-            path: "Tests/PatchTesting"
-        ),
-        .target(
-            name: "DeviceTesting",
-            dependencies: [
-                "PatchCompression", "PatchDelta", "PatchFetch",
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", "PatchChoice", "PatchSync", "PatchTesting",
-                nioConcurrency,
-                systemPackage,
-            ],
-            path: "Tests/DeviceTesting"
-        ),
-        .target(
-            name: "PageTesting",
-            dependencies: [
-                "AssetServer", "HTTPFiles", "PatchTrust", nioConcurrency, nioCore, nioHTTP1, nioPosix, systemPackage,
-            ],
-            path: "Tests/PageTesting"
-        ),
-        .target(
-            name: "ServerTesting",
-            dependencies: [
-                "FileFacts", "HTTPFiles", "PatchFormat", "PatchServer", "PatchStore", "PatchTesting", "PatchTrust",
-                "ReleaseFolder",
-                "ReleaseTree", nioConcurrency, systemPackage,
-            ],
-            path: "Tests/ServerTesting"
-        ),
-        .testTarget(name: "PatchFormatTests", dependencies: ["PatchFormat"]),
-        .testTarget(
-            name: "PageSessionsTests",
-            dependencies: [
-                "APIProxy", "AssetServer", "HTTPFiles", "PageDiff", "PageSessions", "PatchCompression", "PatchFetch",
-                "PatchFormat", "PatchStore", "PatchTesting", "PatchTrust", asyncHTTPClient, nioConcurrency, nioCore,
-                nioHTTP1, systemPackage,
-            ]
-        ),
-        .testTarget(
-            name: "PageDiffTests",
-            dependencies: ["PageDiff", "PatchFormat", "PatchTesting", "PatchTrust", subprocess, systemPackage],
-            exclude: ["Judges"]
-        ),
-        .testTarget(
-            name: "PageServingTests",
-            dependencies: [
-                "PageDiff", "PageServing", "PatchCompression", "PatchFormat", "PatchlinePages", "PatchTrust",
-                hummingbird,
-                nioCore, nioHTTP1, subprocess,
-            ]
-        ),
-        .testTarget(name: "PatchCompressionTests", dependencies: ["PatchCompression", "PatchFormat", subprocess]),
-        .testTarget(
-            name: "GatewaysTests",
-            dependencies: ["Gateways", "PatchCompression", "PatchFormat", "PatchTrust", subprocess]
-        ),
-        .testTarget(
-            name: "GatewayClientsTests",
-            dependencies: [
-                "GatewayClients", "Gateways", "HTTPFiles", "PatchFetch", "PatchFormat", "PatchStore", "PatchTesting",
-                "PatchTrust", "Patchline", nioCore, systemPackage,
-            ]
-        ),
-        .testTarget(
-            name: "PatchDeltaTests",
-            dependencies: ["PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust", subprocess],
-            exclude: ["pack.py"]
-        ),
-        .testTarget(name: "PatchTrustTests", dependencies: ["PatchTrust", "PatchTesting", "PatchFormat"]),
-        .testTarget(
-            name: "PatchStoreTests",
-            dependencies: ["FileFacts", "PatchStore", "PatchTesting", "PatchFormat", systemPackage]
-        ),
-        .testTarget(
-            name: "HTTPFilesTests",
-            dependencies: [
-                "FileFacts", "FolderUploads", "HTTPFiles", "PatchStore", "PatchTesting", nioConcurrency, nioCore,
-                nioPosix, nioHTTP1, nioSSL, subprocess,
-                systemPackage,
-            ]
-        ),
-        .testTarget(
-            name: "PatchReleaseTests",
-            dependencies: [
-                "ChildProcess", "YAMLReading", "PatchCompression", "PatchDelta", "PatchRelease", "ReleaseFolder",
-                "PatchTesting",
-                "PatchFormat",
-                "PatchTrust",
-                "PatchStore", subprocess,
-                systemPackage,
-            ]
-        ),
-        .testTarget(
-            name: "PatchServerTests",
-            dependencies: [
-                "FileFacts", "HTTPFiles", "PatchCompression", "PatchDelta", "PatchFormat", "PatchServer", "PatchStore",
-                "PatchTesting", "PatchTrust", "ReleaseFolder", "ReleaseTree", "ServerTesting", lifecycle, nioCore,
-                nioHTTP1, nioConcurrency, subprocess, systemPackage,
-            ],
-            exclude: ["express.py"]
-        ),
-        .testTarget(
-            name: "ReleaseServiceTests",
-            dependencies: [
-                "Gateways", "HTTPFiles", "PatchCompression", "PatchDelta", "PatchFormat", "PatchServer", "PatchStore",
-                "PatchTesting",
-                "PatchTrust",
-                "ReleaseFolder", "ReleaseService", "ReleaseTree", "ServerRecords", "ServerTesting", nioConcurrency,
-                nioCore, nioHTTP1, nioPosix,
-                systemPackage,
-            ]
-        ),
-        .testTarget(
-            name: "ReleaseClientTests",
-            dependencies: [
-                "PatchFetch", "ReleaseClient", "ReleaseFolder", "HTTPFiles", "PatchFormat", "PatchTrust", "PatchStore",
-                nioConcurrency,
-                nioCore, nioHTTP1, systemPackage,
-            ]
-        ),
-        .testTarget(
-            name: "ServerRecordsTests",
-            dependencies: ["ServerRecords", "PatchFormat", "PatchTrust", nioConcurrency, systemPackage],
-            exclude: ["Earlier"]
-        ),
-        .testTarget(
-            name: "ReleaseAPITests",
-            dependencies: [
-                "HTTPFiles", "PatchFormat", "PatchServer", "PatchTrust", "ReleaseTree", "PatchStore", "ReleaseAPI",
-                "ReleaseService",
-                "ServerRecords",
-                nioCore, nioHTTP1, nioPosix, systemPackage,
-            ]
-        ),
-        .testTarget(
-            name: "PatchChoiceTests",
-            dependencies: ["PatchChoice", "DeviceTesting", "PatchTesting", "PatchFormat", "PatchTrust"]
-        ),
-        .testTarget(
-            name: "PatchSyncTests",
-            dependencies: [
-                "FileFacts", "PatchFetch",
-                "PatchCompression", "PatchDelta", "PatchSync", "PatchChoice", "DeviceTesting", "PatchTesting",
-                "PatchFormat", "PatchTrust", "PatchStore", "ReleaseFolder", nioConcurrency, subprocess, systemPackage,
-            ],
-            exclude: ["explain.py"]
-        ),
-        .testTarget(
-            name: "FleetSimulationTests",
-            dependencies: ["FleetSimulation", "PatchChoice", "PatchSync", "DeviceTesting", "PatchFormat", "PatchTrust"]
-        ),
-        .testTarget(
-            name: "PatchFetchTests",
-            dependencies: [
-                "PatchCompression", "PatchFetch", "HTTPPeers", "PatchFormat", "PatchTrust", asyncHTTPClient,
-                nioConcurrency, nioCore,
-                nioPosix, nioSSL,
-                subprocess, systemPackage,
-            ]
-        ),
-        .testTarget(
-            name: "AssetServerTests",
-            dependencies: [
-                "AssetServer", "FileFacts", "FolderUploads", "HTTPFiles", "PageTesting", "PatchFormat", "PatchStore",
-                "PatchTesting", "PatchTrust", nioConcurrency, nioCore, nioHTTP1, systemPackage,
-            ]
-        ),
-        .testTarget(
-            name: "PatchlineTests",
-            dependencies: [
-                "AssetServer", "DeviceTesting", "HTTPFiles", "PageTesting", "PatchChoice", "PatchFetch", "PatchFormat",
-                "PatchStore",
-                "PatchSync", "PatchTesting", "PatchTrust", "Patchline", logging, nioConcurrency, nioCore, nioHTTP1,
-                nioPosix, systemPackage,
-            ]
-        ),
-        .testTarget(name: "IdleProcessTests", dependencies: ["IdleProcess"]),
-        .testTarget(
-            name: "PatchlineScriptsTests",
-            dependencies: [
-                "DeviceTesting", "PatchChoice", "PatchFormat", "PatchRuntime", "PatchStore", "PatchSync",
-                "PatchTesting", "Patchline",
-                "PatchlineScripts", nioConcurrency, systemPackage,
-            ]
-        ),
-        .testTarget(
-            name: "PatchDaemonTests",
-            dependencies: [
-                "APIProxy", "AssetServer", "DeviceOutput", "DeviceTesting", "HTTPFiles", "PageTesting", "PatchChoice",
-                "PatchDaemon",
-                "PatchFetch", "PatchFormat", "PatchStore", "PatchSync", "PatchTesting", "PatchTrust", "Patchline",
-                "Terminal",
-                nioConcurrency,
-                nioCore,
-                subprocess,
-                systemPackage,
-            ],
-            exclude: ["openapi.py"]
-        ),
-        .testTarget(name: "PatchRuntimeTests", dependencies: ["PatchFormat", "PatchLanguage", "PatchRuntime"]),
-        .testTarget(
-            name: "APIProxyTests",
-            dependencies: [
-                "PatchFetch",
-                "APIProxy", "HTTPFiles", "PatchFormat", asyncHTTPClient, nioConcurrency, nioCore, nioHTTP1, nioPosix,
-                subprocess,
-                systemPackage,
-            ]
-        ),
-        .testTarget(
-            name: "HTTPPeersTests",
-            dependencies: [
-                "PatchFetch",
-                "HTTPPeers", "HTTPFiles", "PatchSync", "ReleaseClient", "APIProxy", "PatchTesting", "PatchFormat",
-                "PatchStore",
-                asyncHTTPClient, nioConcurrency, nioCore, nioHTTP1, nioPosix, nioSSL, subprocess, systemPackage,
-            ]
-        ),
-        .testTarget(name: "TerminalTests", dependencies: ["Terminal"]),
-        .testTarget(
-            name: "CommandSupportTests",
-            dependencies: ["CommandSupport", "PatchFormat", "PatchTrust", "Terminal", argumentParser, systemPackage]
-        ),
-        .testTarget(
-            name: "TranscriptTests",
-            // The three commands as modules: what they say is made here without running them.
-            dependencies: [
-                "ChildProcess", "FileFacts", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "APIProxy",
-                "AssetServer",
-                "PatchLanguage", "PatchRuntime", "PatchScriptCommand", "CommandSupport", "DeviceOutput",
-                "GatewayClients",
-                "Gateways", "HTTPFiles",
-                "HTTPPeers", "PageDiff", "PatchChoice", "PatchCompression", "PatchDaemon", "PatchDelta", "PatchFetch",
-                "PatchFormat",
-                "Patchline", "PatchRelease",
-                "PatchServer",
-                "ReleaseTree",
-                "PatchStore", "PatchSync", "PatchTrust", "ReleaseAPI", "ReleaseClient", "ReleaseFolder",
-                "ReleaseService",
-                "ServerRecords",
-                "Terminal", argumentParser, nioCore, nioHTTP1, systemPackage,
-            ],
-            exclude: ["Transcripts"]
-        ),
-        .testTarget(
-            name: "PipelineTests",
-            // The three commands, so that their binaries are built: the tests run them as anybody would.
-            dependencies: [
-                "PatchScriptCommand", "PatchSignCommand", "PatchServerCommand", "PatchSyncCommand", "ShopService",
-                "GatewayClients", "Gateways", "PatchFetch", "PatchFormat", "PatchTrust", "Patchline",
-                "PatchTesting", "YAMLReading", subprocess, systemPackage,
-            ],
-            exclude: ["Judges", "Transcripts"]
-        ),
-    ]
+    targets: libraries + floors.flatMap(\.modules) + [sample] + shared + tests
 )
 
 // With PATCHLINE_FUZZ set, the fuzz targets and what they test, alone: they link only with -sanitize=fuzzer.
@@ -635,14 +347,17 @@ if Context.environment["PATCHLINE_BENCH"] != nil {
         ].contains($0.name)
     }
     let parts = [
-        "PatchRelease": ["Ceremony/TrustDraft", "Ceremony/TrustDraft+JSON"],
-        "ServerRecords": ["AuditChain", "AuditEntry", "AuditLines", "AuditOrder", "Actor", "Record", "RecordError"],
+        "Release/PatchRelease": ["Ceremony/TrustDraft", "Ceremony/TrustDraft+JSON"],
+        "Server/ServerRecords": [
+            "AuditChain", "AuditEntry", "AuditLines", "AuditOrder", "Actor", "Record", "RecordError",
+        ],
     ]
-    for (name, files) in parts {
+    for (module, files) in parts {
         package.targets.append(
             .target(
-                name: name,
-                dependencies: ["PatchFormat", "PatchTrust", nioConcurrency],
+                name: String(module.split(separator: "/")[1]),
+                dependencies: dependencies(["PatchFormat", "PatchTrust", "NIOConcurrencyHelpers"]),
+                path: "Sources/\(module)",
                 sources: files.map { "\($0).swift" }
             )
         )
@@ -669,15 +384,12 @@ if Context.environment["PATCHLINE_BENCH"] != nil {
 // With PATCHLINE_OPTIMIZED set, the modules that compute are optimised in a debug build too: its tests take two thirds of the
 // time. `#if DEBUG` still holds in them; `assert` checks nothing there. Never by itself, for no package may depend on one with flags of its own.
 if Context.environment["PATCHLINE_OPTIMIZED"] != nil {
-    for target in package.targets {
-        guard
-            [
-                "FileFacts", "FleetSimulation", "PageDiff", "PatchChoice", "PatchCompression", "PatchDelta",
-                "PatchFormat",
-                "PatchStore",
-                "PatchTrust", "ReleaseFolder",
-            ].contains(target.name)
-        else { continue }
+    let computing = [
+        "FleetSimulation", "Linux", "PageDiff", "PatchChoice", "PatchCompression", "PatchDelta", "PatchFormat",
+        "PatchStore",
+        "PatchTrust", "ReleaseFolder",
+    ]
+    for target in package.targets where computing.contains(target.name) {
         target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"], .when(configuration: .debug))]
     }
 }

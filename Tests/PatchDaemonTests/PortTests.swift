@@ -1,3 +1,4 @@
+import PatchFormat
 import DeviceOutput
 import Glibc
 import PatchDaemon
@@ -55,7 +56,7 @@ struct PortTests {
         let remedy = "give the store a port of its own in the settings file, such as `port: 12096`"
         let loss = ". Pages on another port begin with empty storage."
         #expect(failure.hint == (canEnd ? "end that program, or " : "") + remedy + loss)
-        #expect(failure.exitCode == .busy)
+        #expect(failure.code == .busy)
         #expect(Failure.portTaken(65_535, by: holder).hint?.contains("`port: 65534`") == true)
     }
 }

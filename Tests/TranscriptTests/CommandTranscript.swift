@@ -31,7 +31,7 @@ struct CommandTranscript {
         case .fails(let failure): failure.transcript
         case .answers(_, let text):
             "error: " + text.prefix { $0 != "\n" }.dropFirst("Error: ".count)
-                + "\n[\(Terminal.ExitCode.usage.rawValue)]"
+                + "\n[\(ResultCode.usage.rawValue)]"
         }
     }
 

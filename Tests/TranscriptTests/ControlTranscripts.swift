@@ -29,7 +29,7 @@ struct ControlTranscripts {
         let problems: [ControlProblem] = [
             .notFound, .noSuchStore, .notAllowed(["GET", "PATCH"]), .fromAPage,
             .init(refusal: "The request's body is too large.", .payloadTooLarge),
-            .init(Failure("the list expired", hint: "look at its clock.", exitCode: .refused)),
+            .init(Failure("the list expired", hint: "look at its clock.", code: .refused)),
             .invalid(FormatError("the body", field: "keep", rule: "must be an integer from 0 to 10")),
             .invalid(
                 FormatError("the body", field: "consent", rule: "is not a member of this request"),

@@ -54,7 +54,7 @@ struct KeyHoldersQuestionTests {
         let failure = Failure(
             "it is not known who holds the keys",
             hint: "--recovery-key, or --holder root=NAME and --holder targets=NAME for each, say it without a question",
-            exitCode: .usage
+            code: .usage
         )
         #expect(throws: failure) { try asked([.text("x"), .text("x"), .text("x"), .text("1")]).result.get() }
         #expect(throws: failure) { try asked([.ended]).result.get() }
@@ -108,7 +108,7 @@ struct QuickstartWordsTests {
         let failure = Failure(
             "/tmp/patchline belongs to ann",
             hint: "name a folder of your own with --into",
-            exitCode: .usage
+            code: .usage
         )
         #expect(QuickstartWork.foreign("/tmp/patchline", "ann") == failure)
     }
@@ -117,7 +117,7 @@ struct QuickstartWordsTests {
         let failure = Failure(
             "the server has release 5 of production, and releases/ ends with 3: other releases were published",
             hint: "`patchsign release FOLDER --keys /k --server URL --output NEW` makes the next one; push that",
-            exitCode: .conflict
+            code: .conflict
         )
         #expect(QuickstartWork.overtaken(Sample.channel, published: 5, own: 3, keys: "/k") == failure)
     }

@@ -249,7 +249,7 @@ struct DaemonTranscripts {
         let busy = Failure(
             "d.yaml:4 there is no setting 'sync'",
             hint: "did you mean sync-every?",
-            exitCode: .malformed
+            code: .malformed
         )
         let change = SettingsChange(from: [shop], to: [])
         for json in [false, true] {

@@ -52,6 +52,6 @@ extension Failure {
     /// As it is printed, and below it the code with which the program ends.
     var transcript: String {
         let console = Console(descriptor: 2, isTerminal: false)
-        return (lines(on: console) + ["[\(exitCode.rawValue)]"]).joined(separator: "\n")
+        return (lines(on: console) + ["[\(code.rawValue)]"]).joined(separator: "\n")
     }
 }

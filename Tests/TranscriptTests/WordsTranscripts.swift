@@ -29,7 +29,7 @@ struct WordsTranscripts {
         words.list("JSON", JSONError.Rule.allCases.map(\.rawValue))
         words.list("checks", CheckRecord.Rule.allCases.map(\.rawValue))
         words.list("answers", [TransferCodingError().description])
-        words.list("exit codes", ExitCode.allCases.map { "\($0.rawValue) \($0.meaning)" })
+        words.list("exit codes", ResultCode.allCases.map { "\($0.rawValue) \($0.meaning)" })
         words.list("files of a patch", PatchState.allCases.map { "\($0.name): \($0.meaning)" })
         words.list("names", Self.rules.map { "\($0): it \($1)" })
         try words.check()

@@ -43,10 +43,10 @@ package struct SimulationOptions: ParsableArguments {
         guard let fleet else { return .new }
         let bytes: [UInt8]
         do throws(FileError) { bytes = try DiskFiles().read(FilePath(argument: fleet), limit: Fleet.fileLimit) } catch {
-            throw Failure(error.description, exitCode: .disk)
+            throw Failure(error.description, code: .disk)
         }
         do throws(FleetError) { return try Fleet(bytes, named: fleet) } catch {
-            throw Failure(error.description, exitCode: .malformed)
+            throw Failure(error.description, code: .malformed)
         }
     }
 
@@ -68,7 +68,7 @@ package struct SimulationOptions: ParsableArguments {
                 throw Failure(
                     "\(label) is not listed",
                     hint: "name a version of the list: PATCH@VERSION",
-                    exitCode: .refused
+                    code: .refused
                 )
             }
             let place = rows.firstIndex { $0.patchID == label.patchID && $0.sha256 == entry.fingerprint.sha256 }
@@ -105,7 +105,7 @@ package struct SimulationOptions: ParsableArguments {
         let result = await simulation.run(devices: devices)
         if let svg {
             do throws(FileError) { try DiskFiles().write(Array(result.svg.utf8), to: FilePath(argument: svg)) } catch {
-                throw Failure(error.description, exitCode: .disk)
+                throw Failure(error.description, code: .disk)
             }
         }
         let out = Console.standardOutput

@@ -41,7 +41,7 @@ struct CheckCommand: AsyncParsableCommand {
         if code != .done { throw code.asError }
     }
 
-    private func work() async throws(Failure) -> Terminal.ExitCode {
+    private func work() async throws(Failure) -> ResultCode {
         var interfaces: [HostInterface] = []
         for file in host {
             let bytes = try ScriptFile.bytes(of: file, limit: HostInterface.largest)
@@ -49,7 +49,7 @@ struct CheckCommand: AsyncParsableCommand {
                 throw Failure(
                     "\(file): \(error)",
                     hint: "a host writes it as PatchHost.interface",
-                    exitCode: .malformed
+                    code: .malformed
                 )
             }
         }
@@ -64,7 +64,7 @@ struct CheckCommand: AsyncParsableCommand {
         if json { Console.standardOutput.line(JSON.fields([("scripts", .array(found.map(\.json)))]).line) }
         for script in found {
             if let failure = script.failure, !json {
-                Failure(CheckCommand.sentence(failure, file: script.file), exitCode: .malformed).report(
+                Failure(CheckCommand.sentence(failure, file: script.file), code: .malformed).report(
                     to: .standardError
                 )
             }
@@ -129,7 +129,7 @@ enum ScriptFile {
 
     static func bytes(of file: String, limit: Int) throws(Failure) -> [UInt8] {
         do throws(FileError) { return try DiskFiles().read(FilePath(argument: file), limit: limit) } catch {
-            throw Failure("\(error)", exitCode: .disk)
+            throw Failure("\(error)", code: .disk)
         }
     }
 }

@@ -1,3 +1,4 @@
+import PatchFormat
 import ArgumentParser
 import CommandKit
 import PatchRuntime
@@ -33,12 +34,12 @@ struct EvalCommand: AsyncParsableCommand {
         if code != .done { throw code.asError }
     }
 
-    private func work() async throws(Failure) -> Terminal.ExitCode {
+    private func work() async throws(Failure) -> ResultCode {
         ProcessorLimit.begin()
         let script = try ScriptFile.script(file)
         do {
             let sample = try SampleHost { [file] failure in
-                Failure(CheckCommand.sentence(failure, file: failure.file ?? file), exitCode: .malformed)
+                Failure(CheckCommand.sentence(failure, file: failure.file ?? file), code: .malformed)
                     .report(to: .standardError)
             }
             _ = sample.host.run([script])

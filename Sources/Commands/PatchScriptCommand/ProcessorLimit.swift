@@ -1,10 +1,11 @@
+import PatchFormat
 import Glibc
 import CommandKit
 
 /// The end of a process whose scripts go on for ever: what the engine's own limit of time does not find, as `for (;;) await 0`.
 enum ProcessorLimit {
     private static let seconds: rlim_t = 30
-    private static let exitCode = ExitCode.malformed.rawValue
+    private static let exitCode = ResultCode.malformed.rawValue
 
     /// From now on, for the whole process; a lower limit that it was given stays.
     ///

@@ -36,7 +36,7 @@ struct RunScriptsCommand: AsyncParsableCommand {
         if code != .done { throw code.asError }
     }
 
-    private func work() async throws(Failure) -> Terminal.ExitCode {
+    private func work() async throws(Failure) -> ResultCode {
         ProcessorLimit.begin()
         let scripts = try await PatchScript.active(in: store)
         let sample: SampleHost
@@ -79,8 +79,8 @@ extension PatchScript {
                 PatchScript($0, isAltered: altered.contains($0.version))
             }
         } catch  where error.code == .noStore {
-            throw Failure("\(error)", hint: "patchsync init makes one", exitCode: .disk)
-        } catch { throw Failure("\(error)", exitCode: error.code == .disk ? .disk : .failed) }
+            throw Failure("\(error)", hint: "patchsync init makes one", code: .disk)
+        } catch { throw Failure("\(error)", code: error.code == .disk ? .disk : .failed) }
     }
 
     /// What a store says of a script, and its bytes if they are those that were signed.

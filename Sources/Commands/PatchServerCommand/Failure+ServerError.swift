@@ -31,11 +31,11 @@ extension Failure {
         case let error as OpeningTrouble: self = error.failure
         case let error as ServerError: self.init(error)
         case let error as ExportError: self.init(error)
-        case let error as FileError: self.init("\(error)", hint: ServerError.file(error).hint, exitCode: .disk)
+        case let error as FileError: self.init("\(error)", hint: ServerError.file(error).hint, code: .disk)
         case let error as ReleaseError: self.init(ServerError.release(error))
         case let error as RecordError: self.init(error)
         case let error as OperationError: self.init(error)
-        case let error as FormatError: self.init(error.description, exitCode: .malformed)
+        case let error as FormatError: self.init(error.description, code: .malformed)
         case PassphraseError.noTerminal:
             self.init(
                 "there is no terminal to ask for the passphrase of the online key",
@@ -49,39 +49,39 @@ extension Failure {
     }
 
     private init(_ error: ServerError) {
-        self.init(error.description, hint: error.hint, exitCode: error.exitCode)
+        self.init(error.description, hint: error.hint, code: error.code)
     }
 
     private init(_ error: OperationError) {
         switch error {
         case .server(let error): self.init(error)
         case .records(let error): self.init(error)
-        case .stopping: self.init("the program ends", exitCode: .failed)
+        case .stopping: self.init("the program ends", code: .failed)
         case .keyIsLocked:
             self.init(
                 "the online key is encrypted",
                 hint: "name its passphrase with --passphrase-file or in \(KeyOptions.variable)",
-                exitCode: .refused
+                code: .refused
             )
-        case .busy: self.init("too many changes wait already", hint: "try again", exitCode: .busy)
-        case .keyUnusable(let why), .keyRefused(let why): self.init(why, exitCode: .refused)
+        case .busy: self.init("too many changes wait already", hint: "try again", code: .busy)
+        case .keyUnusable(let why), .keyRefused(let why): self.init(why, code: .refused)
         case .tooManyAnswers(let limit):
-            self.init("\(limit) patches are answered for them already", hint: "remove one first", exitCode: .conflict)
+            self.init("\(limit) patches are answered for them already", hint: "remove one first", code: .conflict)
         case .answersFull(let channel, let limit):
             self.init(
                 "\(limit) answers are given in \(channel) already",
                 hint: "remove some, or sign a condition into the release instead",
-                exitCode: .conflict
+                code: .conflict
             )
-        case .proposal(.done): self.init("\(ProposalFault.done)", hint: "what is history stays", exitCode: .conflict)
+        case .proposal(.done): self.init("\(ProposalFault.done)", hint: "what is history stays", code: .conflict)
         case .proposal(.unknown):
-            self.init("\(ProposalFault.unknown)", hint: "patchsrv proposal list shows what waits", exitCode: .refused)
-        case .proposal(let fault): self.init(fault.description, exitCode: .refused)
+            self.init("\(ProposalFault.unknown)", hint: "patchsrv proposal list shows what waits", code: .refused)
+        case .proposal(let fault): self.init(fault.description, code: .refused)
         case .noRelease(let channel, let version):
             self.init(
                 "the history of \(channel) has no release \(version)",
                 hint: "patchsrv history shows what there is",
-                exitCode: .refused
+                code: .refused
             )
         }
     }
@@ -93,17 +93,17 @@ extension Failure {
             self.init(
                 error.description,
                 hint: "another export writes there; wait until it has finished",
-                exitCode: .busy
+                code: .busy
             )
         case .locked(.file(let file)):
-            self.init(error.description, hint: ServerError.file(file).hint, exitCode: .disk)
+            self.init(error.description, hint: ServerError.file(file).hint, code: .disk)
         case .otherRoot:
-            self.init(error.description, hint: "name another folder, or remove that one first", exitCode: .conflict)
+            self.init(error.description, hint: "name another folder, or remove that one first", code: .conflict)
         case .older:
             self.init(
                 error.description,
                 hint: "it was exported with --valid: do that again, or wait until the server has signed again",
-                exitCode: .conflict
+                code: .conflict
             )
         }
     }
@@ -126,7 +126,7 @@ extension Failure {
                 "port \(port) of \(host) is in use" + (holder(port).map { " by \($0)" } ?? ""),
                 hint:
                     "stop the program that listens there, or name another with --\(prefix)port (0 takes any free one)",
-                exitCode: .busy
+                code: .busy
             )
         case .cannotBind(let host, let port, let reason):
             let isForbidden = reason == "\(Errno.permissionDenied)"
@@ -135,16 +135,16 @@ extension Failure {
                 hint: isForbidden
                     ? "ports below 1024 need a right that this user has not: name another with --\(prefix)port"
                     : "--\(prefix)host names an address of this machine; 0.0.0.0 is all of them",
-                exitCode: .network
+                code: .network
             )
         case .listenerFailed(let reason):
-            self.init("stopped serving: \(reason)", exitCode: .network)
+            self.init("stopped serving: \(reason)", code: .network)
         }
     }
 }
 
 extension ServerError {
-    fileprivate var exitCode: Terminal.ExitCode {
+    fileprivate var code: ResultCode {
         switch self {
         case .file, .locked(.file), .release(.file), .key(_, .failed): .disk
         case .locked(.held), .movedOn: .busy

@@ -8,47 +8,47 @@ extension Failure {
     init(_ error: ServiceError) {
         switch error {
         case .problem(let problem):
-            self.init(error.description, hint: problem.hint ?? Self.hint(problem), exitCode: Self.exitCode(problem))
+            self.init(error.description, hint: problem.hint ?? Self.hint(problem), code: Self.code(problem))
         case .connection, .timedOut:
             self.init(
                 error.description,
                 hint: "look whether it was done before you do it again, once the server can be reached",
-                exitCode: .network
+                code: .network
             )
         case .redirected:
-            self.init(error.description, hint: "name the address that it redirects to", exitCode: .network)
-        case .intercepted: self.init(error.description, hint: Interception.hint, exitCode: .network)
+            self.init(error.description, hint: "name the address that it redirects to", code: .network)
+        case .intercepted: self.init(error.description, hint: Interception.hint, code: .network)
         case .notEncrypted:
             self.init(
                 error.description,
                 hint: "ask it over https://, or say --insecure-http where nobody listens",
-                exitCode: .refused
+                code: .refused
             )
         case .tls:
             self.init(
                 error.description,
                 hint:
                     "--ca FILE names the authority of a server that has its own; name the server as its certificate does",
-                exitCode: .refused
+                code: .refused
             )
         case .otherApp, .otherRoot, .notProven:
-            self.init(error.description, hint: ServiceError.otherServerHint, exitCode: .refused)
-        case .unidentified: self.init(error.description, hint: ServiceError.olderServerHint, exitCode: .refused)
-        case .severalApps: self.init(error.description, exitCode: .usage)
-        case .cancelled: self.init(error.description, exitCode: .interrupted)
-        case .file: self.init(error.description, exitCode: .disk)
+            self.init(error.description, hint: ServiceError.otherServerHint, code: .refused)
+        case .unidentified: self.init(error.description, hint: ServiceError.olderServerHint, code: .refused)
+        case .severalApps: self.init(error.description, code: .usage)
+        case .cancelled: self.init(error.description, code: .interrupted)
+        case .file: self.init(error.description, code: .disk)
         case .noAuthority, .malformed, .otherChange, .answer, .changed:
             self.init(
                 error.description,
                 hint: "is there a release service at --server, and nothing else?",
-                exitCode: .malformed
+                code: .malformed
             )
         case .tooLarge, .lacking, .endless, .trust, .release, .noRelease, .noRollout:
-            self.init(error.description, exitCode: .refused)
+            self.init(error.description, code: .refused)
         }
     }
 
-    private static func exitCode(_ problem: ServiceProblem) -> Terminal.ExitCode {
+    private static func code(_ problem: ServiceProblem) -> ResultCode {
         switch problem.status {
         case 409: .conflict
         case 400, 415: .malformed

@@ -1,3 +1,4 @@
+import PatchFormat
 import ArgumentParser
 import CommandKit
 import PatchServer
@@ -88,7 +89,7 @@ struct PatchServerProgram: AsyncParsableCommand {
         } catch {
             let failure = Failure(of: error) ?? Failure("\(error)")
             failure.report(to: .standardError)
-            exit(withError: failure.exitCode.asError)
+            exit(withError: failure.code.asError)
         }
     }
 }

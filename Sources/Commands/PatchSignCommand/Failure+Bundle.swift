@@ -36,7 +36,7 @@ extension Failure {
     /// One line for each kind of problem, and what fixes it.
     static func several(_ problem: BundleProblem, at place: DescriptionError) -> Failure {
         let mistakes = problem.mistakes(at: place)
-        return Failure("\(mistakes.first ?? place)", hint: several(problem.groups), exitCode: .malformed)
+        return Failure("\(mistakes.first ?? place)", hint: several(problem.groups), code: .malformed)
     }
 
     private static func several(_ groups: [BundleProblemGroup]) -> String {

@@ -1,9 +1,10 @@
+import PatchFormat
 import PatchRelease
 import CommandKit
 
 /// How `patchsign` ends, and what it advises, when a draft of root or targets is not taken.
 extension CeremonyError {
-    var exitCode: Terminal.ExitCode {
+    var code: ResultCode {
         switch self {
         case .malformed: .malformed
         case .moved, .otherContent, .pending: .conflict

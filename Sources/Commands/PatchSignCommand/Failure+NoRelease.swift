@@ -1,3 +1,4 @@
+import PatchFormat
 import CommandKit
 import PatchRelease
 import PatchStore
@@ -5,14 +6,14 @@ import SystemPackage
 
 extension Failure {
     /// For a path at which a signed release was expected and is not: what stands there, and what was probably meant.
-    static func noRelease(at path: FilePath, exitCode: Terminal.ExitCode) -> Failure {
+    static func noRelease(at path: FilePath, code: ResultCode) -> Failure {
         let files = DiskFiles()
         func has(_ name: String) -> Bool { (try? files.status(of: path.at(name))) != nil }
         guard let kind = (try? files.status(of: path.followingLinks))?.kind else {
-            return Failure("there is no folder \(path)", hint: wanted, exitCode: exitCode)
+            return Failure("there is no folder \(path)", hint: wanted, code: code)
         }
         guard kind == .directory else {
-            return Failure("\(path) is a file, and a signed release is a folder", hint: wanted, exitCode: exitCode)
+            return Failure("\(path) is a file, and a signed release is a folder", hint: wanted, code: code)
         }
         let place = shellWord(path.string)
         let hint =
@@ -27,7 +28,7 @@ extension Failure {
             } else {
                 wanted
             }
-        return Failure("\(path) is no release folder: there is no release.json in it", hint: hint, exitCode: exitCode)
+        return Failure("\(path) is no release folder: there is no release.json in it", hint: hint, code: code)
     }
 
     private static let wanted = "name the folder that `patchsign release` or `patchsign pull` wrote"

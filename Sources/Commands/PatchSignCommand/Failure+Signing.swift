@@ -12,16 +12,16 @@ import CommandKit
 extension Failure {
     init(_ error: SigningError) {
         switch error {
-        case .release(let path, .missing("release.json")): self = .noRelease(at: path, exitCode: .refused)
+        case .release(let path, .missing("release.json")): self = .noRelease(at: path, code: .refused)
         case .release(let path, .file(.notDirectory(_, let file))) where file == path.at("release.json"):
-            self = .noRelease(at: path, exitCode: .disk)
+            self = .noRelease(at: path, code: .disk)
         case .described(let place, let problem) where problem.groups.count > 1:
             self = .several(problem, at: place)
-        default: self.init(error.description, hint: Self.hint(error), exitCode: Self.exitCode(error))
+        default: self.init(error.description, hint: Self.hint(error), code: Self.code(error))
         }
     }
 
-    private static func exitCode(_ error: SigningError) -> Terminal.ExitCode {
+    private static func code(_ error: SigningError) -> ResultCode {
         switch error {
         case .file, .noKey, .noDescription: .disk
         case .description, .descriptions, .bundle, .described, .elsewhere, .foreign, .unlisted, .unmet,
@@ -54,7 +54,7 @@ extension Failure {
         case .jspatch: .refused
         case .exists, .notReplaced, .noSyncFile, .nothingTold: .conflict
         case .plan, .keyName: .usage
-        case .ceremony(_, let error): error.exitCode
+        case .ceremony(_, let error): error.code
         }
     }
 

@@ -1,3 +1,4 @@
+import PatchFormat
 import ArgumentParser
 import CommandKit
 

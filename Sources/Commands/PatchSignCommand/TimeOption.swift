@@ -37,7 +37,7 @@ struct TimeOption: ParsableArguments {
         Failure(
             "the clock is behind: it shows \(clock), and this program was built at \(Build.time)",
             hint: "set the clock, or name the time with --at",
-            exitCode: .refused
+            code: .refused
         )
     }
 
@@ -70,7 +70,7 @@ extension UTCTime {
     fileprivate static func ofEnvironment() throws(Failure) -> UTCTime? {
         guard let epoch = ProcessEnvironment.environment("SOURCE_DATE_EPOCH") else { return nil }
         guard let seconds = Int(epoch), (0..<253_402_300_800).contains(seconds) else {
-            throw Failure("SOURCE_DATE_EPOCH is not a count of seconds", exitCode: .usage)
+            throw Failure("SOURCE_DATE_EPOCH is not a count of seconds", code: .usage)
         }
         return UTCTime(seconds: seconds)
     }
@@ -92,7 +92,7 @@ extension ReleaseExpiry {
                 ? "is the clock right? else \(role.renewal), with a new expiry"
                 : "\(role.renewal), then run `patchsrv trust`")
                 + (allowance.map { "\n\($0)" } ?? ""),
-            exitCode: .refused
+            code: .refused
         )
     }
 

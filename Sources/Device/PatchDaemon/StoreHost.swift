@@ -1,6 +1,7 @@
+import PatchFormat
 package import PatchSync
 package import Patchline
-package import CommandKit
+package import PatchFormat
 
 /// A store that the daemon looks after, as its local socket sees it.
 ///

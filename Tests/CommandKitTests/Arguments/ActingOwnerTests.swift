@@ -1,3 +1,4 @@
+import PatchFormat
 import CommandKit
 import Foundation
 import Glibc
@@ -38,7 +39,7 @@ struct ActingOwnerTests {
                 == Failure(
                     "these folders belong to different users, and one process acts as one of them: /srv/a, /srv/b",
                     hint: "run one process for each user, with the folders that belong to it.",
-                    exitCode: .usage
+                    code: .usage
                 )
         )
         #expect(
@@ -51,7 +52,7 @@ struct ActingOwnerTests {
                 == Failure(
                     "/srv/a belongs to shop, and root cannot act as shop here: Operation not permitted",
                     hint: "run it as shop: runuser -u shop -- x",
-                    exitCode: .disk
+                    code: .disk
                 )
         )
         #expect(
@@ -59,7 +60,7 @@ struct ActingOwnerTests {
                 == Failure(
                     "/var/lib/private/a belongs to shop, and shop cannot reach it: Permission denied",
                     hint: "let shop pass through the folders above it, or run the command where the service runs.",
-                    exitCode: .disk
+                    code: .disk
                 )
         )
         let words = ["/usr/bin/patchsync", "set", "--store", "/srv/my shop"]
@@ -73,7 +74,7 @@ struct ActingOwnerTests {
     }
 
     @Test func `says as whom it acts where it may not do something`() {
-        let denied = Failure("cannot read /k: permission denied", hint: "look", exitCode: .disk)
+        let denied = Failure("cannot read /k: permission denied", hint: "look", code: .disk)
         let user = "started by root, this command acts as shop, who owns /srv/a: the user shop needs permission."
         #expect(denied.explained(as: "shop", on: "/srv/a").hint == "look\n\(user)")
         #expect(
@@ -113,7 +114,7 @@ struct UnreadableNamesTests {
         -> String?
     {
         UnreadableNames(arguments: arguments, environment: environment, folder: folder).failure
-            .map { "\($0.message) (\($0.hint ?? "")) \($0.exitCode.rawValue)" }
+            .map { "\($0.message) (\($0.hint ?? "")) \($0.code.rawValue)" }
     }
 
     @Test func `end a program before it works on a file of another name`() {

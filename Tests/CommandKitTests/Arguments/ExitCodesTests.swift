@@ -1,3 +1,4 @@
+import PatchFormat
 import CommandKit
 import FoundationEssentials
 import Testing
@@ -26,7 +27,7 @@ struct ExitCodesTests {
             + "/Sources/Device/Patchline/Patchline.docc/CommandLines.md"
         let bytes = try #require(FileManager.default.contents(atPath: page))
         let text = String(decoding: bytes, as: UTF8.self)
-        for code in ExitCode.allCases {
+        for code in ResultCode.allCases {
             #expect(text.contains("| \(code.rawValue) | `\(code)` | \(code.meaning) |"), "\(code)")
         }
     }

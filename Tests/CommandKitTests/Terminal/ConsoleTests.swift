@@ -1,3 +1,4 @@
+import PatchFormat
 import Glibc
 import CommandKit
 import Testing
@@ -64,7 +65,7 @@ struct ConsoleTests {
 
     @Test func `ends its program with the code for disks when standard output takes nothing`() async {
         let result = await #expect(
-            processExitsWith: .exitCode(ExitCode.disk.rawValue),
+            processExitsWith: .exitCode(ResultCode.disk.rawValue),
             observing: [\.standardErrorContent]
         ) {
             redirect(STDOUT_FILENO, to: "/dev/full")

@@ -1,9 +1,10 @@
+import PatchFormat
 import CommandKit
 import Testing
 
 @Suite("A failure")
 struct FailureTests {
-    let expired = Failure("the list expired on 3 May", hint: "run patchsrv resign\nor wait", exitCode: .refused)
+    let expired = Failure("the list expired on 3 May", hint: "run patchsrv resign\nor wait", code: .refused)
 
     @Test func `is an error line and a line for each hint`() {
         #expect(
@@ -28,7 +29,7 @@ struct FailureTests {
     @Test(arguments: [
         (Failure("no"), #"{"error":{"message":"no","kind":"failed","exitCode":1}}"#),
         (
-            Failure("\"a\\b\"\n\u{1B}é😀", hint: "h", exitCode: .refused),
+            Failure("\"a\\b\"\n\u{1B}é😀", hint: "h", code: .refused),
             #"{"error":{"message":"\"a\\b\"\n\u001b\u00e9\ud83d\ude00","hint":"h","kind":"refused","exitCode":3}}"#
         ),
     ])
@@ -48,7 +49,7 @@ struct FailureTests {
     }
 
     @Test func `has an exit code that scripts may rely on`() {
-        #expect(ExitCode.allCases.map(\.rawValue) == [0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 64, 130, 143])
+        #expect(ResultCode.allCases.map(\.rawValue) == [0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 64, 130, 143])
     }
 }
 

@@ -1,3 +1,4 @@
+import PatchFormat
 import Glibc
 import Synchronization
 import CommandKit
@@ -69,7 +70,7 @@ struct PassphraseTests {
         #expect(throws: PassphraseError.tooShort(source, characters: 6)) {
             try Passphrase.read(file: file.path).forNewKey(from: source)
         }
-        #expect(Failure(PassphraseError.tooShort(.file("f"), characters: 1)).exitCode == .malformed)
+        #expect(Failure(PassphraseError.tooShort(.file("f"), characters: 1)).code == .malformed)
         #expect(
             Failure(PassphraseError.tooShort(.file("-"), characters: 1)).message
                 == "the passphrase on standard input has 1 character; that of a new key needs at least 8"
@@ -108,7 +109,7 @@ struct PassphraseTests {
     @Test func `that is missing is told with the file's name`() {
         #expect(
             Failure(PassphraseError.unreadable(file: "/no/such", SystemError(ENOENT)))
-                == Failure("cannot read the passphrase from /no/such: No such file or directory", exitCode: .disk)
+                == Failure("cannot read the passphrase from /no/such: No such file or directory", code: .disk)
         )
         #expect(
             Failure(PassphraseError.tooLong(.file("f"))).message == "the passphrase in f is longer than 4096 bytes"

@@ -1,3 +1,4 @@
+import PatchFormat
 import Glibc
 import CommandKit
 import Testing
@@ -49,7 +50,7 @@ struct SecretAccessTests {
                 == Failure(
                     "/k is a private key without a passphrase, and other users may read it (mode 0644)",
                     hint: "chmod 600 /k\nif others use this machine, replace the key: they may have read it.",
-                    exitCode: .refused
+                    code: .refused
                 )
         )
         #expect(

@@ -97,7 +97,7 @@ struct TestHost: StoreHost {
 
     func pages() -> LocalServer.Address? { address.withLockedValue(\.self) }
 
-    func trouble() -> Terminal.Failure? { nil }
+    func trouble() -> Failure? { nil }
 
     func nextLook() -> NextLook? { NextLook(seconds: 900, reason: .interval) }
 

@@ -1,3 +1,4 @@
+package import PatchFormat
 import Glibc
 import PatchStore
 package import SystemPackage
@@ -110,7 +111,7 @@ extension Failure {
         return Failure(
             "these folders belong to different users, and one process acts as one of them: \(list)",
             hint: "run one process for each user, with the folders that belong to it.",
-            exitCode: .usage
+            code: .usage
         )
     }
 
@@ -118,7 +119,7 @@ extension Failure {
         Failure(
             "\(folder) belongs to \(name), and root cannot act as \(name) here: \(reason)",
             hint: "run it as \(name): \(command)",
-            exitCode: .disk
+            code: .disk
         )
     }
 
@@ -126,7 +127,7 @@ extension Failure {
         Failure(
             "\(folder) belongs to \(name), and \(name) cannot reach it: \(reason)",
             hint: "let \(name) pass through the folders above it, or run the command where the service runs.",
-            exitCode: .disk
+            code: .disk
         )
     }
 
@@ -138,7 +139,7 @@ extension Failure {
             hint: (hint.map { "\($0)\n" } ?? "")
                 + "started by root, this command acts as \(name), who owns \(folder): "
                 + "the user \(name) needs permission.",
-            exitCode: exitCode
+            code: code
         )
     }
 }

@@ -1,5 +1,5 @@
 package import ArgumentParser
-import PatchFormat
+package import PatchFormat
 
 /// The command that a command line begins with, below a program's root: `patchsrv audit list …`.
 package struct CommandPath {
@@ -44,7 +44,7 @@ package struct CommandPath {
             "\(path) has no command \(other)",
             hint: meant.map { "did you mean \(path) \($0)?" }
                 ?? (hasDefault ? nil : "\(path) --help lists the commands"),
-            exitCode: .usage
+            code: .usage
         )
     }
 

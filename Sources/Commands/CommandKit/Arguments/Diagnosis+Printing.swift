@@ -7,7 +7,7 @@ extension Diagnosis {
     }
 
     /// How a command ends that made it: a fault is refused, a warning is due.
-    package var exitCode: Terminal.ExitCode {
+    package var code: ResultCode {
         switch verdict {
         case .ok: .done
         case .warning: .due

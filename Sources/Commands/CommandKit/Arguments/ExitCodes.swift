@@ -1,3 +1,5 @@
+package import PatchFormat
+
 /// The section of a command's help that lists the codes with which it may end.
 package enum ExitCodes {
     static let heading = "EXIT CODES"
@@ -6,10 +8,10 @@ package enum ExitCodes {
     ///   - own: codes with what they mean here.
     ///   - usual: codes that mean what they always do.
     fileprivate static func section(
-        _ own: KeyValuePairs<Terminal.ExitCode, String>,
-        _ usual: [Terminal.ExitCode]
+        _ own: KeyValuePairs<ResultCode, String>,
+        _ usual: [ResultCode]
     ) -> String {
-        var meanings: [Terminal.ExitCode: String] = [.usage: Terminal.ExitCode.usage.meaning]
+        var meanings: [ResultCode: String] = [.usage: ResultCode.usage.meaning]
         for code in usual { meanings[code] = code.meaning }
         for (code, meaning) in own { meanings[code] = meaning }
         let rows = meanings.sorted { $0.key.rawValue < $1.key.rawValue }.map { code, meaning in
@@ -29,8 +31,8 @@ package enum ExitCodes {
 ///
 /// Every command may end with 64, and says so without being told.
 package func exitCodes(
-    _ own: KeyValuePairs<Terminal.ExitCode, String>,
-    usual: Terminal.ExitCode...
+    _ own: KeyValuePairs<ResultCode, String>,
+    usual: ResultCode...
 ) -> String {
     ExitCodes.section(own, usual)
 }

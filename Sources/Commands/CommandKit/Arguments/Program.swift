@@ -1,5 +1,5 @@
 package import ArgumentParser
-import PatchFormat
+package import PatchFormat
 
 /// What a command line comes to before a command does anything.
 package enum CommandLineReading {
@@ -38,7 +38,7 @@ extension AsyncParsableCommand {
                 guard exitCode(for: error) == .validationFailure, !message.isEmpty else {
                     end(error, fullMessage(for: error))
                 }
-                end(Failure(message, exitCode: .usage), mistakes)
+                end(Failure(message, code: .usage), mistakes)
             }
         case .prints(let text):
             console.line(text)
@@ -46,7 +46,7 @@ extension AsyncParsableCommand {
         case .fails(let failure): end(failure, mistakes)
         case .answers(let error, let text):
             if exitCode(for: error) == .validationFailure {
-                mistakes.tellScripts(Failure(message(for: error), exitCode: .usage))
+                mistakes.tellScripts(Failure(message(for: error), code: .usage))
             }
             end(error, text)
         }
@@ -55,7 +55,7 @@ extension AsyncParsableCommand {
     private static func end(_ failure: Failure, _ mistakes: UsageMistake) -> Never {
         mistakes.tellScripts(failure)
         failure.report(to: .standardError)
-        exit(withError: failure.exitCode.asError)
+        exit(withError: failure.code.asError)
     }
 
     /// Says `error: ` as everything here does, where the parser would say `Error: `.

@@ -1,3 +1,4 @@
+package import PatchFormat
 import ArgumentParser
 
 /// Runs a command's work and ends the process as its failure says.
@@ -13,11 +14,11 @@ package func runCommand<Result>(
         let error = ActingOwner.explained(error)
         if json { Console.standardOutput.line(error.json) }
         error.report(to: .standardError)
-        throw ArgumentParser.ExitCode(error.exitCode.rawValue)
+        throw ArgumentParser.ExitCode(error.code.rawValue)
     }
 }
 
-extension Terminal.ExitCode {
+extension ResultCode {
     /// Ends the command with this code; what went wrong has been said.
     package var asError: any Error { ArgumentParser.ExitCode(rawValue) }
 }

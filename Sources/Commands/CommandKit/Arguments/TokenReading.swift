@@ -1,4 +1,4 @@
-import PatchFormat
+package import PatchFormat
 
 /// Where the text of a token comes from, for every command that asks a release service.
 package enum TokenReading {
@@ -16,7 +16,7 @@ package enum TokenReading {
     ) throws(Failure) -> Token {
         let (text, place) = try source(file, limit: limit)
         guard let token = parse(text) else {
-            throw Failure("\(place) holds no token: it \(TokenText.rule)", exitCode: .malformed)
+            throw Failure("\(place) holds no token: it \(TokenText.rule)", code: .malformed)
         }
         return token
     }
@@ -26,13 +26,13 @@ package enum TokenReading {
             let place = SecretInput.name(of: file)
             do throws(SystemError) {
                 return (String(decoding: try SecretInput.bytes(of: file, .whole(limit: limit)), as: UTF8.self), place)
-            } catch { throw Failure("cannot read the token from \(place): \(error.reason)", exitCode: .disk) }
+            } catch { throw Failure("cannot read the token from \(place): \(error.reason)", code: .disk) }
         }
         guard let text = ProcessEnvironment.environment(variable) else {
             throw Failure(
                 "there is no token",
                 hint: "name its file with --token-file, or set \(variable); `patchsrv token new` makes one",
-                exitCode: .usage
+                code: .usage
             )
         }
         return (text, variable)

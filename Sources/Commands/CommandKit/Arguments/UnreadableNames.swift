@@ -1,3 +1,4 @@
+package import PatchFormat
 import Glibc
 
 /// Names given to a program that are not UTF-8, as files have in folders that older systems made.
@@ -25,16 +26,16 @@ package struct UnreadableNames: Equatable, Sendable {
     package var failure: Failure? {
         let rule = "file names must be UTF-8"
         if let argument {
-            return Failure("the argument '\(argument)' is not UTF-8", hint: "\(rule): \(Self.remedy)", exitCode: .usage)
+            return Failure("the argument '\(argument)' is not UTF-8", hint: "\(rule): \(Self.remedy)", code: .usage)
         }
         if let variable {
-            return Failure("the variable \(variable) is not UTF-8", hint: "\(rule): \(Self.remedy)", exitCode: .usage)
+            return Failure("the variable \(variable) is not UTF-8", hint: "\(rule): \(Self.remedy)", code: .usage)
         }
         guard isFolder else { return nil }
         return Failure(
             "the name of the working directory is not UTF-8",
             hint: "\(rule): start this in another folder, and name paths from / on.",
-            exitCode: .usage
+            code: .usage
         )
     }
 

@@ -1,3 +1,5 @@
+import PatchFormat
+
 /// A command line that the parser did not understand, told in better words where there are any, and to scripts.
 struct UsageMistake {
     /// What stands before `--`.
@@ -13,12 +15,12 @@ struct UsageMistake {
             let value = zip(words, words.dropFirst()).first(where: { $0 == option && $1.hasPrefix("-") })?.1
         else { return nil }
         guard value.dropFirst().first?.isNumber != true else {
-            return Failure("\(option) takes no negative value, as \(value) is", exitCode: .usage)
+            return Failure("\(option) takes no negative value, as \(value) is", code: .usage)
         }
         return Failure(
             "\(option) has no value: \(value) behind it begins as an option does",
             hint: "if it is the value, write \(option)=\(value)",
-            exitCode: .usage
+            code: .usage
         )
     }
 

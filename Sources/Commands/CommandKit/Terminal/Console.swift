@@ -1,3 +1,4 @@
+import PatchFormat
 import Glibc
 
 /// One output stream, and what it may be sent: a terminal's width and colours, or plain text for a file or a pipe.
@@ -47,7 +48,7 @@ package struct Console: Sendable {
     ///
     /// Returns when everything is written. When the reader has gone (`patchsync status | head -1`) the process ends
     /// as SIGPIPE would have ended it, quietly. When standard output cannot take it (a full disk) the process says
-    /// so and ends with ``ExitCode/disk``: a command whose answer is lost has not succeeded. Elsewhere the text is
+    /// so and ends with ``ResultCode/disk``: a command whose answer is lost has not succeeded. Elsewhere the text is
     /// lost, for there is nowhere left to write it. A program that serves continues instead: ``outlastStreams(output:errors:)``.
     package func write(_ text: String) {
         write(Array(text.utf8))
@@ -62,7 +63,7 @@ package struct Console: Sendable {
             if error.code == EPIPE { endAsBySIGPIPE() }
             guard descriptor == STDOUT_FILENO else { return }
             try? writeAll("error: cannot write the output: \(error.reason)\n", to: STDERR_FILENO)
-            exit(ExitCode.disk.rawValue)
+            exit(ResultCode.disk.rawValue)
         }
     }
 

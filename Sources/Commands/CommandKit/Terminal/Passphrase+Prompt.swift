@@ -1,3 +1,4 @@
+import PatchFormat
 import Glibc
 
 extension Passphrase {

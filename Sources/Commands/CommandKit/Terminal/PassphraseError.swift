@@ -1,3 +1,5 @@
+import PatchFormat
+
 /// Why there is no passphrase.
 package enum PassphraseError: Error, Equatable, Sendable {
     /// Nobody can be asked: the process has no terminal.
@@ -34,26 +36,26 @@ extension Failure {
             case .notTheSameTwice:
                 Failure("the two passphrases are not the same", hint: "nothing was changed; try again")
             case .empty(let source):
-                Failure("the passphrase\(place(source)) is empty", exitCode: code(source))
+                Failure("the passphrase\(place(source)) is empty", code: code(source))
             case .tooLong(let source):
                 Failure(
                     "the passphrase\(place(source)) is longer than \(Passphrase.limit) bytes",
-                    exitCode: code(source)
+                    code: code(source)
                 )
             case .tooShort(let source, let characters):
                 Failure(
                     "the passphrase\(place(source)) has \(characters == 1 ? "1 character" : "\(characters) characters"); "
                         + "that of a new key needs at least \(Passphrase.minimum)",
                     hint: "openssl rand -hex 16 makes a good one",
-                    exitCode: code(source)
+                    code: code(source)
                 )
             case .unreadable(let file, let error):
                 Failure(
                     "cannot read the passphrase from \(SecretInput.name(of: file)): \(error.reason)",
-                    exitCode: .disk
+                    code: .disk
                 )
             case .notSet(let variable):
-                Failure("the environment variable \(variable) is not set", exitCode: .usage)
+                Failure("the environment variable \(variable) is not set", code: .usage)
             }
     }
 }
@@ -67,7 +69,7 @@ private func place(_ source: Passphrase.Source) -> String {
     }
 }
 
-private func code(_ source: Passphrase.Source) -> ExitCode {
+private func code(_ source: Passphrase.Source) -> ResultCode {
     switch source {
     case .terminal: .failed
     case .file, .environment: .malformed

@@ -1,3 +1,4 @@
+package import PatchFormat
 import Glibc
 
 /// The access of other users to a file that holds a secret of this user.
@@ -86,7 +87,7 @@ extension SecretAccess {
         Failure(
             "\(path) is a private key without a passphrase, and other users may read it (mode \(octal(mode)))",
             hint: "chmod 600 \(path)\nif others use this machine, replace the key: they may have read it.",
-            exitCode: .refused
+            code: .refused
         )
     }
 

@@ -132,7 +132,7 @@ struct AuditVerifyCommand: AsyncParsableCommand {
             let console = Console.standardOutput
             if json {
                 console.line(chain.json.pretty())
-                if !chain.faults.isEmpty { throw Terminal.ExitCode.refused.asError }
+                if !chain.faults.isEmpty { throw ResultCode.refused.asError }
                 return
             }
             guard !chain.faults.isEmpty else {
@@ -146,7 +146,7 @@ struct AuditVerifyCommand: AsyncParsableCommand {
             throw Failure(
                 "the audit log is not what was written",
                 hint: "compare it with an export or a backup",
-                exitCode: .refused
+                code: .refused
             )
         }
     }

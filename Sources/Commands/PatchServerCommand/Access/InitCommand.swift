@@ -79,7 +79,7 @@ extension Failure {
         self.init(
             "\(folder) would be on a file system without permissions, such as FAT or exFAT",
             hint: "a server's folder holds a private key: put it on ext4, XFS or Btrfs.",
-            exitCode: .disk
+            code: .disk
         )
     }
 }

@@ -1,3 +1,4 @@
+import PatchFormat
 import CommandKit
 import Glibc
 import PatchServer
@@ -60,24 +61,24 @@ extension Failure {
     init(_ error: RecordError) {
         switch error {
         case .conflict(let key):
-            self.init("\(key) was changed by somebody else meanwhile", hint: "try again", exitCode: .conflict)
+            self.init("\(key) was changed by somebody else meanwhile", hint: "try again", code: .conflict)
         case .nameTaken(let name, let id):
             self.init(
                 "a valid token is called \(printable(name)) already: \(id)",
                 hint: "choose another name, or revoke that one first: `patchsrv token revoke \(id)`",
-                exitCode: .conflict
+                code: .conflict
             )
         case .newerSchema(let path):
             self.init(
                 "\(path) was written by a newer version of patchsrv",
                 hint: "use that version, or put back a copy from before",
-                exitCode: .malformed
+                code: .malformed
             )
         case .malformed(let key, let rule):
-            self.init("the record \(key): \(rule)", hint: "put records.sqlite back from a copy", exitCode: .malformed)
+            self.init("the record \(key): \(rule)", hint: "put records.sqlite back from a copy", code: .malformed)
         case .failed(let path, let reason, isFull: true):
-            self.init("\(path): \(reason)", hint: Self.fullDiskHint, exitCode: .disk)
-        case .failed(let path, let reason, isFull: false): self.init("\(path): \(reason)", exitCode: .disk)
+            self.init("\(path): \(reason)", hint: Self.fullDiskHint, code: .disk)
+        case .failed(let path, let reason, isFull: false): self.init("\(path): \(reason)", code: .disk)
         }
     }
 }

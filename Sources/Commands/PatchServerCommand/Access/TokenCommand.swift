@@ -124,7 +124,7 @@ struct TokenNewCommand: AsyncParsableCommand {
     }
 
     static func lost(_ id: String, _ error: FileError) -> Failure {
-        Failure("\(error)", hint: "the token is lost: `patchsrv token revoke \(id)`", exitCode: .disk)
+        Failure("\(error)", hint: "the token is lost: `patchsrv token revoke \(id)`", code: .disk)
     }
 
     private func make() async throws -> JSON {
@@ -299,7 +299,7 @@ struct TokenRevokeCommand: AsyncParsableCommand {
         return Failure(
             "there is no token \(printable(shown))",
             hint: "`patchsrv token list` shows them",
-            exitCode: .refused
+            code: .refused
         )
     }
 
@@ -308,7 +308,7 @@ struct TokenRevokeCommand: AsyncParsableCommand {
             "\(ids.count) valid tokens are called \(printable(name)): \(ids.joined(separator: ", "))",
             hint:
                 "name one by its id: `patchsrv token revoke \(ids.first ?? "")`; `token list` says when each was used",
-            exitCode: .conflict
+            code: .conflict
         )
     }
 
@@ -353,9 +353,9 @@ struct SecretOutput {
             throw Failure(
                 "\(path) exists already; a secret is never replaced",
                 hint: "name another file with --output, or remove that one",
-                exitCode: .conflict
+                code: .conflict
             )
-        } catch { throw Failure("\(error)", exitCode: .disk) }
+        } catch { throw Failure("\(error)", code: .disk) }
     }
 
     func write(_ text: String) throws(FileError) {

@@ -78,11 +78,11 @@ struct BackupCommand: AsyncParsableCommand {
             let faults = try Self.faults(in: ServerFolder(target), apps)
             show(header, copy, target, faults)
             guard !faults.isEmpty else { return }
-            guard !json else { throw Terminal.ExitCode.refused.asError }
+            guard !json else { throw ResultCode.refused.asError }
             throw Failure(
                 "what was backed up is damaged: \(Words.count(faults.count, "fault", "faults"))",
                 hint: "keep the backups before it; patchsrv check --repair mends the server",
-                exitCode: .refused
+                code: .refused
             )
         }
     }
@@ -121,7 +121,7 @@ struct BackupCommand: AsyncParsableCommand {
             throw Failure(
                 "\(app) has lost its timestamp, so nothing of it would be in the backup; none was made",
                 hint: "patchsrv check --repair --from a folder that patchsrv export made, or a backup",
-                exitCode: .refused
+                code: .refused
             )
         }
     }
@@ -142,18 +142,18 @@ struct BackupCommand: AsyncParsableCommand {
 
     private static func check(_ target: FilePath, beside data: FilePath) throws {
         guard try DiskFiles().status(of: target) == nil else {
-            throw Failure("\(target) is there already", hint: "name another folder", exitCode: .conflict)
+            throw Failure("\(target) is there already", hint: "name another folder", code: .conflict)
         }
         let parent = target.parent.followingLinks
         guard try DiskFiles().status(of: parent)?.kind == .directory else {
-            throw Failure("there is no folder \(target.parent)", hint: "make it first", exitCode: .disk)
+            throw Failure("there is no folder \(target.parent)", hint: "make it first", code: .disk)
         }
         try target.checkLiesInNoBackup()
         guard !parent.starts(with: data.followingLinks) else {
             throw Failure(
                 "\(target) lies in the data folder",
                 hint: "name a folder elsewhere, on another disk at best",
-                exitCode: .usage
+                code: .usage
             )
         }
     }

@@ -1,3 +1,4 @@
+import PatchFormat
 import CommandKit
 import PatchServer
 import PatchStore
@@ -25,7 +26,7 @@ extension FilePath {
         throw Failure(
             backup == followingLinks ? "\(self) is a backup" : "\(self) lies in the backup \(backup)",
             hint: "name a folder elsewhere; nothing was written",
-            exitCode: .usage
+            code: .usage
         )
     }
 }

@@ -35,7 +35,7 @@ struct BackupRestoration {
             throw Failure(
                 "\(directory) is no backup: it has no \(BackupHeader.name)",
                 hint: "name a folder that patchsrv backup made; what came back in another way: --in-place",
-                exitCode: .malformed
+                code: .malformed
             )
         }
         header = try BackupHeader(try files.read(backup.root.at(BackupHeader.name), limit: BackupHeader.limit))
@@ -55,7 +55,7 @@ struct BackupRestoration {
         throw Failure(
             "\(directory) is not a complete backup: \(fault)",
             hint: "copy it again from where it was made, or name another backup; nothing was restored",
-            exitCode: .malformed
+            code: .malformed
         )
     }
 
@@ -65,7 +65,7 @@ struct BackupRestoration {
             throw Failure(
                 "there is a server in \(data.root) already",
                 hint: "name an empty folder; nothing was changed",
-                exitCode: .conflict
+                code: .conflict
             )
         }
     }
@@ -97,7 +97,7 @@ struct BackupRestoration {
             throw Failure(
                 "the audit log of the backup does not end with the entry that \(BackupHeader.name) names",
                 hint: "name another backup; no app was restored",
-                exitCode: .malformed
+                code: .malformed
             )
         }
         return head

@@ -74,7 +74,7 @@ struct CheckCommand: AsyncParsableCommand {
     func run() async throws {
         try await reporting(json: json) {
             for source in sources where try DiskFiles().status(of: FilePath(argument: source)) == nil {
-                throw Failure("\(source) of --from does not exist", hint: "nothing was repaired", exitCode: .disk)
+                throw Failure("\(source) of --from does not exist", hint: "nothing was repaired", code: .disk)
             }
             var reports: [TreeReport] = []
             for app in try apps.apps(in: folder.folder, damaged: true) {
@@ -98,7 +98,7 @@ struct CheckCommand: AsyncParsableCommand {
                 for line in log?.lines ?? [] { Console.standardOutput.line(printable(line)) }
             }
             let isWhole = reports.allSatisfy(\.isWhole) && log?.faults.isEmpty ?? true
-            if !isWhole { throw Terminal.ExitCode.refused.asError }
+            if !isWhole { throw ResultCode.refused.asError }
         }
     }
 }

@@ -98,7 +98,7 @@ struct DoctorCommand: AsyncParsableCommand {
             } else {
                 diagnosis.write(to: .standardOutput)
             }
-            if diagnosis.exitCode != .done { throw diagnosis.exitCode.asError }
+            if diagnosis.code != .done { throw diagnosis.code.asError }
         }
     }
 

@@ -76,7 +76,7 @@ struct ExportCommand: AsyncParsableCommand {
                 throw Failure(
                     "\(target) and the data folder lie in one another",
                     hint: "name a folder elsewhere",
-                    exitCode: .usage
+                    code: .usage
                 )
             }
             try target.checkLiesInNoBackup()

@@ -88,7 +88,7 @@ extension Failure {
             "there is no app in \(folder.root)",
             hint:
                 "patchsrv init starts one; one that was lost comes back with patchsrv restore BACKUP, which devices go on with",
-            exitCode: .disk
+            code: .disk
         )
     }
 }

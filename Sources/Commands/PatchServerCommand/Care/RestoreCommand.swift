@@ -97,11 +97,11 @@ struct RestoreCommand: AsyncParsableCommand {
             }
             show(done)
             guard !done.isWhole else { return }
-            guard !json else { throw Terminal.ExitCode.refused.asError }
+            guard !json else { throw ResultCode.refused.asError }
             throw Failure(
                 "what was restored is damaged: \(Words.count(done.faultCount, "fault"))",
                 hint: "patchsrv check --repair mends what it can prove, with --from a folder that has what is missing",
-                exitCode: .refused
+                code: .refused
             )
         }
     }
@@ -120,7 +120,7 @@ struct RestoreCommand: AsyncParsableCommand {
         Failure(
             "a patchsrv serve runs over \(data.root)\(process.map { ", as process \($0)" } ?? "")",
             hint: "stop it, restore, and start it again; nothing was changed",
-            exitCode: .busy
+            code: .busy
         )
     }
 

@@ -75,8 +75,8 @@ struct StatusCommand: AsyncParsableCommand {
             }
             switch readiness.status {
             case .ready: return
-            case .signSoon, .diskNearlyFull, .keyLocked, .clockBehind, .expired: throw Terminal.ExitCode.due.asError
-            case .unverified: throw Terminal.ExitCode.refused.asError
+            case .signSoon, .diskNearlyFull, .keyLocked, .clockBehind, .expired: throw ResultCode.due.asError
+            case .unverified: throw ResultCode.refused.asError
             case .empty: throw Failure.noApps(in: folder)
             }
         }

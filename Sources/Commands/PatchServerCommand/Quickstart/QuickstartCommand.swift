@@ -124,7 +124,7 @@ struct QuickstartCommand: ServingCommand {
             throw Failure(
                 "there is no terminal to ask for the release keys' passphrase",
                 hint: "give it with --passphrase-file or --passphrase-env",
-                exitCode: .usage
+                code: .usage
             )
         } catch { throw Failure(error) }
     }

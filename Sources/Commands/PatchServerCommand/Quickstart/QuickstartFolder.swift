@@ -63,9 +63,9 @@ struct QuickstartFolder {
                 throw Failure(
                     "another quickstart works in \(root)",
                     hint: "wait until it serves, or name another place with --into",
-                    exitCode: .busy
+                    code: .busy
                 )
-            case .file(let error): throw Failure("\(error)", exitCode: .disk)
+            case .file(let error): throw Failure("\(error)", code: .disk)
             }
         }
     }

@@ -62,7 +62,7 @@ struct QuickstartWork {
             throw Failure(
                 "there is no folder \(source)",
                 hint: "name the folder that is published; build the app first",
-                exitCode: .disk
+                code: .disk
             )
         }
         func has(_ name: String) -> Bool { (try? files.status(of: source.at(name)))?.kind == .file }
@@ -71,14 +71,14 @@ struct QuickstartWork {
             throw Failure(
                 "there is neither \(Self.page) nor \(Self.description) in \(source)",
                 hint: "name the folder that is published; build the app first",
-                exitCode: .disk
+                code: .disk
             )
         }
         guard !"\(place.root)/".hasPrefix("\(source)/") else {
             throw Failure(
                 "\(place.root) would be in \(source), and its keys would be published with it",
                 hint: "name another place with --into",
-                exitCode: .usage
+                code: .usage
             )
         }
     }
@@ -91,7 +91,7 @@ struct QuickstartWork {
                 throw Failure(
                     "\(place.keys) has the keys of \(known), not of \(app?.text ?? "")",
                     hint: "an app keeps its id; another app is made in another folder: --into DIR",
-                    exitCode: .conflict
+                    code: .conflict
                 )
             }
             return nil
@@ -168,11 +168,11 @@ struct QuickstartWork {
 
     /// Whoever owns the folder could read its keys, or could have chosen the passphrase in it.
     static func foreign(_ place: FilePath, _ owner: String) -> Failure {
-        Failure("\(place) belongs to \(owner)", hint: "name a folder of your own with --into", exitCode: .usage)
+        Failure("\(place) belongs to \(owner)", hint: "name a folder of your own with --into", code: .usage)
     }
 
     static func noChannel(_ source: FilePath) -> Failure {
-        Failure("\(source.at(description)) names no channel", exitCode: .malformed)
+        Failure("\(source.at(description)) names no channel", code: .malformed)
     }
 
     static func behind(_ channel: ChannelName, published: Int, own: Int) -> String {
@@ -184,7 +184,7 @@ struct QuickstartWork {
         Failure(
             "the server has release \(published) of \(channel), and releases/ ends with \(own): other releases were published",
             hint: "`patchsign release FOLDER --keys \(keys) --server URL --output NEW` makes the next one; push that",
-            exitCode: .conflict
+            code: .conflict
         )
     }
 
@@ -197,7 +197,7 @@ struct QuickstartWork {
                 Console.standardError.line(printable("error: \(text.text)"))
             }
         }
-        throw Failure("\(source) cannot be released", hint: ReleaseSigner.goesOn, exitCode: code)
+        throw Failure("\(source) cannot be released", hint: ReleaseSigner.goesOn, code: code)
     }
 
     private func publish(_ number: Int) async throws {

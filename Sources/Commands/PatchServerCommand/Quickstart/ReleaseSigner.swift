@@ -20,7 +20,7 @@ struct ReleaseSigner {
     static let notInstalled = Failure(
         "patchsign is neither beside patchsrv nor in PATH",
         hint: "install it on this machine: it makes keys and signs releases, which patchsrv never does",
-        exitCode: .disk
+        code: .disk
     )
 
     /// Runs it with `--json`, and returns its output and exit code.
@@ -31,7 +31,7 @@ struct ReleaseSigner {
     func run(
         _ arguments: [String],
         passphrase: Passphrase? = nil
-    ) throws(Failure) -> (json: JSON, code: Terminal.ExitCode) {
+    ) throws(Failure) -> (json: JSON, code: ResultCode) {
         var environment = ProcessInfo.processInfo.environment
         // Its base is the folder that is named, or none: a pipeline's server is not asked.
         environment["PATCHLINE_SERVER"] = nil
@@ -45,7 +45,7 @@ struct ReleaseSigner {
                 limit: Self.outputLimit
             )
         } catch { throw Failure("\(Self.words(arguments)): \(error)", hint: Self.goesOn) }
-        let code = Terminal.ExitCode(rawValue: Int32(outcome.status)) ?? .failed
+        let code = ResultCode(rawValue: Int32(outcome.status)) ?? .failed
         return ((try? JSON(parsing: outcome.output)) ?? .null, code)
     }
 
@@ -56,8 +56,8 @@ struct ReleaseSigner {
         throw Self.failed(arguments, code)
     }
 
-    static func failed(_ arguments: [String], _ code: Terminal.ExitCode) -> Failure {
-        Failure("\(words(arguments)) ended with \(code.rawValue)", hint: goesOn, exitCode: code)
+    static func failed(_ arguments: [String], _ code: ResultCode) -> Failure {
+        Failure("\(words(arguments)) ended with \(code.rawValue)", hint: goesOn, code: code)
     }
 
     static let goesOn = "its error is above; once that is mended, the same quickstart goes on where it stopped"

@@ -229,7 +229,7 @@ struct AnswerRemoveCommand: AsyncParsableCommand {
                     throw Failure(
                         "nothing is chosen there",
                         hint: "patchsrv answer list shows what is",
-                        exitCode: .refused
+                        code: .refused
                     )
                 }
                 return removed.json

@@ -48,7 +48,7 @@ struct DraftOptions: ParsableArguments {
         Failure(
             "\(place.channel) has no draft \(version)",
             hint: "patchsrv draft list shows what waits",
-            exitCode: .refused
+            code: .refused
         )
     }
 }

@@ -62,7 +62,7 @@ struct PacksCommand: AsyncParsableCommand {
                 throw Failure(
                     "the tree has no version \(from.text) from which devices go on to what \(channel) lists",
                     hint: "patchsrv packs --channel \(channel) shows those that it has",
-                    exitCode: .refused
+                    code: .refused
                 )
             }
             var change = TreeChange.nothing

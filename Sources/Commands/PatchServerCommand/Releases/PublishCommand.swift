@@ -69,7 +69,7 @@ struct PublishCommand: AsyncParsableCommand {
                 throw Failure(
                     "there is no folder \(source)",
                     hint: "name one that patchsign release wrote",
-                    exitCode: .disk
+                    code: .disk
                 )
             }
             guard try !folder.folder.givenApps(files: files).isEmpty else { throw Failure.noApps(in: folder.folder) }

@@ -1,3 +1,4 @@
+import PatchFormat
 import HTTPFiles
 import ReleaseAPI
 import ServiceLifecycle

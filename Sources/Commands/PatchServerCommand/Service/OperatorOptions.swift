@@ -80,7 +80,7 @@ struct OperatorOptions: ParsableArguments {
             "operators would ask at \(host) without TLS, so anybody on the way could read their tokens",
             hint: "name a certificate with --tls-certificate and --tls-key, or say --operators-insecure-http on "
                 + "where nobody listens",
-            exitCode: .refused
+            code: .refused
         )
     }
 

@@ -214,7 +214,7 @@ struct PagesCommand: ServingCommand {
             throw Failure(
                 "no certificate of an authority in PEM",
                 hint: "--upstream-ca must be PEM: -----BEGIN CERTIFICATE-----",
-                exitCode: .malformed
+                code: .malformed
             )
         }
     }

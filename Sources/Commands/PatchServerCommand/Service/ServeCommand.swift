@@ -285,7 +285,7 @@ struct ServeCommand: ServingCommand {
         Failure(
             "\(error), which restores \(folder.root)",
             hint: "wait until it has finished, then try again",
-            exitCode: .busy
+            code: .busy
         )
     }
 

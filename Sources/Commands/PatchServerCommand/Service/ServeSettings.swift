@@ -1,3 +1,4 @@
+import PatchFormat
 import ArgumentParser
 import CommandKit
 import PatchServer
@@ -57,10 +58,10 @@ extension Failure {
                 "\(error)",
                 hint: nearest.map { "did you mean \($0)?" }
                     ?? "the keys are the options of patchsrv serve and patchsrv pages, and server, token-file and ca",
-                exitCode: .malformed
+                code: .malformed
             )
-        case .notSettings, .badValue(.file, _, _): self.init("\(error)", exitCode: .malformed)
-        case .badValue: self.init("\(error)", exitCode: .usage)
+        case .notSettings, .badValue(.file, _, _): self.init("\(error)", code: .malformed)
+        case .badValue: self.init("\(error)", code: .usage)
         }
     }
 }

@@ -110,30 +110,30 @@ extension Failure {
             self.init(
                 "\(certificate) holds no certificate",
                 hint: "it must be PEM: -----BEGIN CERTIFICATE-----",
-                exitCode: .malformed
+                code: .malformed
             )
         case .noKey:
             self.init(
                 "\(key) holds no private key",
                 hint: "it must be a private key in PEM, such as `openssl genpkey` writes",
-                exitCode: .malformed
+                code: .malformed
             )
         case .needsPassphrase:
             self.init(
                 "the key \(key) is encrypted",
                 hint: "name its passphrase with --tls-passphrase-file",
-                exitCode: .refused
+                code: .refused
             )
         case .wrongPassphrase:
-            self.init("the passphrase does not open the key \(key)", exitCode: .refused)
+            self.init("the passphrase does not open the key \(key)", code: .refused)
         case .mismatch:
             self.init(
                 "the key \(key) is not the one of the certificate \(certificate)",
                 hint: "the server's own certificate must be the first in its file",
-                exitCode: .refused
+                code: .refused
             )
         case .unusable(let reason):
-            self.init("the certificate \(certificate) cannot be used: \(reason)", exitCode: .refused)
+            self.init("the certificate \(certificate) cannot be used: \(reason)", code: .refused)
         }
     }
 }

@@ -94,7 +94,7 @@ struct KeyOptions: ParsableArguments {
 
     static func open(_ file: [UInt8], with passphrase: Passphrase, at path: FilePath) throws -> OnlineKey {
         guard let text = String(validating: passphrase.bytes, as: UTF8.self) else {
-            throw Failure("the passphrase is not UTF-8", exitCode: .malformed)
+            throw Failure("the passphrase is not UTF-8", code: .malformed)
         }
         return try OnlineKey(file, passphrase: text, from: path)
     }

@@ -85,7 +85,7 @@ struct CeremonyWork {
             do throws(Failure) {
                 signer = try keys.open(pairs.privateFile(name))
             } catch {
-                guard error.exitCode == .refused else { throw error }
+                guard error.code == .refused else { throw error }
                 closed.append(name)
                 refusal = refusal ?? error
                 continue

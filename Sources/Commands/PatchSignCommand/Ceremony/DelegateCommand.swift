@@ -85,7 +85,7 @@ struct DelegateCommand: AsyncParsableCommand {
             try work.refusePending()
             return try work.carryOut(try edits(work), validity: expires.forTrust)
         }
-        if !isPublished { throw Terminal.ExitCode.partial.asError }
+        if !isPublished { throw ResultCode.partial.asError }
     }
 
     private func edits(_ work: CeremonyWork) throws(Failure) -> [TrustEdit] {
@@ -95,7 +95,7 @@ struct DelegateCommand: AsyncParsableCommand {
             in: try signing { () throws(SigningError) in try work.trust.authorities() }
         )
         guard case .channel = role else {
-            throw Failure("'\(channel)' is the name of a key, not of a channel", exitCode: .usage)
+            throw Failure("'\(channel)' is the name of a key, not of a channel", code: .usage)
         }
         var edits: [TrustEdit] = []
         for file in added { edits.append(.add(try TrustArgument.key(file, in: keys.folder), role)) }

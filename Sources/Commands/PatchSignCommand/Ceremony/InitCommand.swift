@@ -161,7 +161,7 @@ struct InitCommand: AsyncParsableCommand {
         var counts: [(role: String, count: Int)] = people?.thresholds ?? []
         for threshold in thresholds {
             guard let count = Int(threshold.value) else {
-                throw Failure("--threshold \(threshold.name)=\(threshold.value) is no number", exitCode: .usage)
+                throw Failure("--threshold \(threshold.name)=\(threshold.value) is no number", code: .usage)
             }
             counts.append((threshold.name, count))
         }
@@ -193,7 +193,7 @@ struct InitCommand: AsyncParsableCommand {
                 throw Failure(
                     "--public \(row.name)=… names no key of this plan, or one twice",
                     hint: "its keys are \(plan.keyNames.joined(separator: ", "))",
-                    exitCode: .usage
+                    code: .usage
                 )
             }
             keys[row.name] = try TrustArgument.key(row.value)

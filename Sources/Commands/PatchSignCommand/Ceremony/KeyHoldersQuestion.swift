@@ -54,7 +54,7 @@ struct KeyHoldersQuestion {
         Failure(
             "it is not known who holds the keys",
             hint: "--recovery-key, or --holder root=NAME and --holder targets=NAME for each, say it without a question",
-            exitCode: .usage
+            code: .usage
         )
     }
 }

@@ -59,7 +59,7 @@ struct RevokeCommand: AsyncParsableCommand {
             try work.refusePending()
             return try work.carryOut(try edits(work), validity: expires.forTrust)
         }
-        if !isPublished { throw Terminal.ExitCode.partial.asError }
+        if !isPublished { throw ResultCode.partial.asError }
     }
 
     private func edits(_ work: CeremonyWork) throws(Failure) -> [TrustEdit] {
@@ -76,7 +76,7 @@ struct RevokeCommand: AsyncParsableCommand {
             throw Failure(
                 "this is the server's online key, without which nothing is served",
                 hint: "replace it with `patchsign rotate online`",
-                exitCode: .usage
+                code: .usage
             )
         }
         return edits
@@ -95,7 +95,7 @@ struct RevokeCommand: AsyncParsableCommand {
             throw Failure(
                 "this is the key that signs entries, which no role lists",
                 hint: "replace it with `patchsign rotate entry`",
-                exitCode: .usage
+                code: .usage
             )
         }
         return selector

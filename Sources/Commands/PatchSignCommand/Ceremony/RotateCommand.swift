@@ -92,7 +92,7 @@ struct RotateCommand: AsyncParsableCommand {
             }
             return try work.carryOut(draft)
         }
-        if !isPublished { throw Terminal.ExitCode.partial.asError }
+        if !isPublished { throw ResultCode.partial.asError }
     }
 
     /// Root's only key signs its own successor: without it no draft would ever be complete.
@@ -102,7 +102,7 @@ struct RotateCommand: AsyncParsableCommand {
             KeyPresence.missingOnly(missing, of: .root),
             hint: "put \(missing).key into \(work.folder.folder) for this call, or rotate where it is; if it is lost, "
                 + "no device accepts a new root: the app ends, and devices need another one",
-            exitCode: .refused
+            code: .refused
         )
     }
 

@@ -51,7 +51,7 @@ struct StatusCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let end = try await runCommand(json: json) { () async throws(Failure) -> Terminal.ExitCode in
+        let end = try await runCommand(json: json) { () async throws(Failure) -> ResultCode in
             let time = try time.time()
             let (status, presence) = try signing { () throws(SigningError) in
                 let trust = try ReleaseTrust(

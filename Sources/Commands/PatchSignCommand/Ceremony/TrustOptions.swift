@@ -68,20 +68,20 @@ enum TrustArgument {
                 "\(path) is not a public key in PEM",
                 hint: "a public key is wanted, -----BEGIN PUBLIC KEY-----; `patchsign key public` prints a private "
                     + "key's",
-                exitCode: .malformed
+                code: .malformed
             )
         } catch { throw Failure(error) }
     }
 
     static func count(_ text: String, of role: String) throws(Failure) -> Int {
         guard let count = Int(text) else {
-            throw Failure("--threshold \(role)=\(text) is no number", exitCode: .usage)
+            throw Failure("--threshold \(role)=\(text) is no number", code: .usage)
         }
         return count
     }
 
     private static func failure(_ error: CeremonyError) -> Failure {
-        Failure(error.description, hint: error.hint, exitCode: error.exitCode)
+        Failure(error.description, hint: error.hint, code: error.code)
     }
 }
 

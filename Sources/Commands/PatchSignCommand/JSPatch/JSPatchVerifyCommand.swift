@@ -73,7 +73,7 @@ struct JSPatchVerifyCommand: AsyncParsableCommand {
         guard base64 else { return read }
         let text = String(decoding: read.last == 0x0A ? read.dropLast() : read[...], as: UTF8.self)
         guard let bytes = Base64.bytes(text) else {
-            throw Failure("\(path) is not padded base64 in one line", exitCode: .malformed)
+            throw Failure("\(path) is not padded base64 in one line", code: .malformed)
         }
         return bytes
     }

@@ -193,7 +193,7 @@ struct PackCommand: AsyncParsableCommand {
             do throws(FileError) { return try DiskFiles().status(of: folder) } catch { throw .file(error) }
         }
         guard found == nil else { return }
-        throw Failure("there is no folder \(folder)", hint: "mkdir -p makes it", exitCode: .disk)
+        throw Failure("there is no folder \(folder)", hint: "mkdir -p makes it", code: .disk)
     }
 
     /// A package that says another app version than its folder is refused there by whoever reads what it says.

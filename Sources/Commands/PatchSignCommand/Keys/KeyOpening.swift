@@ -1,3 +1,4 @@
+import PatchFormat
 import ArgumentParser
 import CommandKit
 import PatchRelease
@@ -150,7 +151,7 @@ struct KeyOpening: ParsableArguments {
     static func question(for file: FilePath) -> String { "Passphrase for \(file.name ?? file.string):" }
 
     static func noneTyped(for file: FilePath) -> Failure {
-        Failure("no passphrase was typed for \(file.name ?? file.string)", exitCode: .refused)
+        Failure("no passphrase was typed for \(file.name ?? file.string)", code: .refused)
     }
 }
 
@@ -209,7 +210,7 @@ enum KeyFile {
         throw Failure(
             "cannot read \(named): it does not exist, nor does \(places[0])",
             hint: "`patchsign key list --keys \(shellWord(folder.string))` lists the keys of that folder",
-            exitCode: .disk
+            code: .disk
         )
     }
 
@@ -226,7 +227,7 @@ extension Passphrase {
     /// - Throws: for bytes that this program and openssl would not read as the same passphrase.
     func text() throws(Failure) -> String {
         guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
-            throw Failure("the passphrase is not UTF-8 text", exitCode: .malformed)
+            throw Failure("the passphrase is not UTF-8 text", code: .malformed)
         }
         return text
     }

@@ -1,3 +1,4 @@
+import PatchFormat
 import ArgumentParser
 import PatchRelease
 import PatchStore
@@ -53,7 +54,7 @@ struct NewKeyOptions: ParsableArguments {
             throw Failure(
                 "there is no terminal to ask for the new key's passphrase",
                 hint: "give it with --new-passphrase-file or --new-passphrase-env, or ask for --unencrypted-keys",
-                exitCode: .usage
+                code: .usage
             )
         } catch { throw Failure(error) }
         let text = try secret.text()

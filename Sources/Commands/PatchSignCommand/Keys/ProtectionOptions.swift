@@ -1,3 +1,4 @@
+import PatchFormat
 import ArgumentParser
 import PatchRelease
 import CommandKit
@@ -54,7 +55,7 @@ struct ProtectionOptions: ParsableArguments {
             throw Failure(
                 "there is no terminal to ask for the new keys' passphrase",
                 hint: "give it with --passphrase-file or --passphrase-env, or ask for --unencrypted-keys",
-                exitCode: .usage
+                code: .usage
             )
         } catch { throw Failure(error) }
     }

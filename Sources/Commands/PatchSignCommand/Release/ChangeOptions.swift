@@ -83,7 +83,7 @@ struct ChangeOptions: ParsableArguments {
             }
             do throws(Failure) {
                 try await finish(made, at: folder.output.at(PulledFolder.release), proposal: proposal.id)
-            } catch { throw Failure(error.message, hint: waiting.hint(after: error), exitCode: error.exitCode) }
+            } catch { throw Failure(error.message, hint: waiting.hint(after: error), code: error.code) }
         }
     }
 
@@ -133,7 +133,7 @@ struct ChangeOptions: ParsableArguments {
     }
 
     static func noFolder(in base: String, _ error: SystemError) -> Failure {
-        Failure("cannot make a folder in \(base): \(error.reason)", hint: "TMPDIR names another", exitCode: .disk)
+        Failure("cannot make a folder in \(base): \(error.reason)", hint: "TMPDIR names another", code: .disk)
     }
 
     /// A new folder that nobody else can look into.
@@ -153,7 +153,7 @@ extension ProposedChange {
         var rollouts: [PatchID: Int] = [:]
         for share in shares {
             guard rollouts.updateValue(share.share.tenThousandths, forKey: share.patchID) == nil else {
-                throw Failure("--rollout names \(share.patchID) twice", exitCode: .usage)
+                throw Failure("--rollout names \(share.patchID) twice", code: .usage)
             }
         }
         return .promote(from: channel, rollouts: rollouts)

@@ -68,7 +68,7 @@ struct DescribeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let isRight = try await runCommand(json: json) { () async throws(Failure) -> Bool in try await describe() }
-        if !isRight { throw Terminal.ExitCode.malformed.asError }
+        if !isRight { throw ResultCode.malformed.asError }
     }
 
     private func describe() async throws(Failure) -> Bool {
@@ -78,7 +78,7 @@ struct DescribeCommand: AsyncParsableCommand {
             throw Failure(
                 "there is no \(BareFolder.index) in \(source), nor in \(BareFolder.buildFolders.joined(separator: ", ")) below it",
                 hint: "build the app first, or name the folder that is published",
-                exitCode: .malformed
+                code: .malformed
             )
         }
         let file = output.map { FilePath(argument: $0) } ?? found.parent.at(ReleaseDescription.fileName)
@@ -118,7 +118,7 @@ struct DescribeCommand: AsyncParsableCommand {
             throw Failure(
                 "\(found.folder) is not below \(folder)",
                 hint: "release.yaml names files below its own folder: put it there with --output",
-                exitCode: .usage
+                code: .usage
             )
         }
         return place

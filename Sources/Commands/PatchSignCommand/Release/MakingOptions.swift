@@ -105,7 +105,7 @@ struct MakingOptions: ParsableArguments {
 
     func outputFolder() throws(Failure) -> FilePath {
         guard let output else {
-            throw Failure("there is no --output", hint: "--output DIR says where the release goes", exitCode: .usage)
+            throw Failure("there is no --output", hint: "--output DIR says where the release goes", code: .usage)
         }
         return FilePath(argument: output)
     }
@@ -136,7 +136,7 @@ struct MakingOptions: ParsableArguments {
             throw Failure(
                 "\(folder) holds several keys of \(channel): \(held.joined(separator: ", "))",
                 hint: "name yours with --key; the others sign with `patchsign release sign`",
-                exitCode: .usage
+                code: .usage
             )
         }
         return [KeyReference(folder.at(only))]

@@ -112,7 +112,7 @@ struct ReleaseMakeCommand: AsyncParsableCommand {
             try await make(folder, keys)
             return true
         }
-        if !isRight { throw Terminal.ExitCode.malformed.asError }
+        if !isRight { throw ResultCode.malformed.asError }
     }
 
     private func make(_ folder: FilePath, _ keys: KeyOptions) async throws(Failure) {

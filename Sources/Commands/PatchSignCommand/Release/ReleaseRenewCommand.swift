@@ -115,7 +115,7 @@ struct ReleaseRenewCommand: AsyncParsableCommand {
                 error.description,
                 hint:
                     "if one of its keys was revoked since, --base-quorum-lost takes it; else the other holders sign it",
-                exitCode: .refused
+                code: .refused
             )
         } catch { throw Failure(error) }
     }
@@ -130,7 +130,7 @@ struct ReleaseRenewCommand: AsyncParsableCommand {
             throw Failure(
                 "\(channel) has no release to sign again",
                 hint: "`patchsign release FOLDER --keys DIR --output NEW\(server.words)` makes its first one",
-                exitCode: .malformed
+                code: .malformed
             )
         }
         return base

@@ -114,7 +114,7 @@ struct ReleaseSignCommand: AsyncParsableCommand {
                     + " is not the release that this one was made from",
                 hint: contents.base.map { "it was made from version \($0.roleVersion)" }
                     ?? "it is the first release of its channel",
-                exitCode: .conflict
+                code: .conflict
             )
         }
         names.write(ReleaseDifference(from: base.contents, to: contents), to: console)

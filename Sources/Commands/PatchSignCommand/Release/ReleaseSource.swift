@@ -54,7 +54,7 @@ enum ReleaseSource {
             throw Failure(
                 "\(folder.at(ReleaseDescription.fileName)) names channel and version",
                 hint: "change them there; --channel and --version are for a folder without it",
-                exitCode: .usage
+                code: .usage
             )
         }
         try signing { () throws(SigningError) in try description.check(against: trust) }
@@ -105,7 +105,7 @@ struct BareSource {
         Failure(
             "\(trust.app) has several channels: \(trust.channels.map(\.text).joined(separator: ", "))",
             hint: "--channel names the one that this release is for",
-            exitCode: .usage
+            code: .usage
         )
     }
 

@@ -47,7 +47,7 @@ struct ReleaseWork {
             throw Failure(
                 trust.absence(of: channel),
                 hint: "`patchsign delegate` makes a channel; its key signs from then on",
-                exitCode: .refused
+                code: .refused
             )
         }
         let validity = making.expires?.duration ?? ReleaseBuilder.validity(of: channel)
@@ -139,7 +139,7 @@ struct ReleaseWork {
                 SigningError.incomplete(path, role: role, valid: valid, needed: needed).description,
                 hint: "if it is published, take it from the server: --server URL in place of --previous; "
                     + "else the other key holders sign with `patchsign release sign`",
-                exitCode: .refused
+                code: .refused
             )
         } catch { throw Failure(error) }
     }

@@ -7,12 +7,12 @@ import CommandKit
 /// What `patchsign` says and how it ends when a release service is in it.
 extension Failure {
     init(_ error: ServiceError) {
-        self.init(error.description, hint: Self.hint(error), exitCode: Self.exitCode(error))
+        self.init(error.description, hint: Self.hint(error), code: Self.code(error))
     }
 
-    private static func exitCode(_ error: ServiceError) -> Terminal.ExitCode {
+    private static func code(_ error: ServiceError) -> ResultCode {
         switch error {
-        case .problem(let problem): exitCode(problem)
+        case .problem(let problem): code(problem)
         case .connection, .timedOut, .redirected, .intercepted, .endless: .network
         case .tls, .notEncrypted, .trust, .noRelease, .otherApp, .otherRoot, .notProven, .unidentified: .refused
         case .malformed, .otherChange, .answer, .noAuthority, .changed: .malformed
@@ -23,7 +23,7 @@ extension Failure {
         }
     }
 
-    private static func exitCode(_ problem: ServiceProblem) -> Terminal.ExitCode {
+    private static func code(_ problem: ServiceProblem) -> ResultCode {
         switch problem.status {
         case 409: .conflict
         case 400, 415: .malformed

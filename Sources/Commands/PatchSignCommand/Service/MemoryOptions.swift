@@ -37,10 +37,10 @@ struct MemoryOptions: ParsableArguments {
                     error.description,
                     hint: "it holds the last known state of \(server); "
                         + "\(Self.flag) replaces it with the present state",
-                    exitCode: .malformed
+                    code: .malformed
                 )
             case .file, .locked:
-                throw Failure(error.description, hint: "\(Self.variable) names another folder", exitCode: .disk)
+                throw Failure(error.description, hint: "\(Self.variable) names another folder", code: .disk)
             }
         }
     }

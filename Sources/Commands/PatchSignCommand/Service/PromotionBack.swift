@@ -16,7 +16,7 @@ enum PromotionBack {
             "\(first.label) is below \(first.newest), the newest version in \(channel)\(more)",
             hint: "nothing was signed; add --back if you mean it. If you do not, check the server: it may show an old "
                 + "release of the other channel",
-            exitCode: .refused
+            code: .refused
         )
     }
 }

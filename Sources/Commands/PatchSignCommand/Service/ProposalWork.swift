@@ -64,7 +64,7 @@ struct ProposalWork {
         }
         await memory.keep(seen)
         guard proposal.isOpen else {
-            throw Failure("the proposal \(id) is done already", exitCode: .conflict)
+            throw Failure("the proposal \(id) is done already", code: .conflict)
         }
         Console.standardError.line(printable(proposal.words(channel: channel)))
         let parts = [(PulledFolder.base, base), (PulledFolder.source, source)]

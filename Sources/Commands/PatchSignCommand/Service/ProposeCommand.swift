@@ -95,7 +95,7 @@ struct ProposeCommand: AsyncParsableCommand {
         if let promoteFrom { return try .promotion(from: promoteFrom, rollout) }
         let fields = try members()
         do throws(FormatError) { return try ProposedChange(Fields(fields, of: "the proposal")) } catch {
-            throw Failure(error.description, exitCode: .malformed)
+            throw Failure(error.description, code: .malformed)
         }
     }
 
@@ -110,13 +110,13 @@ struct ProposeCommand: AsyncParsableCommand {
         let path = FilePath(argument: rules ?? "")
         let bytes: [UInt8]
         do throws(FileError) { bytes = try DiskFiles().read(path, limit: Limits.stateFile) } catch {
-            throw Failure(error.description, exitCode: .disk)
+            throw Failure(error.description, code: .disk)
         }
         do throws(FormatError) {
             let fields = try Fields(JSON.document(bytes, named: path.string, limit: Limits.stateFile), of: path.string)
             var object = fields.object
             object["action"] = .text("rules")
             return .object(object)
-        } catch { throw Failure(error.description, exitCode: .malformed) }
+        } catch { throw Failure(error.description, code: .malformed) }
     }
 }

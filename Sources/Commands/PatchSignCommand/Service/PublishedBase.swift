@@ -97,7 +97,7 @@ struct PublishedBase {
             "\(channel) has a draft: release \(draft.version) waits for signatures "
                 + "(\(draft.signatures) of \(draft.threshold))",
             hint: stale.hint(in: channel, base: 0, server: server.words, remake: .folder),
-            exitCode: .conflict
+            code: .conflict
         )
     }
 
@@ -116,7 +116,7 @@ struct PublishedBase {
                 + "\(Words.count(needed, "signature")) by the keys that --keys names",
             hint: "if a key was revoked since: `patchsign release renew --base-quorum-lost --channel \(role) "
                 + "--keys DIR --output NEW\(options)`; else --keys has another targets.json than the server",
-            exitCode: .refused
+            code: .refused
         )
     }
 }

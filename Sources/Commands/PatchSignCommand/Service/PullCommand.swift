@@ -137,7 +137,7 @@ struct PullCommand: AsyncParsableCommand {
         }
         await memory.keep(seen)
         guard base != nil || draft != nil else {
-            throw Failure("\(channel) has no release, and no draft waits", exitCode: .malformed)
+            throw Failure("\(channel) has no release, and no draft waits", code: .malformed)
         }
         let parts = [(PulledFolder.base, base), (PulledFolder.release, draft)]
         let verified = try signing { () throws(SigningError) in

@@ -143,7 +143,7 @@ extension ServerOptions {
                     server: words,
                     remake: remake ?? signed.header.proposal.map { .proposal($0) } ?? .folder
                 ),
-                exitCode: .conflict
+                code: .conflict
             )
         }
     }

@@ -1,3 +1,4 @@
+import PatchFormat
 import CommandKit
 
 /// The question before anything is signed.
@@ -25,6 +26,6 @@ enum Question {
     static func withChoice(_ question: String) -> String { "\(question) [y/N]" }
 
     private static var nobodyThere: Failure {
-        Failure("there is no terminal to ask whether to sign", hint: "--yes signs without asking", exitCode: .usage)
+        Failure("there is no terminal to ask whether to sign", hint: "--yes signs without asking", code: .usage)
     }
 }

@@ -122,18 +122,18 @@ struct ServerOptions: ParsableArguments {
             throw Failure(
                 "there is no server",
                 hint: "name it with --server, or set \(Self.serverVariable)",
-                exitCode: .usage
+                code: .usage
             )
         }
         guard let url = ServerURL(text) else {
-            throw Failure("\(Self.serverVariable) \(ServerURL.rule)", exitCode: .usage)
+            throw Failure("\(Self.serverVariable) \(ServerURL.rule)", code: .usage)
         }
         return url
     }
 
     private static func read(_ path: String, limit: Int) throws(Failure) -> [UInt8] {
         do throws(FileError) { return try DiskFiles().read(FilePath(argument: path), limit: limit) } catch {
-            throw Failure(error.description, exitCode: .disk)
+            throw Failure(error.description, code: .disk)
         }
     }
 }

@@ -27,14 +27,14 @@ struct WaitingProposal {
         Failure(
             "the proposal \(id) could not be withdrawn: \(error.message)",
             hint: hint(after: error),
-            exitCode: error.exitCode
+            code: error.code
         )
     }
 
     /// Takes it back because of an error, which is told with what became of the proposal.
     func withdrawn(after error: Failure) async -> Failure {
         let end = await withdrawn() == nil ? "the proposal was withdrawn; nothing waits on the server" : waits
-        return Failure(error.message, hint: Self.joined(error.hint, end), exitCode: error.exitCode)
+        return Failure(error.message, hint: Self.joined(error.hint, end), code: error.code)
     }
 
     /// What can be done with it while it waits.

@@ -1,3 +1,4 @@
+import PatchFormat
 import CommandKit
 import Linux
 import PatchDaemon

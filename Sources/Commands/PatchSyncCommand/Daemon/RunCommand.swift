@@ -137,7 +137,7 @@ extension Failure {
             "\(name.map { "\($0): " } ?? "")another process serves \(store) already"
                 + (process.map { ": process \($0)" } ?? ""),
             hint: "one process keeps a store: stop `patchsync serve` or the other `patchsync run` first.",
-            exitCode: .busy
+            code: .busy
         )
     }
 }

@@ -1,3 +1,4 @@
+import PatchFormat
 import CommandKit
 import Linux
 import PatchDaemon
@@ -46,9 +47,9 @@ extension Failure {
             self.init(
                 "\(error)",
                 hint: "--config names another file; page \"Running\" says what stands in it.",
-                exitCode: .disk
+                code: .disk
             )
-        case .settings(let fault): self.init(fault.description, hint: fault.hint, exitCode: .malformed)
+        case .settings(let fault): self.init(fault.description, hint: fault.hint, code: .malformed)
         }
     }
 }

@@ -58,7 +58,7 @@ struct DoctorCommand: AsyncParsableCommand {
         if code != .done { throw code.asError }
     }
 
-    private func look() async throws(Failure) -> Terminal.ExitCode {
+    private func look() async throws(Failure) -> ResultCode {
         HTTPFetcher.useOneEventLoop()
         var diagnosis = Diagnosis()
         if let config {
@@ -80,7 +80,7 @@ struct DoctorCommand: AsyncParsableCommand {
         } else {
             diagnosis.write(to: .standardOutput)
         }
-        return diagnosis.exitCode
+        return diagnosis.code
     }
 
     /// A store of the settings of `patchsync run`, among the others.
@@ -169,7 +169,7 @@ struct DoctorCommand: AsyncParsableCommand {
         guard let root else { return nil }
         let bytes: [UInt8]
         do throws(FileError) { bytes = try DiskFiles().read(FilePath(argument: root), limit: Limits.root) } catch {
-            throw Failure("\(error)", hint: "--root wants the root.json of `patchsign init`.", exitCode: .disk)
+            throw Failure("\(error)", hint: "--root wants the root.json of `patchsign init`.", code: .disk)
         }
         do throws(SyncError) { return try device.differs(fromRoot: bytes) } catch { throw Failure(error) }
     }

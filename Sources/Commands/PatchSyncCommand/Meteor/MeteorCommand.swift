@@ -122,7 +122,7 @@ struct MeteorCommand: ServingCommand {
             throw Failure(
                 "\(folder) is a store of `patchsync init`",
                 hint: "what nobody signs has a folder of its own.",
-                exitCode: .usage
+                code: .usage
             )
         }
         let lock = try Self.locked(folder)
@@ -154,7 +154,7 @@ struct MeteorCommand: ServingCommand {
                     return Failure(
                         "port \(port) is taken by another program",
                         hint: "stop it, or choose another with --port; pages lose their storage then.",
-                        exitCode: .busy
+                        code: .busy
                     )
                 } catch let error as LocalServerError {
                     return Failure(error)
@@ -184,14 +184,14 @@ extension MeteorCommand {
 
 extension Failure {
     init(_ error: MeteorClientError) {
-        let code: Terminal.ExitCode =
+        let code: ResultCode =
             switch error {
             case .file, .lock(.file): .disk
             case .lock(.held): .busy
             case .meteor, .record: .malformed
             case .fetch: .network
             }
-        self.init(error.description, exitCode: code)
+        self.init(error.description, code: code)
     }
 }
 

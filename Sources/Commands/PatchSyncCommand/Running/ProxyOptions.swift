@@ -38,12 +38,12 @@ struct ProxyOptions: ParsableArguments {
         do throws(ProxySettingsFault) {
             return try .joining(own, before: file, authorities: pem, timeoutSeconds: seconds)
         } catch .tooManyRules {
-            throw Failure("\(ProxySettingsFault.tooManyRules)", exitCode: .malformed)
+            throw Failure("\(ProxySettingsFault.tooManyRules)", code: .malformed)
         } catch {
             throw Failure(
                 "no certificate of an authority in PEM",
                 hint: "--proxy-ca, or \"ca\" of the --proxies file.",
-                exitCode: .malformed
+                code: .malformed
             )
         }
     }
@@ -52,13 +52,13 @@ struct ProxyOptions: ParsableArguments {
         let bytes = try bytes(of: path, limit: ProxyFile.limit)
         do throws(FormatError) { return try ProxyFile(bytes, named: path) } catch {
             let hint = error.field == "format" ? "--proxies wants \(ProxyFile.format)." : nil
-            throw Failure(error.description, hint: hint, exitCode: .malformed)
+            throw Failure(error.description, hint: hint, code: .malformed)
         }
     }
 
     private static func bytes(of path: String, limit: Int) throws(Failure) -> [UInt8] {
         do throws(FileError) { return try DiskFiles().read(FilePath(argument: path), limit: limit) } catch {
-            throw Failure("\(error)", exitCode: .disk)
+            throw Failure("\(error)", code: .disk)
         }
     }
 }

@@ -1,3 +1,4 @@
+import PatchFormat
 import CommandKit
 
 /// An option's file, or `-`, that holds what a command line would show to every user of the machine.
@@ -13,7 +14,7 @@ struct SecretFile {
         let lines: [String]
         do throws(SystemError) { lines = try secretLines(of: path, limit: Self.limit) } catch {
             let place = printable(SecretInput.name(of: path))
-            throw Failure("\(option): cannot read \(place): \(error.reason)", exitCode: .disk)
+            throw Failure("\(option): cannot read \(place): \(error.reason)", code: .disk)
         }
         return lines.filter { !$0.isEmpty }
     }

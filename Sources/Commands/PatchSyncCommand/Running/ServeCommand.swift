@@ -108,13 +108,13 @@ struct ServeCommand: LastingCommand {
         ] {
             guard let path = folder.map({ FilePath(argument: $0) }) else { continue }
             guard (try? device.store.files.status(of: path.followingLinks))?.kind == .directory else {
-                throw Failure("\(option): \(path) is no folder, or not there", exitCode: .usage)
+                throw Failure("\(option): \(path) is no folder, or not there", code: .usage)
             }
             guard !path.followingLinks.overlaps(device.store.root.followingLinks) else {
                 throw Failure(
                     "\(option): \(path) is the store, lies in it or holds it",
                     hint: "who has the access token could read what is the store's, or change it.",
-                    exitCode: .usage
+                    code: .usage
                 )
             }
         }
@@ -126,7 +126,7 @@ struct ServeCommand: LastingCommand {
             throw Failure(
                 "--bundle: no bundle \(id) is installed; there is \(there.joined(separator: ", "))",
                 hint: "without --bundle the first by id is served.",
-                exitCode: .usage
+                code: .usage
             )
         }
     }
@@ -184,7 +184,7 @@ struct ServeCommand: LastingCommand {
     private func settings() throws(Failure) -> LocalServer.Settings {
         let given: StoreSettings
         do throws(ValidationError) { given = try serving.settings(of: options.path) } catch {
-            throw Failure(error.message, exitCode: .usage)
+            throw Failure(error.message, code: .usage)
         }
         var settings = given.serving(serving.network.deadlines)
         settings.takesNextFreePort = nextFreePort

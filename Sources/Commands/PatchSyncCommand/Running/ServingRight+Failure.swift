@@ -1,3 +1,4 @@
+import PatchFormat
 import PatchStore
 import DeviceOutput
 import PatchSync

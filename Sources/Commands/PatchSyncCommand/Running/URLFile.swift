@@ -1,3 +1,4 @@
+import PatchFormat
 import CommandKit
 import PatchStore
 import SystemPackage
@@ -17,7 +18,7 @@ struct URLFile {
                 in: path.removingLastComponent(),
                 with: Array((isPage ? Self.page(leadingTo: url) : "\(url)\n").utf8)
             )
-        } catch { throw Failure("--url-file: \(error)", exitCode: .disk) }
+        } catch { throw Failure("--url-file: \(error)", code: .disk) }
     }
 
     /// So that a browser's command line names this file and no secret.

@@ -46,7 +46,7 @@ struct ApproveCommand: AsyncParsableCommand {
             throw Failure(
                 patch.map { "\($0) is not listed" } ?? "no list was verified here yet",
                 hint: "`patchsync sync` brings the list; `patchsync status` says what waits.",
-                exitCode: .refused
+                code: .refused
             )
         }
         if !versions.isEmpty { device.note(.decided(.approved(versions.map(\.label))), by: "approve") }

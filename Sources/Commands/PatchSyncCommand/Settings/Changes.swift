@@ -62,7 +62,7 @@ struct ConfirmCommand: AsyncParsableCommand {
             throw Failure(
                 "\(option) must be 32 lowercase hex digits",
                 hint: "`patchsync serve` and `patchsync status` print it.",
-                exitCode: .malformed
+                code: .malformed
             )
         }
         let device = try options.device
@@ -154,7 +154,7 @@ struct VerifyCommand: AsyncParsableCommand {
         if code != .done { throw code.asError }
     }
 
-    private func work() async throws(Failure) -> Terminal.ExitCode {
+    private func work() async throws(Failure) -> ResultCode {
         let device = try await options.opened()
         let report = try await reporting { () throws(SyncError) in
             try device.verifyInstalled(signatures: entries, progress: reporter("Verifying"))

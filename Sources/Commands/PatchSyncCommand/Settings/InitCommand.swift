@@ -112,7 +112,7 @@ struct InitCommand: AsyncParsableCommand {
                         : names.contains { $0.hasPrefix("root of trust (") }
                             ? "a store keeps the root of trust that it was made with: name that one, or another folder with --store."
                             : "`patchsync set` and `patchsync switch` change them, or choose another folder."),
-                exitCode: .conflict
+                code: .conflict
             )
         }
         let running = try await reporting { () throws(SyncError) in try device.state().machine.state.running }
@@ -129,7 +129,7 @@ struct InitCommand: AsyncParsableCommand {
             return try given.settings()
         } catch {
             // Options alone were checked before.
-            throw Failure(facts.named(error), exitCode: .malformed)
+            throw Failure(facts.named(error), code: .malformed)
         }
     }
 
@@ -148,7 +148,7 @@ struct InitCommand: AsyncParsableCommand {
                 throw Failure(
                     "\(path) is the role \(role), not root",
                     hint: "--root wants the root.json of `patchsign init`.",
-                    exitCode: .malformed
+                    code: .malformed
                 )
             }
             return bytes
@@ -161,7 +161,7 @@ struct InitCommand: AsyncParsableCommand {
 
     private static func read(_ root: String) throws(Failure) -> [UInt8] {
         do throws(FileError) { return try DiskFiles().read(FilePath(argument: root), limit: Limits.root) } catch {
-            throw Failure("\(error)", hint: "--root wants the root.json of `patchsign init`.", exitCode: .disk)
+            throw Failure("\(error)", hint: "--root wants the root.json of `patchsign init`.", code: .disk)
         }
     }
 

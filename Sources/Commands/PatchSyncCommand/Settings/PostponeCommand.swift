@@ -75,7 +75,7 @@ struct PostponeCommand: AsyncParsableCommand {
                 ? "this device's owner allows no postponing"
                 : "this device's owner allows no more than \(DurationText(limit)) in a row",
             hint: "`patchsync set --postpone-limit` changes that.",
-            exitCode: .refused
+            code: .refused
         )
     }
 }

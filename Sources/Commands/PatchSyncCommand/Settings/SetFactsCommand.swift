@@ -112,7 +112,7 @@ extension SetFactsCommand {
             return try given.settings()
         } catch {
             // Options alone were checked before.
-            throw Failure(facts.named(error), exitCode: .malformed)
+            throw Failure(facts.named(error), code: .malformed)
         }
     }
 
@@ -123,7 +123,7 @@ extension SetFactsCommand {
             throw Failure(
                 "--embedded: \(path) is no folder of `patchsign embed`: there is no \(EmbeddedLayout.document) in it",
                 hint: "nothing was changed; name the folder that ships with the app.",
-                exitCode: .disk
+                code: .disk
             )
         } catch { throw Failure(.embedded(path, error)) }
     }

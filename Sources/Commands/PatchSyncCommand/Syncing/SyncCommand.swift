@@ -85,7 +85,7 @@ struct SyncCommand: AsyncParsableCommand {
         if code != .done { throw code.asError }
     }
 
-    private func work() async throws(Failure) -> Terminal.ExitCode {
+    private func work() async throws(Failure) -> ResultCode {
         HTTPFetcher.useOneEventLoop()
         if dryRun { return try await look() }
         let device = try await options.opened(appBuild: build.appBuild)
@@ -125,7 +125,7 @@ struct SyncCommand: AsyncParsableCommand {
         } else {
             report.print()
         }
-        return report.exitCode
+        return report.code
     }
 
     /// Says in the log what it came to.
@@ -140,13 +140,13 @@ struct SyncCommand: AsyncParsableCommand {
             return report
         } catch {
             // Another process syncs, and says what comes of it.
-            if error.exitCode != .busy { log.take(.synced(.failure(error))) }
+            if error.code != .busy { log.take(.synced(.failure(error))) }
             throw Failure(error)
         }
     }
 
     /// What a sync would do: the store is opened as it is, also where this is another build or machine.
-    private func look() async throws(Failure) -> Terminal.ExitCode {
+    private func look() async throws(Failure) -> ResultCode {
         let device = try options.device
         let transcript = SyncTranscript(options.json ? nil : .standardError)
         let forecast = try await reporting { () throws(SyncError) in
@@ -178,7 +178,7 @@ struct SyncCommand: AsyncParsableCommand {
         } else {
             forecast.print()
         }
-        return forecast.exitCode
+        return forecast.code
     }
 }
 

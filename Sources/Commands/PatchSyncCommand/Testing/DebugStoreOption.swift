@@ -1,3 +1,4 @@
+import PatchFormat
 import ArgumentParser
 import CommandKit
 import DeviceOutput
@@ -28,7 +29,7 @@ extension Failure {
         self.init(
             "\(store) is not in debug mode: no script runs on it but what its release key signed",
             hint: "`patchsync set --store \(store) --debug` lets local scripts run on this machine",
-            exitCode: .refused
+            code: .refused
         )
     }
 }

@@ -1,3 +1,4 @@
+import PatchFormat
 import CommandKit
 import SystemPackage
 
@@ -15,7 +16,7 @@ enum EngineProgram {
         let program = try path()
         throw Failure(
             "\(program) cannot be run: \(SiblingProgram.become(program, arguments))",
-            exitCode: .disk
+            code: .disk
         )
     }
 }
@@ -24,6 +25,6 @@ extension Failure {
     static let noPatchScript = Failure(
         "patchscript is neither beside patchsync nor in PATH",
         hint: "it has the engine that scripts run in, and is a package of its own: apt-get install ./patchscript_*.deb",
-        exitCode: .disk
+        code: .disk
     )
 }

@@ -80,7 +80,7 @@ struct TUFCommand: AsyncParsableCommand {
                 try await work()
             } catch {
                 let failure = Failure(error)
-                throw Failure(failure.message, hint: failure.hint, exitCode: .failed)
+                throw Failure(failure.message, hint: failure.hint, code: .failed)
             }
         }
     }

@@ -49,11 +49,11 @@ struct TestScriptCommand: AsyncParsableCommand {
         if code != .done { throw code.asError }
     }
 
-    private func work() async throws(Failure) -> Terminal.ExitCode {
+    private func work() async throws(Failure) -> ResultCode {
         var bytes: [UInt8]?
         do throws(FileError) {
             bytes = try DiskFiles().read(FilePath(argument: file), limit: Limits.testScript)
-        } catch .notFound {} catch { throw Failure("\(error)", exitCode: .disk) }
+        } catch .notFound {} catch { throw Failure("\(error)", code: .disk) }
         let state = PatchState(testScript: bytes)
         if json {
             let sha256 = bytes.map { JSON.text(SHA256Digest(of: $0).hex) }

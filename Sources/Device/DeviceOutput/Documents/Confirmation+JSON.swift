@@ -1,7 +1,6 @@
 package import PatchChoice
 package import PatchFormat
 import PatchSync
-package import CommandKit
 
 /// What confirming a launch came to, where it is confirmed.
 package struct ToldConfirmation: Equatable, Sendable {
@@ -32,13 +31,13 @@ extension Failure {
         Failure(
             "nothing is on trial, so nothing was confirmed; what runs is \(running.words)",
             hint: "the token is of another launch, or of a version that was rolled back.",
-            exitCode: .refused
+            code: .refused
         )
     }
 
     package static let otherLaunch = Failure(
         "this token is not the one of the running trial; nothing was confirmed",
         hint: "`patchsync status` prints the one that is.",
-        exitCode: .refused
+        code: .refused
     )
 }

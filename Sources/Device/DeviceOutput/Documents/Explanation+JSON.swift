@@ -1,7 +1,6 @@
 package import PatchChoice
 package import PatchFormat
 package import PatchSync
-package import CommandKit
 
 extension Explanation {
     /// As `patchsync explain --json` has it.
@@ -22,11 +21,11 @@ extension Failure {
     package static let noListYet = Failure(
         "no list was verified here yet",
         hint: "run `patchsync sync` first",
-        exitCode: .refused
+        code: .refused
     )
 
     /// - Parameter patch: as it was asked for.
     package static func notListed(_ patch: String) -> Failure {
-        Failure("\(patch) is not listed", hint: "see `patchsync explain` for what is", exitCode: .refused)
+        Failure("\(patch) is not listed", hint: "see `patchsync explain` for what is", code: .refused)
     }
 }

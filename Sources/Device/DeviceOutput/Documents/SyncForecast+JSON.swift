@@ -1,12 +1,11 @@
 import PatchChoice
 package import PatchFormat
 package import PatchSync
-package import CommandKit
 
 extension SyncForecast {
     /// As of the sync: 3 when something is refused, or the server has been behind for a day; 6 when a version does not fit on the
     /// disk; else 0, whether there is something new or not.
-    package var exitCode: ExitCode {
+    package var code: ResultCode {
         guard refused.isEmpty && republished.isEmpty && staleMirror?.isOverdue != true else { return .refused }
         return noRoom.isEmpty ? .done : .disk
     }

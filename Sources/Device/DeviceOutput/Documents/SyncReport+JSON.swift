@@ -1,20 +1,19 @@
 import PatchChoice
 package import PatchFormat
 package import PatchSync
-package import CommandKit
 import SystemPackage
 
 extension SyncReport {
     /// 0 when everything is as listed, 3 when something was refused by its signature or digest, or the server has been
     /// behind for a day, and nothing else failed; 6 when versions do not fit on the disk, and nothing else failed; 9 when
     /// patches failed in other ways.
-    package var exitCode: ExitCode {
+    package var code: ResultCode {
         let isOverdue = staleMirror?.isOverdue == true
         guard !isComplete || isOverdue else { return .done }
         let isRefused = !refused.isEmpty || !republished.isEmpty || isOverdue
         let isUnwritable = if case .refused = staging { true } else { false }
         let codes = Set(
-            failures.map(\.error.exitCode) + (isRefused ? [.refused] : []) + (isUnwritable ? [.malformed] : [])
+            failures.map(\.error.code) + (isRefused ? [.refused] : []) + (isUnwritable ? [.malformed] : [])
         )
         return codes == [.refused] ? .refused : codes == [.disk] ? .disk : .partial
     }

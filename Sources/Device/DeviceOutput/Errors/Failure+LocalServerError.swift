@@ -1,6 +1,7 @@
+package import PatchFormat
 package import PatchSync
 package import Patchline
-package import CommandKit
+package import PatchFormat
 
 extension Failure {
     /// - Parameter servers: which programs serve the store now.
@@ -15,7 +16,7 @@ extension Failure {
                     stop it, or choose another with --port.
                     --next-free-port takes the next one; the origin changes then, so pages lose their storage.
                     """,
-                exitCode: .busy
+                code: .busy
             )
         case .device(let error): self.init(error)
         case .listener(let error): self.init("\(error)")
@@ -34,7 +35,7 @@ extension Failure {
                 + [process.map { "process \($0)" } ?? "another process", port.map { "port \($0)" }].compactMap(\.self)
                 .joined(separator: ", "),
             hint: "open the URL that it printed, or stop it first.",
-            exitCode: .busy
+            code: .busy
         )
     }
 }

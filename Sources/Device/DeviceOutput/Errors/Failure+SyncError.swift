@@ -1,10 +1,9 @@
 import PatchFetch
-import PatchFormat
+package import PatchFormat
 import PatchStore
 package import PatchSync
 import ReleaseFolder
 import PatchTrust
-package import CommandKit
 
 extension Failure {
     /// What to do about a file without which a store is none.
@@ -13,12 +12,12 @@ extension Failure {
 
     /// The sentence, the hint and the exit code of everything that can go wrong here, in one place.
     package init(_ error: SyncError) {
-        self.init(error.description, hint: error.hint, exitCode: error.exitCode)
+        self.init(error.description, hint: error.hint, code: error.code)
     }
 }
 
 extension SyncError {
-    package var exitCode: ExitCode {
+    package var code: ResultCode {
         switch self {
         case .fetch(.cancelled): .interrupted
         case .fetch(.tls(.noAuthority)): .malformed

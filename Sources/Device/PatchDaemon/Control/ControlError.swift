@@ -1,7 +1,8 @@
+import PatchFormat
 package import HTTPFiles
 package import PatchStore
 package import SystemPackage
-package import CommandKit
+package import PatchFormat
 
 /// Why nobody can ask this process over its socket.
 package enum ControlError: Error, Equatable, Sendable {
@@ -40,18 +41,18 @@ extension Failure {
             self.init(
                 error.description,
                 hint: "its folder must be writable by the user that runs this.",
-                exitCode: .disk
+                code: .disk
             )
         case .notASocket:
-            self.init(error.description, hint: "move it away, or choose another path.", exitCode: .conflict)
+            self.init(error.description, hint: "move it away, or choose another path.", code: .conflict)
         case .locked:
             self.init(
                 error.description,
                 hint: "`fuser -v` shows the process; end it, or choose another path.",
-                exitCode: .busy
+                code: .busy
             )
-        case .answered: self.init(error.description, hint: "stop it, or choose another path.", exitCode: .busy)
-        case .pathTooLong: self.init(error.description, hint: "choose a shorter one.", exitCode: .usage)
+        case .answered: self.init(error.description, hint: "stop it, or choose another path.", code: .busy)
+        case .pathTooLong: self.init(error.description, hint: "choose a shorter one.", code: .usage)
         case .server: self.init(error.description)
         }
     }

@@ -2,7 +2,6 @@ import DeviceOutput
 import NIOHTTP1
 import PatchFormat
 import PatchSync
-import CommandKit
 
 /// Why something that was asked over the socket was not done (RFC 9457): the kinds and hints are those of the commands.
 struct ControlProblem: Error, Equatable, Sendable {
@@ -13,7 +12,7 @@ struct ControlProblem: Error, Equatable, Sendable {
     let detail: String
     var hint: String?
     /// With which the command would end; nil where there is none.
-    var exitCode: ExitCode?
+    var code: ResultCode?
     var allow: String?
 
     init(_ status: HTTPResponseStatus, _ kind: String, _ detail: String, hint: String? = nil) {
@@ -21,16 +20,16 @@ struct ControlProblem: Error, Equatable, Sendable {
     }
 
     init(_ failure: Failure) {
-        self.init(failure.exitCode.status, "\(failure.exitCode)", failure.message, hint: failure.hint)
-        exitCode = failure.exitCode
+        self.init(failure.code.status, "\(failure.code)", failure.message, hint: failure.hint)
+        code = failure.code
     }
 
     init(_ error: SyncError) { self.init(Failure(error)) }
 
     /// What a request says breaks a rule.
     static func invalid(_ error: FormatError, hint: String? = nil) -> ControlProblem {
-        var problem = ControlProblem(.badRequest, "\(ExitCode.usage)", error.description, hint: hint)
-        problem.exitCode = .usage
+        var problem = ControlProblem(.badRequest, "\(ResultCode.usage)", error.description, hint: hint)
+        problem.code = .usage
         return problem
     }
 
@@ -80,12 +79,12 @@ struct ControlProblem: Error, Equatable, Sendable {
         .fields([
             ("type", .text("urn:patchline:\(kind)")), ("title", .text(kind)), ("status", .integer(Int(status.code))),
             ("detail", .text(detail)), ("hint", hint.map { .text($0) }),
-            ("exitCode", exitCode.map { .integer(Int($0.rawValue)) }),
+            ("exitCode", code.map { .integer(Int($0.rawValue)) }),
         ])
     }
 }
 
-extension ExitCode {
+extension ResultCode {
     fileprivate var status: HTTPResponseStatus {
         switch self {
         case .usage: .badRequest

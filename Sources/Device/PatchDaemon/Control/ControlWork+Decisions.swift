@@ -4,7 +4,6 @@ import PatchChoice
 import PatchFormat
 import PatchSync
 import Patchline
-import CommandKit
 
 /// What people decide about what is new.
 extension ControlWork {
@@ -95,7 +94,7 @@ extension ControlWork {
             try await device.postpone(for: .seconds(seconds))
         }
         guard let until else {
-            throw ControlProblem(Failure("it is put off for as long as the owner allows", exitCode: .refused))
+            throw ControlProblem(Failure("it is put off for as long as the owner allows", code: .refused))
         }
         try note(.postponed(until: until), call)
         return .fields([("until", .text(until.description))])

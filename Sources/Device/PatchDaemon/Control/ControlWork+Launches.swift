@@ -5,7 +5,6 @@ import PatchFormat
 import PatchSync
 import PatchTrust
 import Patchline
-import CommandKit
 
 extension ControlWork {
     var aboutLaunches: [ControlRoute] {

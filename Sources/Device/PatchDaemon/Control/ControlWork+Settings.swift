@@ -3,7 +3,6 @@ import NIOHTTP1
 import PatchFetch
 import PatchFormat
 import PatchSync
-import CommandKit
 
 extension ControlWork {
     var aboutSettings: [ControlRoute] {
@@ -40,7 +39,7 @@ extension ControlWork {
             guard case .fetch(.tls) = error else { throw ControlProblem(error) }
             // What was asked for goes against the server's URL, or holds no certificate.
             let failure = Failure(error)
-            throw ControlProblem(Failure(failure.message, hint: failure.hint, exitCode: .usage))
+            throw ControlProblem(Failure(failure.message, hint: failure.hint, code: .usage))
         }
     }
 }

@@ -6,7 +6,6 @@ import PatchFetch
 import PatchFormat
 import PatchSync
 import Patchline
-import CommandKit
 
 /// What the socket can be asked, and what is done then.
 struct ControlWork: Sendable {

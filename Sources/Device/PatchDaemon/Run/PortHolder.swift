@@ -1,7 +1,8 @@
+package import PatchFormat
 import Glibc
 import PatchStore
 import SystemPackage
-package import CommandKit
+package import PatchFormat
 
 /// The listener on a port of this machine, as far as this process may see it.
 package enum PortHolder: Equatable, Sendable {
@@ -113,6 +114,6 @@ extension Failure {
             case .program, .user, .unknown:
                 "end that program, or \(remedy). Pages on another port begin with empty storage."
             }
-        return Failure("port \(port) is taken by \(holder.words)", hint: hint, exitCode: .busy)
+        return Failure("port \(port) is taken by \(holder.words)", hint: hint, code: .busy)
     }
 }

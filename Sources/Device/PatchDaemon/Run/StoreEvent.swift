@@ -2,13 +2,12 @@ import APIProxy
 import DeviceOutput
 import PatchChoice
 import PatchFetch
-import PatchFormat
+package import PatchFormat
 import PatchStore
 package import PatchSync
 package import Patchline
 import Glibc
 import SystemPackage
-package import CommandKit
 
 /// What happens to one store of the daemon.
 package enum StoreEvent: Sendable {

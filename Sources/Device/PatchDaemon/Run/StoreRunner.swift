@@ -8,7 +8,6 @@ import PatchStore
 package import PatchSync
 package import Patchline
 package import SystemPackage
-package import CommandKit
 
 /// One store of the daemon: its app is launched, served, asked for and switched for as long as this runs.
 package actor StoreRunner: StoreHost {

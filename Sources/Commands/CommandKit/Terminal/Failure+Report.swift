@@ -1,17 +1,6 @@
-/// Why a command did not do what it was asked, as a person and as a script need it.
-package struct Failure: Error, Equatable, Sendable {
-    /// One line, without "error:" before it or a full stop behind it: "the list expired on 3 May".
-    package let message: String
-    /// What to do about it; may have several lines.
-    package let hint: String?
-    package let exitCode: ExitCode
+package import PatchFormat
 
-    package init(_ message: String, hint: String? = nil, exitCode: ExitCode = .failed) {
-        self.message = message
-        self.hint = hint
-        self.exitCode = exitCode
-    }
-
+extension Failure {
     /// Writes `error: …` and `hint: …` lines.
     package func report(to console: Console) {
         console.write(lines(on: console).map { $0 + "\n" }.joined())
@@ -28,7 +17,7 @@ package struct Failure: Error, Equatable, Sendable {
     package var json: String {
         let hint = hint.map { ",\"hint\":\(jsonString($0))" } ?? ""
         return "{\"error\":{\"message\":\(jsonString(message))\(hint),"
-            + "\"kind\":\"\(exitCode)\",\"exitCode\":\(exitCode.rawValue)}}"
+            + "\"kind\":\"\(code)\",\"exitCode\":\(code.rawValue)}}"
     }
 }
 

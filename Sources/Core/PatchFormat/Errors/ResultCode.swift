@@ -1,5 +1,7 @@
-/// How each of the three programs ends, so that a script can tell what to do next.
-package enum ExitCode: Int32, CaseIterable, Sendable {
+/// How an operation ended: stable names and numbers, by which a script decides how to continue.
+///
+/// The programs exit with the number, and the local API reports it as `exitCode`.
+package enum ResultCode: Int32, CaseIterable, Sendable {
     /// Everything asked for is done, or was so already.
     case done = 0
     /// It failed in a way that no other code names.
