@@ -28,7 +28,9 @@ func dependencies(_ names: [String]) -> [Target.Dependency] {
     names.map { name in products[name].map { .product(name: name, package: $0) } ?? .byName(name: name) }
 }
 
-/// The rows of a table: `Module: Dependency Dependency`. An indented line continues the row above it.
+/// The rows of a table.
+///
+/// `Module: Dependency Dependency`; an indented line continues the row above it.
 func rows(_ table: String) -> [(name: String, uses: [Target.Dependency])] {
     table.replacing("\n    ", with: " ").split(separator: "\n").map { row in
         let words = row.split(separator: " ").map(String.init)
@@ -41,7 +43,9 @@ func system(_ name: String, _ pkgConfig: String? = nil, apt: String? = nil) -> T
     .systemLibrary(name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: apt.map { [.apt([$0])] })
 }
 
-/// A folder of `Sources`. Its modules import one another and lower floors; `.ci/imports` checks that.
+/// A folder of `Sources`.
+///
+/// Its modules import one another and lower floors; `.ci/imports` checks that.
 struct Floor {
     let name: String
     let modules: [Target]
