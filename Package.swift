@@ -120,7 +120,7 @@ let floors = [
         "Pages",
         """
         PageDiff: PatchFormat PatchTrust
-        PageServing: PatchFormat PatchTrust PatchCompression HTTPFiles PageDiff NIOConcurrencyHelpers NIOHTTP1
+        PageServing: PatchFormat PatchTrust PatchCompression HTTPFiles APIProxy PageDiff NIOConcurrencyHelpers NIOCore NIOHTTP1
         PatchlinePages: PatchFormat PageDiff PageServing HTTPTypes Hummingbird NIOCore NIOHTTP1
         """
     ),

@@ -2,7 +2,7 @@ import ArgumentParser
 import CommandKit
 import PatchFormat
 
-/// What one of the three programs answers before any of its commands does something.
+/// What one of the programs answers before any of its commands does something.
 struct CommandTranscript {
     let program: any AsyncParsableCommand.Type
     let name: String

@@ -61,7 +61,7 @@ package enum ZstandardPatch {
     ///
     /// - Parameters:
     ///   - size: of what must come out; nothing is allocated where the frame names another, or a window over 2^25.
-    ///   - prefix: that of ``frame(of:prefix:level:)``.
+    ///   - prefix: that of ``frame(of:prefix:level:isChecked:windowLog:)``.
     package static func content(
         of frame: [UInt8],
         prefix: [UInt8],

@@ -96,7 +96,7 @@ private struct EmbeddedCheck {
         record(identity, expected.sha256)
     }
 
-    /// The first file of each content is the one that is used, as ``EmbeddedFolder/paths(files:)`` has it.
+    /// The first file of each content is the one that is used, as ``EmbeddedFolder/paths(files:healed:)`` has it.
     private mutating func record(_ identity: FileIdentity, _ digest: SHA256Digest) {
         if records[digest] == nil { records[digest] = identity }
     }

@@ -1,3 +1,4 @@
+import Synchronization
 package import PatchFormat
 import Glibc
 import PatchStore
@@ -35,7 +36,7 @@ package enum ActingOwner: Equatable, Sendable {
 }
 
 extension ActingOwner {
-    private static let taken = Locked<(name: String, folder: FilePath)?>(nil)
+    private static let taken = Mutex<(name: String, folder: FilePath)?>(nil)
 
     /// Acts as the owner of these folders from now on, in all threads; of a missing folder, as the owner of the one that it
     /// would be made in.

@@ -12,7 +12,7 @@ package enum CommandLineReading {
 }
 
 extension AsyncParsableCommand {
-    /// Runs one of the three programs, whose root command this is: help, version and mistakes look alike in all.
+    /// Runs one of the programs, whose root command this is: help, version and mistakes look alike in all.
     ///
     /// - Parameter prepare: called before the command runs, and before any task of the program does.
     package static func runProgram(

@@ -1,3 +1,4 @@
+import Synchronization
 import Dispatch
 import Glibc
 
@@ -20,7 +21,7 @@ package final class LastingOutput: Sendable {
         var isClosed = false
     }
 
-    private let state: Locked<State>
+    private let state: Mutex<State>
     private let notice: @Sendable (Int) -> String
     private let opening: @Sendable () throws(SystemError) -> Int32
     private let queue = DispatchQueue(label: "patchline.output")
@@ -38,7 +39,7 @@ package final class LastingOutput: Sendable {
         (self.notice, opening) = (notice, open)
         var first = State()
         do throws(SystemError) { first.descriptor = try open() } catch { first.fault = error }
-        state = Locked(first)
+        state = Mutex(first)
     }
 
     /// The reason why it could not be opened; nil if it is open.
@@ -142,7 +143,7 @@ package final class LastingOutput: Sendable {
 }
 
 /// The outputs of a program that serves, by their descriptors.
-private let lasting = Locked<[Int32: LastingOutput]>([:])
+private let lasting = Mutex<[Int32: LastingOutput]>([:])
 
 extension Console {
     /// From now on neither a full disk nor a closed pipe ends this process, and no line makes it wait.

@@ -1,3 +1,4 @@
+import Synchronization
 import PatchFormat
 import Glibc
 
@@ -89,7 +90,7 @@ package struct PassphraseQuestion {
     package static let tries = 3
 
     /// What was typed and opened something, in this process: who has one passphrase for several keys is asked once.
-    private static let accepted = Locked<[Passphrase]>([])
+    private static let accepted = Mutex<[Passphrase]>([])
 
     private let text: String
     private var asked = 0

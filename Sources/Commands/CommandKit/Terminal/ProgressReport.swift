@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Tells a person how long work is going; any thread may report.
 ///
 /// ```
@@ -8,7 +10,7 @@
 ///
 /// Who forgets it before the end, because of an error, has abandoned it.
 package final class ProgressReport: Sendable {
-    private let painter: Locked<ProgressPainter>
+    private let painter: Mutex<ProgressPainter>
     private let elapsed: @Sendable () -> Duration
     private let write: @Sendable (String) -> Void
 
@@ -36,7 +38,7 @@ package final class ProgressReport: Sendable {
     ) {
         let start = clock.now
         elapsed = { start.duration(to: clock.now) }
-        painter = Locked(ProgressPainter(line, on: console))
+        painter = Mutex(ProgressPainter(line, on: console))
         self.write = write
         show { painter in painter.start() }
     }

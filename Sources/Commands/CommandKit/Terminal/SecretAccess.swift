@@ -1,3 +1,4 @@
+import Synchronization
 package import PatchFormat
 import Glibc
 
@@ -52,7 +53,7 @@ package enum SecretAccess: Equatable, Sendable {
 }
 
 extension SecretAccess {
-    private static let warned = Locked<Set<String>>([])
+    private static let warned = Mutex<Set<String>>([])
 
     /// Warns, once for each file, of a secret that others may read.
     func warn(of path: String) {

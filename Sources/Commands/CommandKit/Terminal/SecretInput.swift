@@ -1,3 +1,4 @@
+import Synchronization
 import Glibc
 
 /// Files with secrets: passphrases, PINs, tokens, which a command line would show to every user of the machine
@@ -21,7 +22,7 @@ package enum SecretInput {
         let extent: Extent
     }
 
-    private static let remembered = Locked<[Once: [UInt8]]>([:])
+    private static let remembered = Mutex<[Once: [UInt8]]>([:])
 
     package static func bytes(of path: String, _ extent: Extent) throws(SystemError) -> [UInt8] {
         // Checked before opening: opening a FIFO a second time would wait for a second writer.

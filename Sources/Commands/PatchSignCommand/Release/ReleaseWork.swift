@@ -20,7 +20,7 @@ struct ReleaseWork {
     /// - Parameters:
     ///   - source: a folder that must not be overwritten, besides the base's.
     ///   - output: replaces the options' own.
-    ///   - proposal: the one that the release carries out; its role is then signed by ``signed(_:yes:)`` alone.
+    ///   - proposal: the one that the release carries out; its role is then signed by ``signed(_:yes:names:)`` alone.
     init(
         channel: ChannelName,
         base: BaseRelease?,

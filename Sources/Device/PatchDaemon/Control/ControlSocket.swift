@@ -20,7 +20,7 @@ final class ControlSocket: Sendable {
         let inode: ino_t
     }
 
-    /// The longest path in ``sockaddr_un``, without the zero byte at its end.
+    /// The longest path in `sockaddr_un`, without the zero byte at its end.
     static let longestPath = 107
 
     /// Makes the folder with mode 0750 if it is missing, and replaces a socket without a listener.

@@ -4,7 +4,7 @@ package import SystemPackage
 
 /// The real disk.
 ///
-/// `unsafe` in this module stands in the `DiskFiles` files and in `DiskSpace` only.
+/// This folder has all `unsafe` code of the module.
 package struct DiskFiles: FileOperations {
     package init() {}
 

@@ -4,7 +4,7 @@ import PatchStore
 import PatchTrust
 import SystemPackage
 
-/// Removes what ``AppRepository/garbage(by:at:)`` finds, a part at a time, so that others may publish in between.
+/// Removes what ``AppRepository/garbage(by:at:pinning:)`` finds, a part at a time, so that others may publish in between.
 package struct GarbageCollection: Sendable {
     /// How many files go in one step.
     static let batch = 1_000

@@ -74,7 +74,7 @@ extension AppRepository {
         return try carryOut(decision, verified, forms, rollout, state, knowing: labels, key, now)
     }
 
-    /// Verifies a release as ``publish(_:verified:signing:at:)`` does, and changes nothing.
+    /// Verifies a release as ``publish(_:verified:compressed:rollout:signing:at:)`` does, and changes nothing.
     ///
     /// It needs no lock, so that no publish waits for a release that takes long to read and may lack a quorum.
     package func verified(_ offered: SignedRelease) throws(ServerError) -> VerifiedRelease {

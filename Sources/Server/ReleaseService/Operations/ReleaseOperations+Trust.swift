@@ -7,7 +7,7 @@ package import ReleaseFolder
 package import ServerRecords
 
 extension ReleaseOperations {
-    /// Starts an app, and writes down who did; see ``AppRepository/create(_:onlineKey:in:files:allowsTestingKeys:at:)``.
+    /// Starts an app, and writes down who did; see ``AppRepository/create(_:onlineKey:in:files:storage:allowsTestingKeys:at:)``.
     package func create(
         _ trust: RootOfTrust,
         onlineKey key: OnlineKey,

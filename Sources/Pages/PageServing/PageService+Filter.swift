@@ -1,11 +1,12 @@
-import APIProxy
-import HTTPFiles
+package import APIProxy
+package import HTTPFiles
 import NIOCore
-import NIOHTTP1
-import PageServing
+package import NIOHTTP1
+
+// As a filter of the proxy: `patchsrv pages`.
 
 extension PageService: AnswerFilter {
-    func view(of request: FileRequest) -> (any AnswerView)? {
+    package func view(of request: FileRequest) -> (any AnswerView)? {
         exchange(
             request.method,
             path: request.path.segments,
@@ -16,7 +17,7 @@ extension PageService: AnswerFilter {
 }
 
 extension PageExchange: AnswerView {
-    func plan(for status: HTTPResponseStatus, _ fields: HTTPHeaders) -> AnswerPlan {
+    package func plan(for status: HTTPResponseStatus, _ fields: HTTPHeaders) -> AnswerPlan {
         switch plan(status: Int(status.code), fields: fields) {
         case .passes(let fields): .passes(fields)
         case .copies(let limit, let changed): .copies(limit: limit, changed) { remember($0, of: fields) }
@@ -24,7 +25,7 @@ extension PageExchange: AnswerView {
         }
     }
 
-    func answer(_ status: HTTPResponseStatus, _ fields: HTTPHeaders, body: [UInt8]) -> FileAnswer {
+    package func answer(_ status: HTTPResponseStatus, _ fields: HTTPHeaders, body: [UInt8]) -> FileAnswer {
         let answer = answer(fields, body: body)
         return .stream(
             ServedStream(
