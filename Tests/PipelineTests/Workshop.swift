@@ -67,7 +67,7 @@ struct Workshop: Sendable {
     /// Moves what SQLite's log beside the records has into them: a process may end before its connection is closed, and
     /// ``World/site(_:as:)`` copies no log.
     private func checkpoint(_ site: FilePath) async throws {
-        let script = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('PRAGMA wal_checkpoint(TRUNCATE)').fetchall()"
+        let script = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('PRAGMA wal_checkpoint(TRUNCATE)')"
         try await run(.python, ["-c", script, site.appending("records.sqlite").string]).done()
     }
 
