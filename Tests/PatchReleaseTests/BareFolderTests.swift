@@ -51,22 +51,22 @@ struct BareFolderTests {
     @Test func `is one bundle, called web, with the date as its version`() async throws {
         let bench = try bench()
         let next = try await next(bench)
-        #expect(next.label == label("web", "2026.1120.1") && next.source == .date)
+        #expect(next.label == label("web", "2026.1120.800") && next.source == .date)
         try await release(bench, to: "one")
         let contents = try ReleaseContents(
             SignedRelease(reading: bench.folder.appending("one"), files: bench.files)
         )
-        #expect(contents.list.entries.map(\.label) == [label("web", "2026.1120.1")])
-        #expect(contents.manifests[label("web", "2026.1120.1")]?.assets.map(\.path.text) == ["index.html"])
+        #expect(contents.list.entries.map(\.label) == [label("web", "2026.1120.800")])
+        #expect(contents.manifests[label("web", "2026.1120.800")]?.assets.map(\.path.text) == ["index.html"])
     }
 
     @Test func `keeps its version while its files stay, and gets the next with a change`() async throws {
         let bench = try bench()
         try await release(bench, to: "one")
         let same = try await next(bench, on: "one")
-        #expect(same.label == label("web", "2026.1120.1") && same.source == .published)
+        #expect(same.label == label("web", "2026.1120.800") && same.source == .published)
         try bench.write("changed", to: "dist/index.html")
-        #expect(try await release(bench, to: "two", on: "one") == label("web", "2026.1120.2"))
+        #expect(try await release(bench, to: "two", on: "one") == label("web", "2026.1120.801"))
     }
 
     @Test func `has the version of the project's package.json until that is published`() async throws {
@@ -76,7 +76,7 @@ struct BareFolderTests {
         #expect(try await release(bench, to: "one") == label("web", "1.4.0"))
         try bench.write("changed", to: "dist/index.html")
         let next = try await next(bench, on: "one")
-        #expect(next.label == label("web", "2026.1120.1") && next.source == .date)
+        #expect(next.label == label("web", "2026.1120.800") && next.source == .date)
     }
 
     @Test(arguments: [#"{"version": "0.0.0"}"#, "{}", "no JSON", #"{"version": "of the day"}"#])
@@ -111,7 +111,7 @@ struct BareFolderTests {
         )
         try bench.write("old", to: "v1/web/index.html")
         try await bench.release("v1", to: "one")
-        #expect(try await next(bench, on: "one").label == label("shop", "2026.1120.1"))
+        #expect(try await next(bench, on: "one").label == label("shop", "2026.1120.800"))
     }
 
     @Test func `is none with a description, and none without a page`() throws {
