@@ -80,10 +80,11 @@ let floors = [
         "Core",
         """
         PatchFormat:
-        PatchTrust: COpenSSL PatchFormat
+        PatchCrypto: COpenSSL PatchFormat
+        PatchTrust: PatchFormat PatchCrypto
         PatchCompression: CZstd CLZMA CZlib PatchFormat
-        PatchDelta: PatchFormat PatchTrust PatchCompression
-        PatchChoice: PatchFormat PatchTrust NIOConcurrencyHelpers
+        PatchDelta: PatchFormat PatchCrypto PatchCompression
+        PatchChoice: PatchFormat PatchCrypto PatchTrust NIOConcurrencyHelpers
         PatchLanguage: PatchFormat
         """
     ),
@@ -91,8 +92,8 @@ let floors = [
         "Disk",
         """
         Linux: CLinux
-        PatchStore: CLinux PatchFormat PatchTrust Linux NIOConcurrencyHelpers SystemPackage
-        ReleaseFolder: PatchFormat PatchTrust Linux PatchStore SystemPackage
+        PatchStore: CLinux PatchFormat PatchCrypto Linux NIOConcurrencyHelpers SystemPackage
+        ReleaseFolder: PatchFormat PatchCrypto PatchTrust Linux PatchStore SystemPackage
         YAMLReading: CYAML
         """
     ),
@@ -102,7 +103,7 @@ let floors = [
         HTTPPeers: NIOCore NIOHTTP1 NIOSSL NIOTLS
         HTTPFiles: CLinux Linux HTTPPeers ServiceLifecycle NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix NIOSSL NIOTLS
             SystemPackage
-        PatchFetch: CLinux PatchFormat PatchTrust PatchCompression HTTPPeers AsyncHTTPClient NIOConcurrencyHelpers NIOCore
+        PatchFetch: CLinux PatchFormat PatchCrypto PatchCompression HTTPPeers AsyncHTTPClient NIOConcurrencyHelpers NIOCore
             NIOHTTP1 NIOPosix NIOSSL SystemPackage
         APIProxy: PatchFormat HTTPPeers HTTPFiles PatchFetch AsyncHTTPClient NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix
             NIOSSL
@@ -111,56 +112,57 @@ let floors = [
     Floor(
         "Gateways",
         """
-        Gateways: PatchFormat PatchTrust PatchCompression
-        GatewayClients: PatchFormat PatchTrust PatchStore PatchFetch Gateways NIOConcurrencyHelpers SystemPackage
+        Gateways: PatchFormat PatchCrypto PatchCompression
+        GatewayClients: PatchFormat PatchCrypto PatchStore PatchFetch Gateways NIOConcurrencyHelpers SystemPackage
         FolderUploads: PatchFormat Linux PatchStore HTTPFiles NIOCore NIOHTTP1 SystemPackage
         """
     ),
     Floor(
         "Pages",
         """
-        PageDiff: PatchFormat PatchTrust
-        PageServing: PatchFormat PatchTrust PatchCompression HTTPFiles APIProxy PageDiff NIOConcurrencyHelpers NIOCore NIOHTTP1
+        PageDiff: PatchFormat PatchCrypto
+        PageServing: PatchFormat PatchCrypto PatchCompression HTTPFiles APIProxy PageDiff NIOConcurrencyHelpers NIOCore
+            NIOHTTP1
         PatchlinePages: PatchFormat PageDiff PageServing HTTPTypes Hummingbird NIOCore NIOHTTP1
         """
     ),
     Floor(
         "Release",
         """
-        PatchRelease: CLinux CBrotli PatchFormat PatchTrust PatchCompression PatchDelta PatchLanguage Linux PatchStore
-            ReleaseFolder YAMLReading Gateways SystemPackage
-        ReleaseClient: PatchFormat PatchTrust PatchCompression PatchDelta Linux PatchStore ReleaseFolder HTTPPeers
-            PatchFetch AsyncHTTPClient NIOConcurrencyHelpers NIOCore NIOHTTP1 SystemPackage
+        PatchRelease: CLinux CBrotli PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta PatchLanguage Linux
+            PatchStore ReleaseFolder YAMLReading Gateways SystemPackage
+        ReleaseClient: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta Linux PatchStore ReleaseFolder
+            HTTPPeers PatchFetch AsyncHTTPClient NIOConcurrencyHelpers NIOCore NIOHTTP1 SystemPackage
         """
     ),
     Floor(
         "Server",
         """
-        PatchServer: PatchFormat PatchTrust PatchCompression PatchDelta Linux PatchStore ReleaseFolder YAMLReading HTTPFiles
-            Gateways ServiceLifecycle NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
-        ServerRecords: CSQLite PatchFormat PatchTrust SystemPackage
-        ReleaseService: PatchFormat PatchTrust PatchCompression PatchDelta Linux PatchStore ReleaseFolder Gateways
-            PatchServer ServerRecords ServiceLifecycle NIOConcurrencyHelpers NIOCore NIOPosix SystemPackage
-        ReleaseAPI: PatchFormat PatchTrust PatchCompression PatchDelta PatchStore ReleaseFolder HTTPFiles Gateways
-            PatchServer ServerRecords ReleaseService HTTPTypes Hummingbird HummingbirdCore ServiceLifecycle Logging
+        PatchServer: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta Linux PatchStore ReleaseFolder
+            YAMLReading HTTPFiles Gateways ServiceLifecycle NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
+        ServerRecords: CSQLite PatchFormat PatchCrypto SystemPackage
+        ReleaseService: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta Linux PatchStore ReleaseFolder
+            Gateways PatchServer ServerRecords ServiceLifecycle NIOConcurrencyHelpers NIOCore NIOPosix SystemPackage
+        ReleaseAPI: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta PatchStore ReleaseFolder HTTPFiles
+            Gateways PatchServer ServerRecords ReleaseService HTTPTypes Hummingbird HummingbirdCore ServiceLifecycle Logging
             NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
         """
     ),
     Floor(
         "Device",
         """
-        PatchSync: PatchFormat PatchTrust PatchCompression PatchDelta PatchChoice Linux PatchStore ReleaseFolder PatchFetch
-            NIOConcurrencyHelpers SystemPackage
-        AssetServer: PatchFormat PatchTrust PatchLanguage Linux HTTPFiles NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix
+        PatchSync: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta PatchChoice Linux PatchStore ReleaseFolder
+            PatchFetch NIOConcurrencyHelpers SystemPackage
+        AssetServer: PatchFormat PatchCrypto PatchLanguage Linux HTTPFiles NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix
             SystemPackage
-        PageSessions: PatchFormat PatchTrust PatchCompression Linux PatchStore HTTPFiles APIProxy PageDiff AssetServer
+        PageSessions: PatchFormat PatchCrypto PatchCompression Linux PatchStore HTTPFiles APIProxy PageDiff AssetServer
             NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
-        Patchline: PatchFormat PatchTrust PatchChoice Linux PatchStore ReleaseFolder HTTPFiles PatchFetch APIProxy Gateways
+        Patchline: PatchFormat PatchCrypto PatchChoice Linux PatchStore ReleaseFolder HTTPFiles PatchFetch APIProxy Gateways
             GatewayClients FolderUploads PatchSync AssetServer PageSessions ServiceLifecycle Logging NIOConcurrencyHelpers
             NIOCore SystemPackage
         DeviceOutput: PatchFormat PatchTrust PatchChoice PatchStore ReleaseFolder PatchFetch PatchSync AssetServer Patchline
             NIOConcurrencyHelpers SystemPackage
-        PatchDaemon: CLinux PatchFormat PatchTrust PatchChoice PatchStore YAMLReading HTTPFiles PatchFetch APIProxy
+        PatchDaemon: CLinux PatchFormat PatchCrypto PatchChoice PatchStore YAMLReading HTTPFiles PatchFetch APIProxy
             PatchSync AssetServer Patchline DeviceOutput NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
         """
     ),
@@ -175,18 +177,19 @@ let floors = [
         "Commands",
         """
         CommandKit: PatchFormat PatchTrust PatchDelta PatchStore ArgumentParser SystemPackage
-        FleetSimulation: PatchFormat PatchTrust PatchChoice PatchStore YAMLReading CommandKit ArgumentParser SystemPackage
-        PatchSignCommand: PatchFormat PatchTrust PatchDelta PatchChoice Linux PatchStore ReleaseFolder PatchFetch Gateways
-            PatchRelease ReleaseClient CommandKit FleetSimulation ArgumentParser NIOConcurrencyHelpers SystemPackage
-        PatchServerCommand: PatchFormat PatchTrust PatchDelta PatchChoice Linux PatchStore ReleaseFolder YAMLReading
-            HTTPPeers HTTPFiles PatchFetch APIProxy PageDiff PageServing ReleaseClient PatchServer ServerRecords
+        FleetSimulation: PatchFormat PatchCrypto PatchChoice PatchStore YAMLReading CommandKit ArgumentParser SystemPackage
+        PatchSignCommand: PatchFormat PatchCrypto PatchTrust PatchDelta PatchChoice Linux PatchStore ReleaseFolder
+            PatchFetch Gateways PatchRelease ReleaseClient CommandKit FleetSimulation ArgumentParser NIOConcurrencyHelpers
+            SystemPackage
+        PatchServerCommand: PatchFormat PatchCrypto PatchTrust PatchDelta PatchChoice Linux PatchStore ReleaseFolder
+            YAMLReading HTTPPeers HTTPFiles PatchFetch APIProxy PageDiff PageServing ReleaseClient PatchServer ServerRecords
             ReleaseService ReleaseAPI CommandKit FleetSimulation ArgumentParser ServiceLifecycle UnixSignals Logging NIOCore
             NIOHTTP1 NIOPosix NIOSSL SystemPackage
-        PatchSyncCommand: PatchFormat PatchTrust PatchChoice Linux PatchStore ReleaseFolder HTTPFiles PatchFetch APIProxy
-            Gateways GatewayClients PatchSync AssetServer Patchline DeviceOutput PatchDaemon CommandKit ArgumentParser
-            UnixSignals NIOConcurrencyHelpers SystemPackage
-        PatchScriptCommand: PatchFormat PatchTrust PatchLanguage PatchStore Patchline PatchRuntime CommandKit ArgumentParser
-            SystemPackage
+        PatchSyncCommand: PatchFormat PatchCrypto PatchTrust PatchChoice Linux PatchStore ReleaseFolder HTTPFiles PatchFetch
+            APIProxy Gateways GatewayClients PatchSync AssetServer Patchline DeviceOutput PatchDaemon CommandKit
+            ArgumentParser UnixSignals NIOConcurrencyHelpers SystemPackage
+        PatchScriptCommand: PatchFormat PatchCrypto PatchLanguage PatchStore Patchline PatchRuntime CommandKit
+            ArgumentParser SystemPackage
         """
     ),
 ]
@@ -204,11 +207,11 @@ let sample = Target.executableTarget(
 // What several test targets share.
 let shared = rows(
     """
-    PatchTesting: PatchFormat PatchTrust Linux PatchStore NIOConcurrencyHelpers SystemPackage
-    DeviceTesting: PatchFormat PatchTrust PatchCompression PatchDelta PatchChoice PatchStore ReleaseFolder PatchFetch
-        PatchSync PatchTesting NIOConcurrencyHelpers SystemPackage
-    PageTesting: PatchTrust HTTPFiles AssetServer NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
-    ServerTesting: PatchFormat PatchTrust Linux PatchStore ReleaseFolder HTTPFiles PatchServer PatchTesting
+    PatchTesting: PatchFormat PatchCrypto PatchTrust Linux PatchStore NIOConcurrencyHelpers SystemPackage
+    DeviceTesting: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta PatchChoice PatchStore ReleaseFolder
+        PatchFetch PatchSync PatchTesting NIOConcurrencyHelpers SystemPackage
+    PageTesting: PatchCrypto HTTPFiles AssetServer NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
+    ServerTesting: PatchFormat PatchCrypto PatchTrust Linux PatchStore ReleaseFolder HTTPFiles PatchServer PatchTesting
         NIOConcurrencyHelpers SystemPackage
     """
 ).map { name, uses in Target.target(name: name, dependencies: uses, path: "Tests/\(name)") }
@@ -223,60 +226,60 @@ let exclude = [
 let tests = rows(
     """
     PatchFormatTests: PatchFormat
-    PatchTrustTests: PatchFormat PatchTrust PatchTesting
+    PatchTrustTests: PatchFormat PatchCrypto PatchTrust PatchTesting
     PatchCompressionTests: PatchFormat PatchCompression Subprocess
-    PatchDeltaTests: PatchFormat PatchTrust PatchCompression PatchDelta Subprocess
-    PatchChoiceTests: PatchFormat PatchTrust PatchChoice PatchTesting DeviceTesting
+    PatchDeltaTests: PatchFormat PatchCrypto PatchCompression PatchDelta Subprocess
+    PatchChoiceTests: PatchFormat PatchCrypto PatchTrust PatchChoice PatchTesting DeviceTesting
     PatchStoreTests: PatchFormat Linux PatchStore PatchTesting SystemPackage
     HTTPPeersTests: PatchFormat PatchStore HTTPPeers HTTPFiles PatchFetch APIProxy ReleaseClient PatchSync PatchTesting
         AsyncHTTPClient NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix NIOSSL Subprocess SystemPackage
     HTTPFilesTests: Linux PatchStore HTTPFiles FolderUploads PatchTesting NIOConcurrencyHelpers NIOCore NIOHTTP1
         NIOPosix NIOSSL Subprocess SystemPackage
-    PatchFetchTests: PatchFormat PatchTrust PatchCompression HTTPPeers PatchFetch AsyncHTTPClient NIOConcurrencyHelpers
+    PatchFetchTests: PatchFormat PatchCrypto PatchCompression HTTPPeers PatchFetch AsyncHTTPClient NIOConcurrencyHelpers
         NIOCore NIOPosix NIOSSL Subprocess SystemPackage
     APIProxyTests: PatchFormat HTTPFiles PatchFetch APIProxy AsyncHTTPClient NIOConcurrencyHelpers NIOCore NIOHTTP1
         NIOPosix Subprocess SystemPackage
-    GatewaysTests: PatchFormat PatchTrust PatchCompression Gateways Subprocess
-    GatewayClientsTests: PatchFormat PatchTrust PatchStore HTTPFiles PatchFetch Gateways GatewayClients Patchline
+    GatewaysTests: PatchFormat PatchCrypto PatchCompression Gateways Subprocess
+    GatewayClientsTests: PatchFormat PatchCrypto PatchStore HTTPFiles PatchFetch Gateways GatewayClients Patchline
         PatchTesting NIOCore SystemPackage
-    PageDiffTests: PatchFormat PatchTrust PageDiff PatchTesting Subprocess SystemPackage
-    PageServingTests: PatchFormat PatchTrust PatchCompression PageDiff PageServing PatchlinePages Hummingbird NIOCore
+    PageDiffTests: PatchFormat PatchCrypto PageDiff PatchTesting Subprocess SystemPackage
+    PageServingTests: PatchFormat PatchCrypto PatchCompression PageDiff PageServing PatchlinePages Hummingbird NIOCore
         NIOHTTP1 Subprocess
-    PatchReleaseTests: PatchFormat PatchTrust PatchCompression PatchDelta Linux PatchStore ReleaseFolder YAMLReading
-        PatchRelease PatchTesting Subprocess SystemPackage
-    ReleaseClientTests: PatchFormat PatchTrust PatchStore ReleaseFolder HTTPFiles PatchFetch ReleaseClient
+    PatchReleaseTests: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta Linux PatchStore ReleaseFolder
+        YAMLReading PatchRelease PatchTesting Subprocess SystemPackage
+    ReleaseClientTests: PatchFormat PatchCrypto PatchTrust PatchStore ReleaseFolder HTTPFiles PatchFetch ReleaseClient
         NIOConcurrencyHelpers NIOCore NIOHTTP1 SystemPackage
-    PatchServerTests: PatchFormat PatchTrust PatchCompression PatchDelta Linux PatchStore ReleaseFolder HTTPFiles
-        PatchServer PatchTesting ServerTesting ServiceLifecycle NIOConcurrencyHelpers NIOCore NIOHTTP1 Subprocess
-        SystemPackage
-    ServerRecordsTests: PatchFormat PatchTrust ServerRecords NIOConcurrencyHelpers SystemPackage
-    ReleaseServiceTests: PatchFormat PatchTrust PatchCompression PatchDelta PatchStore ReleaseFolder HTTPFiles Gateways
-        PatchServer ServerRecords ReleaseService PatchTesting ServerTesting NIOConcurrencyHelpers NIOCore NIOHTTP1
-        NIOPosix SystemPackage
-    ReleaseAPITests: PatchFormat PatchTrust PatchStore HTTPFiles PatchServer ServerRecords ReleaseService ReleaseAPI
+    PatchServerTests: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta Linux PatchStore ReleaseFolder
+        HTTPFiles PatchServer PatchTesting ServerTesting ServiceLifecycle NIOConcurrencyHelpers NIOCore NIOHTTP1
+        Subprocess SystemPackage
+    ServerRecordsTests: PatchFormat PatchCrypto ServerRecords NIOConcurrencyHelpers SystemPackage
+    ReleaseServiceTests: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta PatchStore ReleaseFolder
+        HTTPFiles Gateways PatchServer ServerRecords ReleaseService PatchTesting ServerTesting NIOConcurrencyHelpers
         NIOCore NIOHTTP1 NIOPosix SystemPackage
-    PatchSyncTests: PatchFormat PatchTrust PatchCompression PatchDelta PatchChoice Linux PatchStore ReleaseFolder
-        PatchFetch PatchSync PatchTesting DeviceTesting NIOConcurrencyHelpers Subprocess SystemPackage
-    AssetServerTests: PatchFormat PatchTrust Linux PatchStore HTTPFiles FolderUploads AssetServer PatchTesting
+    ReleaseAPITests: PatchFormat PatchCrypto PatchStore HTTPFiles PatchServer ServerRecords ReleaseService ReleaseAPI
+        NIOCore NIOHTTP1 NIOPosix SystemPackage
+    PatchSyncTests: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta PatchChoice Linux PatchStore
+        ReleaseFolder PatchFetch PatchSync PatchTesting DeviceTesting NIOConcurrencyHelpers Subprocess SystemPackage
+    AssetServerTests: PatchFormat PatchCrypto Linux PatchStore HTTPFiles FolderUploads AssetServer PatchTesting
         PageTesting NIOConcurrencyHelpers NIOCore NIOHTTP1 SystemPackage
-    PageSessionsTests: PatchFormat PatchTrust PatchCompression PatchStore HTTPFiles PatchFetch APIProxy PageDiff
+    PageSessionsTests: PatchFormat PatchCrypto PatchCompression PatchStore HTTPFiles PatchFetch APIProxy PageDiff
         AssetServer PageSessions PatchTesting AsyncHTTPClient NIOConcurrencyHelpers NIOCore NIOHTTP1 SystemPackage
-    PatchlineTests: PatchFormat PatchTrust PatchChoice PatchStore HTTPFiles PatchFetch PatchSync AssetServer Patchline
+    PatchlineTests: PatchFormat PatchCrypto PatchChoice PatchStore HTTPFiles PatchFetch PatchSync AssetServer Patchline
         PatchTesting DeviceTesting PageTesting Logging NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
-    PatchDaemonTests: PatchFormat PatchTrust PatchChoice PatchStore HTTPFiles PatchFetch APIProxy PatchSync AssetServer
+    PatchDaemonTests: PatchFormat PatchCrypto PatchChoice PatchStore HTTPFiles PatchFetch APIProxy PatchSync AssetServer
         Patchline DeviceOutput PatchDaemon CommandKit PatchTesting DeviceTesting PageTesting NIOConcurrencyHelpers
         NIOCore Subprocess SystemPackage
     PatchRuntimeTests: PatchFormat PatchLanguage PatchRuntime
     PatchlineScriptsTests: PatchFormat PatchChoice PatchStore PatchSync Patchline PatchRuntime PatchlineScripts
         PatchTesting DeviceTesting NIOConcurrencyHelpers SystemPackage
     CommandKitTests: PatchFormat PatchTrust CommandKit ArgumentParser SystemPackage
-    FleetSimulationTests: PatchFormat PatchTrust PatchChoice PatchSync FleetSimulation DeviceTesting
-    TranscriptTests: PatchFormat PatchTrust PatchCompression PatchDelta PatchChoice PatchLanguage Linux PatchStore
-        ReleaseFolder HTTPPeers HTTPFiles PatchFetch APIProxy Gateways GatewayClients PageDiff PatchRelease
+    FleetSimulationTests: PatchFormat PatchCrypto PatchChoice PatchSync FleetSimulation DeviceTesting
+    TranscriptTests: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta PatchChoice PatchLanguage Linux
+        PatchStore ReleaseFolder HTTPPeers HTTPFiles PatchFetch APIProxy Gateways GatewayClients PageDiff PatchRelease
         ReleaseClient PatchServer ServerRecords ReleaseService ReleaseAPI PatchSync AssetServer Patchline DeviceOutput
         PatchDaemon PatchRuntime CommandKit PatchSignCommand PatchServerCommand PatchSyncCommand PatchScriptCommand
         ArgumentParser NIOCore NIOHTTP1 SystemPackage
-    PipelineTests: PatchFormat PatchTrust YAMLReading PatchFetch Gateways GatewayClients Patchline PatchSignCommand
+    PipelineTests: PatchFormat PatchCrypto YAMLReading PatchFetch Gateways GatewayClients Patchline PatchSignCommand
         PatchServerCommand PatchSyncCommand PatchScriptCommand PatchTesting ShopService Subprocess SystemPackage
     """
 ).map { name, uses in Target.testTarget(name: name, dependencies: uses, exclude: exclude[name] ?? []) }
@@ -316,7 +319,8 @@ if Context.environment["PATCHLINE_FUZZ"] != nil {
     package.products = []
     package.dependencies = []
     let tested = [
-        "CLZMA", "COpenSSL", "CZlib", "CZstd", "Gateways", "PatchCompression", "PatchDelta", "PatchFormat",
+        "CLZMA", "COpenSSL", "CZlib", "CZstd", "Gateways", "PatchCompression", "PatchCrypto", "PatchDelta",
+        "PatchFormat",
         "PatchTrust", "PageDiff",
     ]
     package.targets = package.targets.filter { tested.contains($0.name) }
@@ -332,7 +336,8 @@ if Context.environment["PATCHLINE_FUZZ"] != nil {
             .executableTarget(
                 name: name,
                 dependencies: [
-                    "Fuzzing", "Gateways", "PageDiff", "PatchCompression", "PatchDelta", "PatchFormat", "PatchTrust",
+                    "Fuzzing", "Gateways", "PageDiff", "PatchCompression", "PatchCrypto", "PatchDelta", "PatchFormat",
+                    "PatchTrust",
                 ],
                 path: "Tests/Fuzz/\(name)"
             )
@@ -346,7 +351,8 @@ if Context.environment["PATCHLINE_BENCH"] != nil {
     package.products = []
     package.targets = package.targets.filter {
         [
-            "CJavaScriptCore", "COpenSSL", "PageDiff", "PatchChoice", "PatchFormat", "PatchLanguage", "PatchRuntime",
+            "CJavaScriptCore", "COpenSSL", "PageDiff", "PatchChoice", "PatchCrypto", "PatchFormat", "PatchLanguage",
+            "PatchRuntime",
             "PatchTrust",
         ].contains($0.name)
     }
@@ -360,7 +366,7 @@ if Context.environment["PATCHLINE_BENCH"] != nil {
         package.targets.append(
             .target(
                 name: String(module.split(separator: "/")[1]),
-                dependencies: dependencies(["PatchFormat", "PatchTrust", "NIOConcurrencyHelpers"]),
+                dependencies: dependencies(["PatchFormat", "PatchCrypto", "PatchTrust", "NIOConcurrencyHelpers"]),
                 path: "Sources/\(module)",
                 sources: files.map { "\($0).swift" }
             )
@@ -369,7 +375,7 @@ if Context.environment["PATCHLINE_BENCH"] != nil {
     package.targets.append(
         .executableTarget(
             name: "documents",
-            dependencies: ["PatchChoice", "PatchFormat", "PatchRelease", "PatchTrust", "ServerRecords"],
+            dependencies: ["PatchChoice", "PatchCrypto", "PatchFormat", "PatchRelease", "PatchTrust", "ServerRecords"],
             path: "Benchmarks/Documents"
         )
     )
@@ -389,9 +395,8 @@ if Context.environment["PATCHLINE_BENCH"] != nil {
 // time. `#if DEBUG` still holds in them; `assert` checks nothing there. Never by itself, for no package may depend on one with flags of its own.
 if Context.environment["PATCHLINE_OPTIMIZED"] != nil {
     let computing = [
-        "FleetSimulation", "Linux", "PageDiff", "PatchChoice", "PatchCompression", "PatchDelta", "PatchFormat",
-        "PatchStore",
-        "PatchTrust", "ReleaseFolder",
+        "FleetSimulation", "Linux", "PageDiff", "PatchChoice", "PatchCompression", "PatchCrypto", "PatchDelta",
+        "PatchFormat", "PatchStore", "PatchTrust", "ReleaseFolder",
     ]
     for target in package.targets where computing.contains(target.name) {
         target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"], .when(configuration: .debug))]

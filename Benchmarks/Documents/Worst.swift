@@ -1,5 +1,6 @@
 import PatchFormat
 import PatchChoice
+import PatchCrypto
 import PatchTrust
 
 /// A document that costs its reader as much as its limit lets one, and how it is read.

@@ -3,7 +3,7 @@ import HTTPFiles
 import NIOHTTP1
 import PatchFormat
 import PatchStore
-import PatchTrust
+import PatchCrypto
 import SystemPackage
 import Testing
 

@@ -3,7 +3,7 @@ import HTTPFiles
 import NIOConcurrencyHelpers
 import PageTesting
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 import SystemPackage
 import Testing
 

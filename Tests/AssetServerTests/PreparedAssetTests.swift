@@ -1,4 +1,4 @@
-import PatchTrust
+import PatchCrypto
 import HTTPFiles
 import NIOConcurrencyHelpers
 import NIOHTTP1

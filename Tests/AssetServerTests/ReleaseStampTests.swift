@@ -4,7 +4,7 @@ import NIOConcurrencyHelpers
 import NIOHTTP1
 import PageTesting
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 import SystemPackage
 import Testing
 

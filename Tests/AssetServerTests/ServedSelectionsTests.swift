@@ -1,7 +1,7 @@
 import HTTPFiles
 import NIOHTTP1
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 import SystemPackage
 import Testing
 

@@ -4,7 +4,7 @@ import NIOHTTP1
 import PageTesting
 import PatchStore
 import PatchTesting
-import PatchTrust
+import PatchCrypto
 import SystemPackage
 import Testing
 

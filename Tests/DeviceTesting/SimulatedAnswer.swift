@@ -2,6 +2,7 @@ import PatchCompression
 import PatchFetch
 import PatchFormat
 import PatchSync
+import PatchCrypto
 import PatchTrust
 
 /// What a simulated server does with one request; it keeps to the promise of ``Fetcher``, as the real one does.

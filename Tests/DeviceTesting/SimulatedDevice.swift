@@ -5,6 +5,7 @@ package import PatchFormat
 package import PatchStore
 package import PatchTesting
 package import PatchSync
+import PatchCrypto
 import PatchTrust
 package import ReleaseFolder
 package import SystemPackage

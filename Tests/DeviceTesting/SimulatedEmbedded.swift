@@ -1,6 +1,7 @@
 package import PatchFormat
 package import PatchStore
 import PatchTesting
+import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 package import SystemPackage

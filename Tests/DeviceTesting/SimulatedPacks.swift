@@ -1,5 +1,6 @@
 import PatchDelta
 package import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// A bundle's manifest and column as a simulated channel offers them.

@@ -1,5 +1,6 @@
 package import PatchFormat
 package import PatchTesting
+import PatchCrypto
 import PatchTrust
 
 /// One version of one patch that a simulated channel offers.

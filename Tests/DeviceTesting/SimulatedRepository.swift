@@ -3,6 +3,7 @@ package import PatchFetch
 package import PatchFormat
 package import PatchTesting
 import PatchSync
+import PatchCrypto
 import PatchTrust
 
 /// A server in memory and the pipeline that feeds it, with every way in which a network and a server go wrong.

@@ -1,6 +1,7 @@
 import PatchDelta
 import PatchFetch
 package import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// Express answers, as a server makes them.

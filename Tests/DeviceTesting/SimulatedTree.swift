@@ -1,5 +1,6 @@
 package import PatchFormat
 package import PatchTesting
+import PatchCrypto
 package import PatchTrust
 
 /// What a simulated server publishes, as values: change one, then publish what it belongs to.

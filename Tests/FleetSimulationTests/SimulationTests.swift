@@ -1,7 +1,7 @@
 import DeviceTesting
 import PatchChoice
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 import Testing
 
 @testable import FleetSimulation

@@ -3,7 +3,7 @@ import Gateways
 import PatchFetch
 import PatchFormat
 import PatchStore
-import PatchTrust
+import PatchCrypto
 import SystemPackage
 import Testing
 

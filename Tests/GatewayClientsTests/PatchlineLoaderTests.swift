@@ -2,7 +2,7 @@ import FoundationEssentials
 import Gateways
 import HTTPFiles
 import NIOCore
-import PatchTrust
+import PatchCrypto
 import Patchline
 import Testing
 

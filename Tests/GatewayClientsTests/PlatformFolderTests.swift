@@ -2,7 +2,7 @@ import Gateways
 import PatchFormat
 import PatchStore
 import PatchTesting
-import PatchTrust
+import PatchCrypto
 import SystemPackage
 import Testing
 

@@ -1,6 +1,6 @@
 import Gateways
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 import Testing
 
 @Suite("A wire that asks every device the same")

@@ -1,6 +1,6 @@
 import Gateways
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 import Testing
 
 /// A key pair of openssl's, as large as apps in the field have them or larger.

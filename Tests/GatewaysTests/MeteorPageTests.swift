@@ -1,6 +1,6 @@
 import Gateways
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 import Testing
 
 /// The index page of a Meteor app, with its runtime config as given.

@@ -1,6 +1,6 @@
 import Gateways
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 import Testing
 
 @Suite("What JSPatch's clients get of a channel")

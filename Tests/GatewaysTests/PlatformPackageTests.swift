@@ -1,7 +1,7 @@
 import Gateways
 import PatchCompression
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 import Testing
 
 extension AESKey {

@@ -1,6 +1,6 @@
 import PageDiff
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// Pages in the words of their rule.
 enum Pages {

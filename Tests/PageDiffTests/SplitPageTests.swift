@@ -1,6 +1,6 @@
 import PageDiff
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 import Testing
 
 @Suite("A page that is split")

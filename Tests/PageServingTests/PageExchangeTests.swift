@@ -2,7 +2,7 @@ import NIOHTTP1
 import PageDiff
 import PatchCompression
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 import Testing
 
 @testable import PageServing

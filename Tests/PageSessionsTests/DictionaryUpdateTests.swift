@@ -4,7 +4,7 @@ import NIOHTTP1
 import PageDiff
 import PatchCompression
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 import Testing
 
 @Suite("What changed of a live page, compressed against it", .timeLimit(.minutes(1)))

@@ -4,7 +4,7 @@ import NIOHTTP1
 import PageDiff
 import PatchFormat
 import PatchTesting
-import PatchTrust
+import PatchCrypto
 import Testing
 
 @Suite("A live page", .timeLimit(.minutes(1)))

@@ -6,7 +6,7 @@ import PageDiff
 import PatchFormat
 import PatchStore
 import PatchTesting
-import PatchTrust
+import PatchCrypto
 import SystemPackage
 import Testing
 

@@ -9,7 +9,7 @@ import PatchCompression
 import PatchFormat
 import PatchStore
 import PatchTesting
-import PatchTrust
+import PatchCrypto
 import SystemPackage
 import Testing
 

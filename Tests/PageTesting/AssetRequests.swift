@@ -1,7 +1,7 @@
 package import AssetServer
 package import HTTPFiles
 package import NIOHTTP1
-import PatchTrust
+import PatchCrypto
 package import SystemPackage
 
 extension FileSource {

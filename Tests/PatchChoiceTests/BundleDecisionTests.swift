@@ -2,6 +2,7 @@ import DeviceTesting
 @testable import PatchChoice
 import PatchFormat
 import PatchTesting
+import PatchCrypto
 import PatchTrust
 import Testing
 

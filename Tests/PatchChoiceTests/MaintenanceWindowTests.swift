@@ -1,5 +1,6 @@
 import DeviceTesting
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 import Testing
 

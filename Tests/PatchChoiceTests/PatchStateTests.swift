@@ -1,5 +1,6 @@
 @testable import PatchChoice
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 import Testing
 

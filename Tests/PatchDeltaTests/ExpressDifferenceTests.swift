@@ -2,7 +2,7 @@ import FoundationEssentials
 import PatchCompression
 import PatchDelta
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 import Testing
 
 @Suite("An express answer as a difference")

@@ -1,6 +1,6 @@
 import PatchCompression
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 import Testing
 
 @testable import PatchDelta

@@ -1,6 +1,6 @@
 import PatchDelta
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 import Testing
 
 @Suite("A pack from a base")

@@ -1,6 +1,6 @@
 import PatchDelta
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// A bundle in memory.
 struct SampleBundle {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import PatchDelta
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 import Subprocess
 import Testing
 

@@ -1,7 +1,7 @@
 import HTTPPeers
 import PatchCompression
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 import Testing
 
 @testable import PatchFetch

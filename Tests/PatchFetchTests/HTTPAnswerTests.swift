@@ -1,7 +1,7 @@
 import NIOHTTP1
 import PatchCompression
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 import Testing
 
 @testable import PatchFetch

@@ -2,7 +2,7 @@ import HTTPPeers
 import NIOConcurrencyHelpers
 import PatchCompression
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 import Testing
 
 @testable import PatchFetch

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import NIOSSL
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 import Subprocess
 import SystemPackage
 import Testing

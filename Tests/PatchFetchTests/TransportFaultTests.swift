@@ -5,7 +5,7 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 import SystemPackage
 import Testing
 

@@ -1,6 +1,7 @@
 import PatchCompression
 import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 import SystemPackage

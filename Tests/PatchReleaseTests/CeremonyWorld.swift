@@ -2,6 +2,7 @@ import PatchFormat
 import PatchRelease
 import PatchStore
 import PatchTesting
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 import Testing

@@ -1,6 +1,7 @@
 import PatchFormat
 import PatchRelease
 import PatchTesting
+import PatchCrypto
 import PatchTrust
 import Testing
 

@@ -1,6 +1,7 @@
 import PatchFormat
 import PatchRelease
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 import SystemPackage

@@ -4,6 +4,7 @@ import Glibc
 import PatchFormat
 import PatchRelease
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 import SystemPackage

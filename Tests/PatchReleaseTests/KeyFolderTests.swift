@@ -2,6 +2,7 @@ import PatchFormat
 @testable import PatchRelease
 import PatchStore
 import PatchTesting
+import PatchCrypto
 import PatchTrust
 import Synchronization
 import SystemPackage

@@ -2,7 +2,7 @@ import PatchFormat
 import PatchRelease
 import PatchStore
 import PatchTesting
-import PatchTrust
+import PatchCrypto
 import SystemPackage
 import Testing
 

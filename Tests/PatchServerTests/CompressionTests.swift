@@ -5,6 +5,7 @@ import PatchFormat
 @testable import PatchServer
 import PatchStore
 import PatchTesting
+import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 import PatchServer

@@ -2,6 +2,7 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTesting
+import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 import SystemPackage

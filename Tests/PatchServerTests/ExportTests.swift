@@ -4,6 +4,7 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTesting
+import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 import SystemPackage

@@ -6,6 +6,7 @@ import PatchDelta
 import PatchFormat
 @testable import PatchServer
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 import PatchServer

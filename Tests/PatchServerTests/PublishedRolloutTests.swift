@@ -1,6 +1,7 @@
 import PatchFormat
 import PatchStore
 import PatchTesting
+import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 import PatchServer

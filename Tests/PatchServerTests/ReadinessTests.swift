@@ -6,6 +6,7 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import PatchTesting
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 import ServerTesting

@@ -4,6 +4,7 @@ import NIOHTTP1
 import PatchFormat
 import PatchServer
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 import ServerTesting

@@ -3,6 +3,7 @@ import NIOConcurrencyHelpers
 import PatchFetch
 import PatchFormat
 import PatchTesting
+import PatchCrypto
 import PatchTrust
 import Testing
 

@@ -5,6 +5,7 @@ import NIOConcurrencyHelpers
 import PatchFormat
 import PatchStore
 import PatchTesting
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 import Testing

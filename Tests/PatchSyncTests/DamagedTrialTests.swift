@@ -3,6 +3,7 @@ import DeviceTesting
 import PatchFormat
 import PatchStore
 import PatchTesting
+import PatchCrypto
 import PatchTrust
 import Testing
 

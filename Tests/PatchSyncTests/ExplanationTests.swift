@@ -4,6 +4,7 @@ import PatchChoice
 import PatchFormat
 @testable import PatchSync
 import PatchTesting
+import PatchCrypto
 import PatchTrust
 import Subprocess
 import Testing

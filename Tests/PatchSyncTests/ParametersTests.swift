@@ -5,6 +5,7 @@ import PatchFetch
 import PatchFormat
 import PatchStore
 import PatchTesting
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 import Testing

@@ -1,5 +1,6 @@
 import DeviceTesting
 @testable import PatchChoice
+import PatchCrypto
 import PatchTrust
 import PatchFormat
 @testable import PatchSync

@@ -3,6 +3,7 @@ import PatchChoice
 import PatchFormat
 @testable import PatchSync
 import PatchTesting
+import PatchCrypto
 import PatchTrust
 
 /// A random list, dial and device of few names, so that everything meets everything, and what this engine makes of them.

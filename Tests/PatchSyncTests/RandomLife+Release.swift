@@ -3,6 +3,7 @@ import NIOConcurrencyHelpers
 @testable import PatchChoice
 import PatchFormat
 import PatchTesting
+import PatchCrypto
 import PatchTrust
 import Testing
 

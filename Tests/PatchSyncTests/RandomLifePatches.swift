@@ -3,6 +3,7 @@ import DeviceTesting
 import PatchFormat
 @testable import PatchSync
 import PatchTesting
+import PatchCrypto
 import PatchTrust
 
 /// What may be published in a random life: scripts, and bundles whose versions share files with one another, with another

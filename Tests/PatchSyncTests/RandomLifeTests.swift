@@ -4,6 +4,7 @@ import NIOConcurrencyHelpers
 import PatchFormat
 import PatchStore
 import PatchTesting
+import PatchCrypto
 import PatchTrust
 import Testing
 

@@ -3,6 +3,7 @@ import PatchChoice
 import PatchFormat
 import PatchStore
 import PatchTesting
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 import Testing

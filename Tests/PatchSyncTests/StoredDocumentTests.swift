@@ -3,6 +3,7 @@ import DeviceTesting
 import PatchFormat
 @testable import PatchSync
 import PatchTesting
+import PatchCrypto
 import PatchTrust
 import Testing
 

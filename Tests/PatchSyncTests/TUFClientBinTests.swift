@@ -1,6 +1,7 @@
 import DeviceTesting
 import PatchFormat
 import PatchTesting
+import PatchCrypto
 import PatchTrust
 import Testing
 

@@ -2,6 +2,7 @@ import DeviceTesting
 import PatchFormat
 import PatchStore
 import PatchTesting
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 import Testing

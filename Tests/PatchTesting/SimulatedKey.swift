@@ -1,6 +1,7 @@
 import NIOConcurrencyHelpers
 package import PatchFormat
 import PatchStore
+package import PatchCrypto
 package import PatchTrust
 import SystemPackage
 

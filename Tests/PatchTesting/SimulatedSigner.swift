@@ -1,4 +1,5 @@
 package import PatchFormat
+import PatchCrypto
 package import PatchTrust
 
 /// A key pair of any sort that TUF metadata may list, made from a name: the same on every run.

@@ -1,4 +1,5 @@
 package import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// Any TUF repository, as values: change one, then publish the roles that it belongs to.

@@ -1,5 +1,6 @@
 import PatchFormat
 import PatchTesting
+import PatchCrypto
 import PatchTrust
 import Testing
 

@@ -1,5 +1,5 @@
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 import Testing
 
 /// What a server sees of devices and users: names that another implementation makes the same way.

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 import Testing
 

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 import Testing
 

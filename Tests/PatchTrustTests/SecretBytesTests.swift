@@ -1,5 +1,5 @@
 import PatchTesting
-import PatchTrust
+import PatchCrypto
 import Testing
 
 @Suite("Two secrets")

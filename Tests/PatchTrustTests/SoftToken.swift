@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Glibc
-import PatchTrust
+import PatchCrypto
 import Testing
 
 /// SoftHSM with tokens of its own, for this test process alone.

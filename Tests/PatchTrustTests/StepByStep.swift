@@ -1,5 +1,6 @@
 import PatchFormat
 
+@testable import PatchCrypto
 @testable import PatchTrust
 
 /// The stages of a refresh one by one, each with its rule, so that a test can look between them.

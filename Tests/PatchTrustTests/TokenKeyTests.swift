@@ -1,6 +1,6 @@
 import FoundationEssentials
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 import Testing
 
 @Suite("A key on a PKCS#11 token")

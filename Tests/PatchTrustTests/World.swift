@@ -1,4 +1,5 @@
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// One app's metadata, made role by role, so that a test can break one of them.

@@ -9,7 +9,7 @@ import PatchFormat
 import PatchStore
 import PatchSync
 import PatchTesting
-import PatchTrust
+import PatchCrypto
 import Patchline
 import PageTesting
 import Testing

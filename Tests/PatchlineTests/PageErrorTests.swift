@@ -5,7 +5,7 @@ import PatchChoice
 import PatchFormat
 import PatchSync
 import PatchTesting
-import PatchTrust
+import PatchCrypto
 import Testing
 
 @testable import AssetServer

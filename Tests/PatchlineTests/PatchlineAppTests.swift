@@ -9,7 +9,7 @@ import PatchStore
 import PatchSync
 import PatchTesting
 @testable import Patchline
-import PatchTrust
+import PatchCrypto
 import SystemPackage
 import PageTesting
 import Testing

@@ -7,7 +7,7 @@ import PatchFormat
 import PatchStore
 import PatchSync
 import PatchTesting
-import PatchTrust
+import PatchCrypto
 import Patchline
 import SystemPackage
 import PageTesting

@@ -3,7 +3,7 @@ import GatewayClients
 import Gateways
 import PatchFetch
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 import SystemPackage
 import Testing
 

@@ -1,6 +1,6 @@
 import HTTPFiles
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 import Testing
 
 @testable import ReleaseAPI

@@ -1,6 +1,7 @@
 import HTTPFiles
 import NIOHTTP1
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 import Testing

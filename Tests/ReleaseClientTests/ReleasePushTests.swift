@@ -4,6 +4,7 @@ import NIOCore
 import NIOHTTP1
 import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 import Testing

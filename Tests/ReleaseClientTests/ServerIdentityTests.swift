@@ -2,6 +2,7 @@ import HTTPFiles
 import NIOConcurrencyHelpers
 import NIOHTTP1
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 import Testing
 

@@ -6,6 +6,7 @@ import PatchFormat
 @testable import PatchServer
 import PatchStore
 import PatchTesting
+import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 import ReleaseService

@@ -2,6 +2,7 @@ import NIOConcurrencyHelpers
 import PatchFormat
 import PatchServer
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 import ReleaseService

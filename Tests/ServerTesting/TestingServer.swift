@@ -1,6 +1,7 @@
 package import PatchFormat
 package import PatchServer
 package import PatchStore
+import PatchCrypto
 import PatchTrust
 package import ReleaseFolder
 package import SystemPackage

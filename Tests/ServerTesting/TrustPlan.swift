@@ -1,6 +1,7 @@
 package import PatchFormat
 package import PatchServer
 import PatchStore
+import PatchCrypto
 package import PatchTrust
 package import ReleaseFolder
 import SystemPackage

@@ -6,6 +6,7 @@ import PatchChoice
 import PatchFetch
 import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 import Testing

@@ -3,6 +3,7 @@ import DeviceOutput
 import PatchFetch
 import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 import CommandKit

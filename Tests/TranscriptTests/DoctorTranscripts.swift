@@ -5,6 +5,7 @@ import PatchStore
 import SystemPackage
 import Testing
 
+@testable import PatchCrypto
 @testable import PatchTrust
 
 @Suite("What patchsrv doctor says")

@@ -9,6 +9,7 @@ import PatchFetch
 import PatchFormat
 import PatchServer
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import ReleaseService
 import ServerRecords

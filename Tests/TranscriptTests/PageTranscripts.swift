@@ -2,6 +2,7 @@ import HTTPFiles
 import NIOCore
 import NIOHTTP1
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 import Testing
 

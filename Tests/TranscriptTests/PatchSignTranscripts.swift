@@ -3,6 +3,7 @@ import Gateways
 import PatchFetch
 import PatchFormat
 import PatchRelease
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 import Testing

@@ -1,5 +1,6 @@
 import PatchFormat
 import PatchRelease
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 import Testing

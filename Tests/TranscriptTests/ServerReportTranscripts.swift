@@ -9,6 +9,7 @@ import Testing
 @testable import PatchDelta
 @testable import PatchServer
 @testable import PatchServerCommand
+@testable import PatchCrypto
 @testable import PatchTrust
 @testable import ReleaseFolder
 @testable import ReleaseService

@@ -5,6 +5,7 @@ import PatchFormat
 import PatchLanguage
 import PatchRelease
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 import SystemPackage

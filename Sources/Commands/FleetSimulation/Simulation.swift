@@ -1,6 +1,6 @@
 package import PatchChoice
 package import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// What a list and a dial would do to a fleet: every device decides by the functions that devices decide by.
 ///

@@ -3,7 +3,7 @@ import CommandKit
 import PatchFormat
 import PatchRuntime
 import PatchStore
-import PatchTrust
+import PatchCrypto
 import Patchline
 import SystemPackage
 

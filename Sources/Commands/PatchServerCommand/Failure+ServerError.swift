@@ -4,6 +4,7 @@ import HTTPFiles
 import PatchFormat
 import PatchServer
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import ReleaseClient
 import ReleaseFolder

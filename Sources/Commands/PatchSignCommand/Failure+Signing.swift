@@ -3,6 +3,7 @@ import Gateways
 import PatchFormat
 import PatchRelease
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 import SystemPackage

@@ -3,6 +3,7 @@ import CommandKit
 import PatchChoice
 import PatchFormat
 import PatchRelease
+import PatchCrypto
 import PatchTrust
 
 extension KeyPolicy {

@@ -1,5 +1,5 @@
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// The files of an express answer, written so that what cannot repeat takes no more than its bytes: digests and signatures stand
 /// there in digits.

@@ -1,6 +1,6 @@
 import PatchCompression
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// A content that is too large to be held, on its way through.
 final class LargeContent {

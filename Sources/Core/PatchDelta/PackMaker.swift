@@ -1,6 +1,6 @@
 import PatchCompression
 package import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// Makes the pack that brings a device from one version of a bundle to another.
 ///

@@ -1,5 +1,5 @@
 package import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// Where contents come from, by digest: a store, a folder, a test.
 package struct PackObjects {

@@ -1,6 +1,6 @@
 import PatchCompression
 package import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// What comes out of a pack, in order.
 package enum PackResult: Equatable, Sendable {

@@ -1,5 +1,5 @@
 package import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// What of a signature column travels beside a pack: the signatures of the rows that the base does not have, in order.
 ///

@@ -1,3 +1,4 @@
+import PatchCrypto
 import PatchFormat
 
 extension AddressedManifest {

@@ -1,3 +1,4 @@
+import PatchCrypto
 package import PatchFormat
 
 /// A manifest whose bytes and names are those of a verified entry.

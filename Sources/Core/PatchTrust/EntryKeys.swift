@@ -1,3 +1,4 @@
+package import PatchCrypto
 package import PatchFormat
 
 /// The keys whose signatures on entries a channel accepts: `x-patchline-entry-keys` of its role.

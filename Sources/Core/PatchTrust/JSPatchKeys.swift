@@ -1,3 +1,4 @@
+package import PatchCrypto
 package import PatchFormat
 
 /// The keys marked for JSPatch signatures among `x-patchline-entry-keys` of a channel's role.

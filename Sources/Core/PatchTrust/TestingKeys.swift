@@ -1,3 +1,4 @@
+package import PatchCrypto
 import PatchFormat
 
 /// The key pairs of `Keys/Testing`, whose private halves everybody has.

@@ -1,3 +1,4 @@
+import PatchCrypto
 package import PatchFormat
 
 /// A patch list that the channel's role vouches for, with the entries whose own signatures hold.

@@ -1,3 +1,4 @@
+import PatchCrypto
 package import PatchFormat
 
 /// A manifest whose bytes are those of a verified entry and whose every row carries a signature that holds.

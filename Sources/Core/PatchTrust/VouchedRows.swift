@@ -1,3 +1,4 @@
+import PatchCrypto
 package import PatchFormat
 
 /// A manifest of which every row's signature was checked on this device before, and its signature column.

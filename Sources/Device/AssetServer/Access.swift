@@ -1,6 +1,6 @@
 package import NIOHTTP1
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// The names under which an app's pages are served.
 package enum ServedName: Equatable, Sendable {

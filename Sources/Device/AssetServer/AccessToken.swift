@@ -1,4 +1,4 @@
-package import PatchTrust
+package import PatchCrypto
 
 /// The secret that the app's pages show: 128 random bits as 32 lowercase hex digits (M21).
 package struct AccessToken: RandomText {

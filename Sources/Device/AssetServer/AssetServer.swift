@@ -1,4 +1,4 @@
-import PatchTrust
+import PatchCrypto
 package import HTTPFiles
 import NIOConcurrencyHelpers
 package import NIOHTTP1

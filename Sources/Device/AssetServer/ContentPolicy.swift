@@ -1,5 +1,5 @@
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// A Content-Security-Policy that the device sends, changed so that the inline script of the release stamp runs under it.
 enum ContentPolicy {

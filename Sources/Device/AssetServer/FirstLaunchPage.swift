@@ -1,7 +1,7 @@
 import HTTPFiles
 import NIOHTTP1
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// What a window shows while nothing is installed (E2): how far the first version has come, and what to do when it does
 /// not come.

@@ -1,7 +1,7 @@
 import HTTPFiles
 import NIOHTTP1
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// The calls under `/__patchline/`: what a page says to the device that serves it, and what it may ask.
 package enum PageAPI {

@@ -1,6 +1,6 @@
 import HTTPFiles
 package import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// The channel's online parameters, as a page reads them.
 package struct PageParameters: Equatable, Sendable {

@@ -1,5 +1,5 @@
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// Identifies what a page was served from: the bundle and the script patches of one selection.
 ///

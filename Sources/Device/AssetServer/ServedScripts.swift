@@ -2,7 +2,7 @@ import HTTPFiles
 import NIOHTTP1
 import NIOPosix
 package import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// The script patches of what is served, for whoever runs them: `/__patchline/scripts/PATCHID.js`.
 package struct ServedScripts: Sendable {

@@ -1,5 +1,5 @@
 package import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// The port on which an app's pages are served, the same on every start, for cookies and storage belong to it (M22).
 package enum StablePort {

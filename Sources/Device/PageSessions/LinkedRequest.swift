@@ -3,7 +3,7 @@ import HTTPFiles
 import NIOHTTP1
 import PageDiff
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// A request for what a page may have linked to.
 struct LinkedRequest: Equatable, Sendable {

@@ -5,7 +5,7 @@ import NIOCore
 import NIOHTTP1
 import PageDiff
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// What pages need next, before anybody asks for it.
 extension LivePageProxy {

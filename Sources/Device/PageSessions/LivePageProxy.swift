@@ -7,7 +7,7 @@ import NIOPosix
 import PageDiff
 package import PatchFormat
 package import PatchStore
-import PatchTrust
+import PatchCrypto
 package import SystemPackage
 
 /// Shows the pages of some rules at once, as they were kept, while their servers are asked what has changed.

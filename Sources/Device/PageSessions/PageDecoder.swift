@@ -2,7 +2,7 @@ import NIOCore
 import PageDiff
 import PatchCompression
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// A page's bytes as they are shown, from those that travelled.
 actor PageDecoder {

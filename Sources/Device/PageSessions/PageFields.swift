@@ -2,7 +2,7 @@ import NIOHTTP1
 import PageDiff
 import PatchCompression
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 extension HTTPHeaders {
     /// What a page's server is asked with: as the browser asks, but in the protocol's words.

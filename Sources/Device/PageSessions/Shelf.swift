@@ -3,7 +3,7 @@ import NIOConcurrencyHelpers
 import PageDiff
 import PatchFormat
 import PatchStore
-import PatchTrust
+import PatchCrypto
 import SystemPackage
 
 /// Answers kept on disk, each as a record and what it names: `ID.json`, and `ID.SHA1.html` beside it.

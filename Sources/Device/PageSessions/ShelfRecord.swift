@@ -1,7 +1,7 @@
 import NIOHTTP1
 import PageDiff
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// What is known of a kept answer beside its bytes.
 ///

@@ -1,6 +1,7 @@
 import Linux
 import PatchFormat
 package import PatchStore
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 

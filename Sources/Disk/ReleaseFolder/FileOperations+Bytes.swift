@@ -1,5 +1,6 @@
 package import PatchFormat
 package import PatchStore
+import PatchCrypto
 import PatchTrust
 package import SystemPackage
 

@@ -1,5 +1,6 @@
 package import PatchFormat
 import PatchStore
+package import PatchCrypto
 package import PatchTrust
 package import SystemPackage
 

@@ -2,7 +2,7 @@ package import Gateways
 package import PatchFetch
 package import PatchFormat
 import PatchStore
-package import PatchTrust
+package import PatchCrypto
 package import SystemPackage
 
 /// A loader as JSPatch's own is one: it fetches the version that it is told to, checks it and installs it.

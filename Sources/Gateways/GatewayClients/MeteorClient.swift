@@ -3,7 +3,7 @@ package import PatchFetch
 package import PatchFormat
 import NIOConcurrencyHelpers
 import PatchStore
-import PatchTrust
+import PatchCrypto
 import SystemPackage
 
 /// Follows a Meteor server as Meteor's own client does, by the server's manifest, which nobody signed.

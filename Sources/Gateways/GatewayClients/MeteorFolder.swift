@@ -1,7 +1,7 @@
 package import Gateways
 import PatchFormat
 package import PatchStore
-import PatchTrust
+import PatchCrypto
 package import SystemPackage
 
 /// What a device has of a Meteor app besides what the app brought.

@@ -2,7 +2,7 @@ package import Gateways
 package import PatchFetch
 package import PatchFormat
 import PatchStore
-package import PatchTrust
+package import PatchCrypto
 package import SystemPackage
 
 /// A client of JSPatch's platform: it asks what it is to do, decides by its own rules, and does it.

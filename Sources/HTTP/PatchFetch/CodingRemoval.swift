@@ -1,6 +1,6 @@
 import PatchCompression
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// Decodes a body whose answer announces codings that were not asked for.
 ///

@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 package import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// Fetches over HTTP, once: trying again, and where, is the engine's business.
 ///

@@ -3,7 +3,7 @@ import HTTPPeers
 import NIOCore
 package import NIOSSL
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// Which servers a client talks to over TLS: those whose certificate the system's roots vouch for, or an own authority;
 /// and, where keys are pinned, of these only those that have one of them.

@@ -1,5 +1,5 @@
 package import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// A page as VasSonic takes it apart: a template, which holds `{NAME}` in place of each block, and what stands there.
 package struct SplitPage: Sendable {

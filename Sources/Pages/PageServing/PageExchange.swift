@@ -4,7 +4,7 @@ package import NIOHTTP1
 import PageDiff
 import PatchCompression
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// One request for a page, and what becomes of its answer.
 package struct PageExchange: Sendable {

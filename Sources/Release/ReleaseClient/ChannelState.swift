@@ -1,5 +1,6 @@
 import NIOHTTP1
 package import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// The state of one channel, as a server reports it.

@@ -1,5 +1,6 @@
 import NIOHTTP1
 package import PatchFormat
+import PatchCrypto
 import PatchTrust
 package import ReleaseFolder
 

@@ -1,5 +1,6 @@
 import NIOHTTP1
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// The published tree of one app, file by file.

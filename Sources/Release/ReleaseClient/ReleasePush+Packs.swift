@@ -3,6 +3,7 @@ import NIOHTTP1
 import PatchDelta
 import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 

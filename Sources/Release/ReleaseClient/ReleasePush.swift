@@ -4,6 +4,7 @@ import NIOHTTP1
 import PatchFetch
 package import PatchFormat
 package import PatchStore
+import PatchCrypto
 import PatchTrust
 package import ReleaseFolder
 

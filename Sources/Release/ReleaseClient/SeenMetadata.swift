@@ -1,4 +1,5 @@
 package import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// The newest metadata of an app that a server has shown, as devices remember it.

@@ -4,6 +4,7 @@ import NIOCore
 import NIOHTTP1
 import PatchFetch
 package import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// A release service over HTTP: asks, and asks again where that may help.

@@ -2,6 +2,7 @@ package import HTTPPeers
 package import PatchFetch
 package import PatchFormat
 package import PatchStore
+import PatchCrypto
 package import PatchTrust
 package import ReleaseFolder
 

@@ -1,5 +1,5 @@
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// The text of a token, which shows a release service who asks.
 ///

@@ -1,5 +1,5 @@
 package import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// Who may ask the API, as the server remembers it: never the secret, only its digest.
 package struct APIToken: Equatable, Sendable {

@@ -1,5 +1,5 @@
 package import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// One recorded change, bound to all entries before it.
 ///

@@ -1,5 +1,5 @@
 package import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 extension ServerRecords {
     /// What became of a token that somebody showed.

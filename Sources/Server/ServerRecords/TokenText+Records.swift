@@ -1,5 +1,5 @@
 package import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 extension TokenText {
     /// A new token and its text.

@@ -2,6 +2,7 @@ import Fuzzing
 import PatchCompression
 import PatchDelta
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// What comes of an express answer is within bounds, and the same again when it is written as a plain one and as a difference.

@@ -1,5 +1,6 @@
 import Fuzzing
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// Role files: what is read is written as it was read, and no role, signed by the right keys or not, does harm.

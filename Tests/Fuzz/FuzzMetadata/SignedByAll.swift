@@ -1,5 +1,6 @@
 import Fuzzing
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// A repository of which the attacker holds every online and release key: what comes in is signed as it should be.

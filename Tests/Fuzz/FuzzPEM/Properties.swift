@@ -1,4 +1,5 @@
 import Fuzzing
+import PatchCrypto
 import PatchTrust
 
 /// A key that is read can be written, and is the same key then; whatever else comes in ends in an error.

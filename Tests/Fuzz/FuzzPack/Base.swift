@@ -1,5 +1,6 @@
 import PatchDelta
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// A version that packs are applied to.

@@ -2,6 +2,7 @@ import Fuzzing
 import PatchCompression
 import PatchDelta
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 private let bounds = PackReader.Bounds(pack: 65_536, contents: 20_000)

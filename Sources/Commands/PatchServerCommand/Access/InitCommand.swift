@@ -3,6 +3,7 @@ import ArgumentParser
 import PatchFormat
 import PatchServer
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import ReleaseService
 import ServerRecords

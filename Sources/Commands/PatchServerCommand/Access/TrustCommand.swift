@@ -3,6 +3,7 @@ import CommandKit
 import PatchFormat
 import PatchServer
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 import ReleaseService

@@ -2,6 +2,7 @@ import CommandKit
 import PatchFormat
 import PatchServer
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import ReleaseService
 import ServerRecords

@@ -4,6 +4,7 @@ import PatchChoice
 import PatchFormat
 import PatchServer
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 import SystemPackage

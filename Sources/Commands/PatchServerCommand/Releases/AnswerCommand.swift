@@ -3,6 +3,7 @@ import CommandKit
 import PatchFormat
 import PatchServer
 import ReleaseClient
+import PatchCrypto
 import PatchTrust
 import ReleaseService
 import ServerRecords

@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandKit
 import PatchFormat
 import PatchRelease
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 

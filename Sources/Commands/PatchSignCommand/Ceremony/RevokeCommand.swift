@@ -3,6 +3,7 @@ import CommandKit
 import PatchFormat
 import PatchRelease
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 

@@ -1,5 +1,5 @@
 import ArgumentParser
-import PatchTrust
+import PatchCrypto
 
 /// `patchsign jspatch`: the signatures that JSPatch's loader reads.
 struct JSPatchCommand: AsyncParsableCommand {

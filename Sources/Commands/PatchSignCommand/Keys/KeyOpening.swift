@@ -3,6 +3,7 @@ import ArgumentParser
 import CommandKit
 import PatchRelease
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 

@@ -2,6 +2,7 @@ import PatchFormat
 import ArgumentParser
 import PatchRelease
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import CommandKit
 

@@ -2,6 +2,7 @@ import CommandKit
 import PatchDelta
 import PatchFormat
 import PatchRelease
+import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 import SystemPackage

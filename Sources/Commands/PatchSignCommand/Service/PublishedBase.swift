@@ -2,6 +2,7 @@ import CommandKit
 import PatchFormat
 import PatchRelease
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import ReleaseClient
 import ReleaseFolder

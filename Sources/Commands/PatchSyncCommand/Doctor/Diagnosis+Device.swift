@@ -5,6 +5,7 @@ import PatchDaemon
 import PatchFormat
 import PatchStore
 import PatchSync
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 

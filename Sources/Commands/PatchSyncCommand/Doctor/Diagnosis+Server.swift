@@ -3,6 +3,7 @@ import DeviceOutput
 import PatchFetch
 import PatchFormat
 import PatchSync
+import PatchCrypto
 import PatchTrust
 
 /// The kinds of addresses that a name or a machine has.

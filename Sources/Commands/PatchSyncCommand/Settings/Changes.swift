@@ -1,4 +1,5 @@
 import PatchChoice
+import PatchCrypto
 import PatchTrust
 import ArgumentParser
 import CommandKit

@@ -5,6 +5,7 @@ import PatchChoice
 import PatchFormat
 import PatchStore
 import PatchSync
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 

@@ -4,7 +4,7 @@ import PatchChoice
 import PatchFormat
 import PatchStore
 import PatchSync
-import PatchTrust
+import PatchCrypto
 import SystemPackage
 
 struct TestScriptCommand: AsyncParsableCommand {

@@ -1,5 +1,5 @@
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// SHA-256(salt ‖ device id), as one big-endian number, mod 10,000: stable, independent between releases, checkable offline.
 package struct Cohort: Comparable, Sendable {

@@ -1,4 +1,5 @@
 package import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// The facts that decide which versions this device may take, besides the list and the installed patches.

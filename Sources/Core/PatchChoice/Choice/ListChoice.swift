@@ -1,4 +1,5 @@
 package import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// What a list comes to on one device: the choice for each patch that it lists or the device has.

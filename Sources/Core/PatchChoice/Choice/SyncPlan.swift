@@ -1,4 +1,5 @@
 package import PatchFormat
+import PatchCrypto
 package import PatchTrust
 
 /// The aim of a sync, decided before anything is fetched.

@@ -1,4 +1,5 @@
 package import PatchFormat
+import PatchCrypto
 package import PatchTrust
 
 /// Why a device gets or does not get each listed version: what its choice was made of.

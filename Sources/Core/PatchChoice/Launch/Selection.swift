@@ -1,4 +1,5 @@
 package import PatchFormat
+import PatchCrypto
 package import PatchTrust
 
 /// One version of one patch that this device has or had: everything to verify it again without a list.

@@ -1,5 +1,6 @@
 import NIOConcurrencyHelpers
 package import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// The patches of a selection and the keys that their entries were verified with: what `selections/<sha256>.json` holds.

@@ -1,5 +1,5 @@
 package import PatchFormat
-package import PatchTrust
+package import PatchCrypto
 
 /// A name that one launch of one trial goes by, so that an "I am ready" of another counts for nothing (X8).
 package struct LaunchToken: RandomText, CustomStringConvertible {

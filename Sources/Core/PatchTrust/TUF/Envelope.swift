@@ -1,3 +1,4 @@
+package import PatchCrypto
 package import PatchFormat
 
 /// A signed document, parsed: nothing in it is trusted until a delegator's keys have checked it.

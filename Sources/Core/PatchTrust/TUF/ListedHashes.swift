@@ -1,3 +1,4 @@
+import PatchCrypto
 package import PatchFormat
 
 /// The `hashes` of a file: every one that is listed must hold, and one of an unknown algorithm refuses the file (TUF 5.7).

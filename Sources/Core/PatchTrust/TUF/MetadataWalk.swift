@@ -1,3 +1,4 @@
+import PatchCrypto
 package import PatchFormat
 
 /// The client workflow of TUF 5.3 to 5.6, without I/O: it names the next role that it needs, and judges the bytes.

@@ -1,3 +1,4 @@
+import PatchCrypto
 package import PatchFormat
 
 /// The TUF roles as Patchline writes them: unsigned envelopes, ready for their keys.

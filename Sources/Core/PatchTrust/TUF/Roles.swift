@@ -1,3 +1,4 @@
+import PatchCrypto
 package import PatchFormat
 
 /// Root: the keys and thresholds of the four top roles.

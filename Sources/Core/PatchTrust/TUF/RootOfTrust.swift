@@ -1,3 +1,4 @@
+import PatchCrypto
 package import PatchFormat
 
 /// Root and top targets role of one app, verified: who may sign what.

@@ -1,3 +1,4 @@
+package import PatchCrypto
 package import PatchFormat
 
 /// A key as TUF metadata writes it.

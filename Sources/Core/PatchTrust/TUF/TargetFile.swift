@@ -1,3 +1,4 @@
+import PatchCrypto
 package import PatchFormat
 
 /// What a targets role says of a target's bytes.

@@ -1,3 +1,4 @@
+import PatchCrypto
 package import PatchFormat
 
 /// A repository of which everything up to the top targets role is trusted, and the delegated roles that were asked for.

@@ -1,3 +1,4 @@
+import PatchCrypto
 package import PatchFormat
 
 /// A root that is trusted: an anchor that came by another way than the network, or one that followed from it (TUF 5.3).

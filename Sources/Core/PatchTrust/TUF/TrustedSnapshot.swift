@@ -1,3 +1,4 @@
+import PatchCrypto
 import PatchFormat
 
 /// A snapshot that an earlier refresh took and whose signatures still count, the current one or not.

@@ -1,6 +1,6 @@
 import HTTPFiles
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// `/__patchline/language.js`: what script patches find in a page, and what a page exposes to them.
 ///

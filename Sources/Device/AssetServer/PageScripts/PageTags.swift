@@ -1,5 +1,5 @@
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// The tags that the device puts into a document: the release stamp, then the language of script patches and each script of the
 /// page, in the order of the list.

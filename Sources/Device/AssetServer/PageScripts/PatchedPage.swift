@@ -2,7 +2,7 @@ import HTTPFiles
 import NIOHTTP1
 import NIOPosix
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// An HTML file of the bundle as it answers one request: with the release stamp, and with the scripts of its page.
 ///

@@ -1,5 +1,5 @@
 import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// The inline script of the release stamp: it reports to the device when a document is shown, and replaces a stale one.
 ///

@@ -3,7 +3,7 @@ import NIOHTTP1
 import PatchChoice
 import PatchFormat
 import PatchSync
-import PatchTrust
+import PatchCrypto
 import Patchline
 
 extension ControlWork {

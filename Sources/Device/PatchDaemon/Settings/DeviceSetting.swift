@@ -2,7 +2,7 @@ import PatchChoice
 import PatchFetch
 import PatchFormat
 import PatchSync
-import PatchTrust
+import PatchCrypto
 
 /// What a store keeps: options of `init` and `set`, members of the settings file, and of `PATCH /v1/stores/NAME/settings`.
 package enum DeviceSetting: String, Setting {

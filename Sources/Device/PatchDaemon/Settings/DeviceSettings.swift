@@ -2,7 +2,7 @@ import PatchChoice
 import PatchFetch
 import PatchFormat
 package import PatchSync
-import PatchTrust
+import PatchCrypto
 
 /// A change of what a store keeps; what is not named stays.
 package struct DeviceSettings: Sendable {

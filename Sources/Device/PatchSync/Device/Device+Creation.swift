@@ -1,6 +1,7 @@
 import PatchChoice
 package import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 package import ReleaseFolder
 import SystemPackage

@@ -1,5 +1,6 @@
 package import PatchChoice
 package import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// What people decide on a device: what may come, and when it may start.

@@ -1,5 +1,6 @@
 package import PatchChoice
 package import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 extension Device {

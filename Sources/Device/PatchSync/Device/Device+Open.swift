@@ -1,6 +1,7 @@
 package import PatchChoice
 package import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 

@@ -2,6 +2,7 @@ package import PatchChoice
 import PatchFetch
 package import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 package import ReleaseFolder
 

@@ -1,5 +1,6 @@
 import PatchChoice
 package import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// A device as another is told of it: all that its choice depends on besides list and dial.

@@ -2,6 +2,7 @@ import NIOConcurrencyHelpers
 import PatchChoice
 package import PatchFormat
 import PatchStore
+import PatchCrypto
 package import PatchTrust
 
 /// What a full check of the installed selections looked at and found.

@@ -1,4 +1,5 @@
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// What became of a channel's online parameters on this device.

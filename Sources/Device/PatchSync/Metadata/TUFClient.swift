@@ -2,6 +2,7 @@ import Linux
 package import PatchFetch
 package import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 package import SystemPackage
 

@@ -1,4 +1,5 @@
 package import PatchChoice
+import PatchCrypto
 import PatchTrust
 package import PatchFormat
 package import SystemPackage

@@ -1,5 +1,6 @@
 import PatchFormat
 package import PatchStore
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 

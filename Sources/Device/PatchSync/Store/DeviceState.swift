@@ -1,5 +1,6 @@
 package import PatchChoice
 package import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// `channels/CHANNEL/state.json`: the selections of a channel, failed versions, and the last sync.

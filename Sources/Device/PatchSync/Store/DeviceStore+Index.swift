@@ -1,5 +1,6 @@
 package import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 

@@ -1,6 +1,7 @@
 import PatchChoice
 import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 

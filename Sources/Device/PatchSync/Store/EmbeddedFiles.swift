@@ -1,6 +1,7 @@
 import PatchChoice
 package import PatchFormat
 package import PatchStore
+import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 package import SystemPackage

@@ -1,4 +1,4 @@
-package import PatchTrust
+package import PatchCrypto
 
 /// The name under which the pages of an app are served on this device alone: `LABEL.localhost`, which browsers resolve to
 /// loopback by themselves (RFC 6761 §6.3).

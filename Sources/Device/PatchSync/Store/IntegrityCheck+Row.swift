@@ -2,6 +2,7 @@ package import Linux
 package import PatchChoice
 package import PatchFormat
 package import PatchStore
+import PatchCrypto
 import PatchTrust
 
 /// One file of a bundle that is served.

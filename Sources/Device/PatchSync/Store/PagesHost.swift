@@ -1,4 +1,4 @@
-import PatchTrust
+import PatchCrypto
 
 /// The name under which the pages of an app are served.
 package enum PagesHost: String, CaseIterable, Equatable, Sendable {

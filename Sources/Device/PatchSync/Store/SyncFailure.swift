@@ -1,6 +1,7 @@
 import PatchFetch
 package import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 

@@ -1,5 +1,6 @@
 import PatchChoice
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// Which versions a sync leaves for another network.

@@ -1,6 +1,7 @@
 import PatchChoice
 import PatchFetch
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// The one question that a device asks its server: for places, and for what was chosen for its user.

@@ -1,6 +1,7 @@
 import PatchDelta
 import PatchFetch
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// All metadata of a refresh in one answer, where a server has one: transport, and not a second set of rules.

@@ -1,5 +1,6 @@
 import PatchChoice
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// What a sync would fetch and what that would cost, without it.

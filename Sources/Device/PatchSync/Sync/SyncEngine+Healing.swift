@@ -2,6 +2,7 @@ import PatchChoice
 import PatchFetch
 import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 
 /// A sync also heals the selections that a device could go back to, in every channel.

@@ -1,5 +1,6 @@
 import PatchFetch
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// What the servers say that the channel offers, verified.

@@ -1,5 +1,6 @@
 import PatchFetch
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 extension SyncEngine {

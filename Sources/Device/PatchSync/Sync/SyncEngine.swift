@@ -3,6 +3,7 @@ import PatchChoice
 package import PatchFetch
 package import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 
 /// Fetch → verify → choose → download → stage.

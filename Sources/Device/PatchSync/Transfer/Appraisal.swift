@@ -3,6 +3,7 @@ import PatchDelta
 import PatchFetch
 import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 
 /// What the transfers of a plan cost, before any of them begins.

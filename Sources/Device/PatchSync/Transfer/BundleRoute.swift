@@ -2,6 +2,7 @@ import PatchChoice
 import PatchDelta
 import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 
 /// How a bundle comes that is new to this device.

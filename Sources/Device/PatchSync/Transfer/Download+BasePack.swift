@@ -4,6 +4,7 @@ import PatchDelta
 import PatchFetch
 import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 
 /// A pack that makes a bundle's signed manifest; its contents are still to be taken.

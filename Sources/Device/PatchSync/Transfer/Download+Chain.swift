@@ -3,6 +3,7 @@ import PatchDelta
 import PatchFetch
 import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 
 /// A version that is here, with what packs from it are applied with.

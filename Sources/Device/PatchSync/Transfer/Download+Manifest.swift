@@ -3,6 +3,7 @@ import PatchChoice
 import PatchFetch
 import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 
 extension Download {

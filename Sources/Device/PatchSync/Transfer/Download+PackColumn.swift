@@ -3,6 +3,7 @@ import PatchDelta
 import PatchFetch
 import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 
 /// The signature column of a bundle that came by packs: of the base's and of the signatures of new statements, which come

@@ -2,6 +2,7 @@ import Linux
 import PatchChoice
 import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 
 /// Compares the room that a download needs with the free space, before any of its files is written.

@@ -1,6 +1,7 @@
 import PatchChoice
 import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 
 /// The part of a sync that moves bytes: for every wanted patch, missing files are fetched, verified and staged.

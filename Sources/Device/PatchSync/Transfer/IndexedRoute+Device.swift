@@ -1,6 +1,7 @@
 import PatchChoice
 import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 
 /// By what is on a device: the same for a sync, and for whoever asks what one costs.

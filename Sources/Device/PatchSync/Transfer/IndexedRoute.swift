@@ -1,4 +1,5 @@
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// How a bundle comes to which no pack leads from the versions that were asked for, by what a server's index of packs says.

@@ -1,6 +1,7 @@
 import PatchDelta
 import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 

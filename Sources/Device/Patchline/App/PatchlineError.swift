@@ -2,7 +2,7 @@ import PatchFetch
 import PatchFormat
 import PatchStore
 import PatchSync
-import PatchTrust
+import PatchCrypto
 import ReleaseFolder
 
 /// What went wrong, in one sentence, and of which kind it is.

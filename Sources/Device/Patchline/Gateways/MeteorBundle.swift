@@ -5,7 +5,7 @@ import Gateways
 import NIOConcurrencyHelpers
 import PatchFormat
 import PatchStore
-import PatchTrust
+import PatchCrypto
 import ReleaseFolder
 import SystemPackage
 

@@ -11,7 +11,7 @@ import PatchFetch
 package import PatchFormat
 import PatchStore
 import PatchSync
-import PatchTrust
+import PatchCrypto
 import ServiceLifecycle
 package import SystemPackage
 

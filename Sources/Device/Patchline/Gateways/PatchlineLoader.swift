@@ -3,7 +3,7 @@ import Gateways
 import PatchFetch
 import PatchFormat
 import PatchStore
-import PatchTrust
+import PatchCrypto
 import SystemPackage
 
 /// JSPatch's loader: packages of scripts from a server that serves JSPatch's apps, for an app that still follows it.

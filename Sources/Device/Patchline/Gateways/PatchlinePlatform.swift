@@ -4,7 +4,7 @@ import Glibc
 import PatchFetch
 import PatchFormat
 import PatchStore
-import PatchTrust
+import PatchCrypto
 import SystemPackage
 
 /// A client of JSPatch's platform: scripts from a server that serves JSPatch's apps, for an app that still follows it.

@@ -1,5 +1,5 @@
 import PatchFetch
-import PatchTrust
+import PatchCrypto
 package import AssetServer
 import FolderUploads
 package import HTTPFiles

@@ -1,4 +1,4 @@
-import PatchTrust
+import PatchCrypto
 import AssetServer
 import PatchStore
 import PatchSync

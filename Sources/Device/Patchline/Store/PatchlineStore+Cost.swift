@@ -1,7 +1,7 @@
 import PatchChoice
 import PatchFormat
 import PatchSync
-import PatchTrust
+import PatchCrypto
 
 extension PatchlineStore {
     /// What a sync would fetch, and how many bytes that costs.

@@ -2,7 +2,7 @@ import PatchChoice
 import PatchFetch
 import PatchFormat
 import PatchSync
-import PatchTrust
+import PatchCrypto
 import SystemPackage
 
 extension PatchlineStore {

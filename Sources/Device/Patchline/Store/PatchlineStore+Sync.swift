@@ -3,7 +3,7 @@ import PatchChoice
 import PatchFetch
 import PatchFormat
 import PatchSync
-import PatchTrust
+import PatchCrypto
 
 extension PatchlineStore {
     /// How long a sync may take, and how often it tries.

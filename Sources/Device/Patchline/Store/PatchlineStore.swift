@@ -3,7 +3,7 @@ import PatchChoice
 import PatchFormat
 import PatchStore
 import PatchSync
-import PatchTrust
+import PatchCrypto
 import ReleaseFolder
 import SystemPackage
 

@@ -1,5 +1,5 @@
 import PatchChoice
-import PatchTrust
+import PatchCrypto
 package import AssetServer
 package import PatchFormat
 import PatchSync

@@ -1,5 +1,5 @@
 import PatchChoice
-import PatchTrust
+import PatchCrypto
 import AssetServer
 import PatchFormat
 import PatchStore

@@ -1,6 +1,6 @@
 package import Linux
 package import PatchFormat
-import PatchTrust
+import PatchCrypto
 import SystemPackage
 
 /// Receives one object: bytes go to `INCOMING/<sha256>.part` and are digested as they arrive.

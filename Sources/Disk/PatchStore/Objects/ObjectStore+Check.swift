@@ -1,6 +1,6 @@
 package import Linux
 package import PatchFormat
-import PatchTrust
+import PatchCrypto
 package import SystemPackage
 
 /// The condition of one object on disk.

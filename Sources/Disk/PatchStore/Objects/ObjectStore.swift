@@ -1,6 +1,6 @@
 package import Linux
 package import PatchFormat
-import PatchTrust
+import PatchCrypto
 package import SystemPackage
 
 /// Why an object store refused or failed.

@@ -1,5 +1,5 @@
 package import PatchFormat
-package import PatchTrust
+package import PatchCrypto
 
 /// Why a package of JSPatch's loader is not made or not taken: each case is one broken rule.
 package enum LoaderError: Error, Equatable, Sendable {

@@ -1,5 +1,5 @@
 package import PatchFormat
-package import PatchTrust
+package import PatchCrypto
 
 /// `vN.zip` as JSPatch's loader fetches it: an archive of scripts and a signature over its MD5, and nothing else.
 package struct LoaderPackage: Equatable, Sendable {

@@ -1,5 +1,5 @@
 package import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// A version of a bundle as a Meteor server would serve it to Meteor's own clients.
 ///

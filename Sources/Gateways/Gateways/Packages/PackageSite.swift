@@ -1,5 +1,5 @@
 package import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// What JSPatch's clients of one channel ask for, by its path below the gateway's folder.
 ///

@@ -1,5 +1,5 @@
 package import PatchCompression
-package import PatchTrust
+package import PatchCrypto
 
 /// Why a package of JSPatch's platform is not made or not taken: each case is one broken rule.
 package enum PlatformError: Error, Equatable, Sendable {

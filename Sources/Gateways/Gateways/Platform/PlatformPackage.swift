@@ -1,6 +1,6 @@
 import PatchCompression
 import PatchFormat
-package import PatchTrust
+package import PatchCrypto
 
 /// `fileN` as a client of JSPatch's platform fetches it: an archive of encrypted scripts and a signature over their MD5, and nothing
 /// else.

@@ -1,5 +1,5 @@
 package import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// Where the files for one version of an app lie on a platform's server.
 package struct PlatformPlace: Hashable, Sendable {

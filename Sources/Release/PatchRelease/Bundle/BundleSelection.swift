@@ -1,4 +1,5 @@
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// Which files of a bundle's folder are published: the choices of a description besides `exclude`.

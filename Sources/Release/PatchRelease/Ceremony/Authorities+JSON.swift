@@ -1,4 +1,5 @@
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// The signed parts of root and targets for other authorities, made by changing those of the base: what is not about keys

@@ -1,4 +1,5 @@
 package import PatchFormat
+package import PatchCrypto
 package import PatchTrust
 
 /// Who may sign what: the part of root and targets that ceremonies change.

@@ -1,6 +1,7 @@
 package import PatchFormat
 package import PatchStore
-package import PatchTrust
+package import PatchCrypto
+import PatchTrust
 package import SystemPackage
 
 /// Makes the keys and the root of trust of an app in a folder, whole or not at all.

@@ -1,4 +1,5 @@
 package import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// Which keys a new root of trust has, who holds them, and how many of them each role needs.

@@ -1,4 +1,5 @@
-package import PatchTrust
+package import PatchCrypto
+import PatchTrust
 
 extension TrustChange {
     /// Who may sign the draft's root: the holders of the present and of the next root's keys.

@@ -1,4 +1,5 @@
 package import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// A draft that was compared with the roles it was made from: every change in it has words, and every rule holds.

@@ -1,4 +1,5 @@
 package import PatchFormat
+import PatchCrypto
 package import PatchTrust
 
 /// One thing that a draft changes, for which there are words.

@@ -1,4 +1,5 @@
 package import PatchFormat
+package import PatchCrypto
 package import PatchTrust
 package import SystemPackage
 

@@ -1,4 +1,5 @@
 import PatchFormat
+package import PatchCrypto
 package import PatchTrust
 
 /// What holds for every root of trust that this program makes or signs.

@@ -1,6 +1,7 @@
 package import PatchFormat
 package import PatchStore
-package import PatchTrust
+package import PatchCrypto
+import PatchTrust
 package import SystemPackage
 
 /// Who signs packages of JSPatch's loader: any key that signs for a release could, and pairs of 1,024 bits besides.

@@ -1,4 +1,5 @@
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// The JSPatch forms of a list: made by a key that is marked for them, or kept from the base.

@@ -1,6 +1,7 @@
 package import Gateways
 import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 package import SystemPackage
 

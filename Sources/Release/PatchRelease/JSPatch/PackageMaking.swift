@@ -1,7 +1,8 @@
 import Gateways
 import PatchFormat
 import PatchStore
-package import PatchTrust
+package import PatchCrypto
+import PatchTrust
 import ReleaseFolder
 import SystemPackage
 

@@ -1,7 +1,8 @@
 package import Gateways
 import PatchFormat
 import PatchStore
-package import PatchTrust
+package import PatchCrypto
+import PatchTrust
 package import SystemPackage
 
 /// Scripts from files as a package of JSPatch's platform, and beside it the sync file that names it.

@@ -2,6 +2,7 @@ import Linux
 import FoundationEssentials
 import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 

@@ -1,6 +1,7 @@
 import PatchFormat
 import PatchStore
-package import PatchTrust
+package import PatchCrypto
+import PatchTrust
 package import SystemPackage
 
 /// Public keys as people name them on a command line.

@@ -1,6 +1,7 @@
 import PatchFormat
 package import PatchStore
-package import PatchTrust
+package import PatchCrypto
+import PatchTrust
 package import SystemPackage
 
 /// The key pairs of a holder's folder, and how a new pair replaces an old one.

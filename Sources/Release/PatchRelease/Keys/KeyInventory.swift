@@ -1,6 +1,7 @@
 package import PatchFormat
 package import PatchStore
-package import PatchTrust
+package import PatchCrypto
+import PatchTrust
 package import SystemPackage
 
 /// The keys of a folder: what they are, how they are kept, and who lists them.

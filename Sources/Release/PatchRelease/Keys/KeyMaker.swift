@@ -1,6 +1,7 @@
 import PatchFormat
 package import PatchStore
-package import PatchTrust
+package import PatchCrypto
+import PatchTrust
 package import SystemPackage
 
 /// Makes one key pair in a folder: `NAME.key`, PKCS#8 for its owner alone, and `NAME.pub`.

@@ -1,5 +1,6 @@
 package import PatchFormat
 package import PatchStore
+import PatchCrypto
 package import PatchTrust
 
 /// What people call keys: by the name of their `NAME.pub` where there is one, and always by the beginning of their id.

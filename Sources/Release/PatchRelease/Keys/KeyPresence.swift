@@ -1,5 +1,6 @@
 package import PatchFormat
 package import PatchStore
+import PatchCrypto
 import PatchTrust
 
 /// Which keys of each role are in a folder: the private half, or the description of an external signer.

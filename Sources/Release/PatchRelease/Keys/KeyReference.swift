@@ -1,6 +1,7 @@
 import PatchFormat
 package import PatchStore
-package import PatchTrust
+package import PatchCrypto
+import PatchTrust
 package import SystemPackage
 
 /// Where a private key is: what may stand wherever a command takes a key.

@@ -1,6 +1,7 @@
 package import PatchFormat
 import PatchStore
-package import PatchTrust
+package import PatchCrypto
+import PatchTrust
 
 /// The replacement of the pair `NAME` of a folder by a new one.
 package struct KeyRotation: Sendable {

@@ -1,6 +1,6 @@
 import PatchFormat
 import PatchStore
-import PatchTrust
+import PatchCrypto
 import SystemPackage
 
 /// Which of the passphrases at hand encrypts a new key.

@@ -1,6 +1,7 @@
 package import Gateways
 package import PatchFormat
 package import PatchStore
+package import PatchCrypto
 package import PatchTrust
 package import ReleaseFolder
 package import SystemPackage

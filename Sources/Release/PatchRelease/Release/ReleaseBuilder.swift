@@ -1,5 +1,6 @@
 package import PatchFormat
 package import PatchStore
+package import PatchCrypto
 package import PatchTrust
 package import ReleaseFolder
 package import SystemPackage

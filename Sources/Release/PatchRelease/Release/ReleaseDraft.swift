@@ -1,4 +1,5 @@
 package import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// The list of a release before it is signed: decided from the description and the base's list.

@@ -2,6 +2,7 @@ import PatchCompression
 package import PatchDelta
 package import PatchFormat
 package import PatchStore
+import PatchCrypto
 import PatchTrust
 package import ReleaseFolder
 import SystemPackage

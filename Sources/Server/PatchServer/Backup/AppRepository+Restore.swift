@@ -1,4 +1,5 @@
 package import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// An app of a server that came back from a backup: what it lists, and the numbers above which it goes on.

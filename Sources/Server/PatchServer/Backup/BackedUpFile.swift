@@ -1,6 +1,7 @@
 import Linux
 package import PatchFormat
 package import PatchStore
+import PatchCrypto
 import PatchTrust
 package import SystemPackage
 

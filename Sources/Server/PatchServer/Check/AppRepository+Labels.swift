@@ -1,5 +1,6 @@
 package import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 
 /// A release that was once published, by the server's history.

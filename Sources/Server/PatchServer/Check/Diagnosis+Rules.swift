@@ -2,6 +2,7 @@ import Linux
 import PatchDelta
 package import PatchFormat
 package import PatchStore
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 

@@ -1,4 +1,5 @@
 package import PatchFormat
+import PatchCrypto
 package import PatchTrust
 
 /// Whether what a server offers holds now, and goes on to hold for a while.

@@ -1,5 +1,6 @@
 import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 import SystemPackage

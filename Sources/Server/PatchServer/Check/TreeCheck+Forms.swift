@@ -1,6 +1,7 @@
 import PatchCompression
 import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 
 /// Compressed forms: what comes out of one is the file that its name says.

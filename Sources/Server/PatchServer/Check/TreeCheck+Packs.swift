@@ -1,6 +1,7 @@
 import PatchDelta
 import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 
 /// Packs from a base: each makes the version that its name says.

@@ -1,4 +1,5 @@
 package import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// A fault of one file in an app's folder.

@@ -3,6 +3,7 @@ import NIOConcurrencyHelpers
 import PatchCompression
 import PatchFormat
 package import PatchStore
+import PatchCrypto
 import PatchTrust
 package import ReleaseFolder
 import SystemPackage

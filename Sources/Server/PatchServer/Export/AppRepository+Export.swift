@@ -2,6 +2,7 @@ import Gateways
 import PatchCompression
 package import PatchFormat
 import PatchStore
+import PatchCrypto
 package import PatchTrust
 import ReleaseFolder
 package import SystemPackage

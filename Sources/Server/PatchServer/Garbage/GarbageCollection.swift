@@ -1,6 +1,7 @@
 import Linux
 package import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 

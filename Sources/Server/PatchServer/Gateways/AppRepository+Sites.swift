@@ -1,5 +1,6 @@
 package import Gateways
 package import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 extension AppRepository {

@@ -3,6 +3,7 @@ import NIOConcurrencyHelpers
 import PatchCompression
 import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 

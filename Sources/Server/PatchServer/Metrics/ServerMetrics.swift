@@ -1,5 +1,6 @@
 package import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 
 /// Everything that a server says of itself, as one page for Prometheus.

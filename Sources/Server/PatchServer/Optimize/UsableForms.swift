@@ -1,4 +1,5 @@
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// The derived files that devices can use: compressed forms, packs and their indexes.

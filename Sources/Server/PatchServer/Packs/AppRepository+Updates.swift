@@ -1,6 +1,7 @@
 package import PatchDelta
 package import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 import SystemPackage

@@ -1,5 +1,6 @@
 package import PatchFormat
 import PatchStore
+import PatchCrypto
 package import PatchTrust
 package import ReleaseFolder
 import SystemPackage

@@ -5,6 +5,7 @@ import PatchCompression
 import PatchDelta
 import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 

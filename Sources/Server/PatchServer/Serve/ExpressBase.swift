@@ -1,4 +1,5 @@
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// The files that a device named for a difference.

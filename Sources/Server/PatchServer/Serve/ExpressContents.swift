@@ -1,4 +1,5 @@
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// What a published tree's timestamp leads to in one channel: the files of its express answer.

@@ -3,6 +3,7 @@ import NIOHTTP1
 import PatchCompression
 package import PatchFormat
 import PatchStore
+import PatchCrypto
 import PatchTrust
 package import SystemPackage
 

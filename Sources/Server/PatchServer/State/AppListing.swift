@@ -1,4 +1,5 @@
 package import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// What an operator asks of one app: what it offers, what waits, and until when its roles hold.

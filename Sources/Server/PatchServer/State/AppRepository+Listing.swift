@@ -1,5 +1,6 @@
 import Gateways
 package import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 extension AppRepository {

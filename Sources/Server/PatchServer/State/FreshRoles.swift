@@ -1,4 +1,5 @@
 import PatchFormat
+import PatchCrypto
 import PatchTrust
 
 /// The roles that the online key signs, anew: dial, snapshot, timestamp.

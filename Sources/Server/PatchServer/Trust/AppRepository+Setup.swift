@@ -1,5 +1,6 @@
 package import PatchFormat
 package import PatchStore
+import PatchCrypto
 package import PatchTrust
 import SystemPackage
 

@@ -1,3 +1,4 @@
+import PatchCrypto
 import PatchTrust
 
 /// What readers forget when they follow from one root to another (TUF 5.3.11).

@@ -1,6 +1,7 @@
 import HTTPTypes
 import PatchFormat
 import PatchServer
+import PatchCrypto
 import PatchTrust
 import ReleaseService
 import ServerRecords

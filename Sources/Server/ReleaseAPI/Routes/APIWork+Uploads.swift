@@ -2,6 +2,7 @@ import HTTPTypes
 import HummingbirdCore
 import PatchFormat
 import PatchServer
+import PatchCrypto
 import PatchTrust
 import ReleaseService
 import ServerRecords

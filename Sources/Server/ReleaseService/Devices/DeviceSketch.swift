@@ -1,6 +1,6 @@
 import Glibc
 package import PatchFormat
-import PatchTrust
+import PatchCrypto
 
 /// About how many devices there were: a HyperLogLog of 2,048 registers, off by some 2 %, and exact for a few.
 ///

@@ -1,5 +1,6 @@
 import PatchFormat
 import PatchServer
+import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 import ServerRecords

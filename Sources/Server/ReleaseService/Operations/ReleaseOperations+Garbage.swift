@@ -1,6 +1,7 @@
 package import PatchFormat
 package import PatchServer
 import PatchStore
+import PatchCrypto
 import PatchTrust
 package import ServerRecords
 import SystemPackage

@@ -1,5 +1,6 @@
 package import PatchFormat
 import PatchServer
+import PatchCrypto
 import PatchTrust
 package import ServerRecords
 

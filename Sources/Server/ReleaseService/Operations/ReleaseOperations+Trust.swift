@@ -1,6 +1,7 @@
 package import PatchFormat
 package import PatchServer
 import PatchStore
+import PatchCrypto
 package import PatchTrust
 import SystemPackage
 package import ReleaseFolder

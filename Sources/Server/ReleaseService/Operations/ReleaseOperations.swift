@@ -2,6 +2,7 @@ package import NIOPosix
 package import PatchFormat
 package import PatchServer
 package import PatchStore
+import PatchCrypto
 import PatchTrust
 package import ReleaseFolder
 package import ServerRecords

@@ -3,6 +3,7 @@ package import PatchDelta
 package import PatchFormat
 import PatchServer
 package import PatchStore
+import PatchCrypto
 import PatchTrust
 
 /// Why an upload failed; the published state is unchanged.

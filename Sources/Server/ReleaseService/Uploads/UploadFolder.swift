@@ -2,6 +2,7 @@ import Linux
 import PatchFormat
 import PatchServer
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 

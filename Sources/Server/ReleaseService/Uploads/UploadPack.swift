@@ -3,6 +3,7 @@ import PatchDelta
 import PatchFormat
 import PatchServer
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 

@@ -3,6 +3,7 @@ import PatchDelta
 package import PatchFormat
 import PatchServer
 import PatchStore
+import PatchCrypto
 import PatchTrust
 import SystemPackage
 

@@ -2,6 +2,7 @@ package import NIOCore
 package import PatchFormat
 package import PatchServer
 package import PatchStore
+import PatchCrypto
 package import PatchTrust
 import ReleaseFolder
 package import ServerRecords

@@ -1,5 +1,6 @@
 package import PatchFormat
 package import PatchServer
+import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 

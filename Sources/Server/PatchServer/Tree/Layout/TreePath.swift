@@ -1,4 +1,5 @@
 package import PatchFormat
+import PatchCrypto
 package import PatchTrust
 
 /// The name of a file of the published tree: everything that is ever served, and nothing else, can be written as one.

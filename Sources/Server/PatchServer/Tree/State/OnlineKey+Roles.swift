@@ -1,4 +1,5 @@
 import PatchFormat
+import PatchCrypto
 package import PatchTrust
 
 extension OnlineKey {

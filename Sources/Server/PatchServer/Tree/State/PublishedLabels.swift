@@ -1,4 +1,5 @@
 package import PatchFormat
+import PatchCrypto
 package import PatchTrust
 
 /// Every label that was ever published, with its one content: `labels.json`.

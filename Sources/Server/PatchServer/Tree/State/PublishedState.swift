@@ -1,4 +1,5 @@
 package import PatchFormat
+import PatchCrypto
 package import PatchTrust
 import ReleaseFolder
 

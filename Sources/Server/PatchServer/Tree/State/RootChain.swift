@@ -1,5 +1,6 @@
 import PatchFormat
 import PatchStore
+import PatchCrypto
 package import PatchTrust
 
 /// The roots of an app, from the one that `init` was given on, each signed by the one before it and by itself.

@@ -1,6 +1,7 @@
 import Linux
 package import PatchFormat
 package import PatchStore
+import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 package import SystemPackage
