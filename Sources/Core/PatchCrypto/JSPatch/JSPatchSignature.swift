@@ -18,7 +18,7 @@ package enum JSPatchSignature {
         SHA256Digest(of: keyObject(key).canonicalBytes)
     }
 
-    static func keyObject(_ key: PublicKey) -> JSON {
+    package static func keyObject(_ key: PublicKey) -> JSON {
         .fields([
             ("keytype", .text("rsa")), ("scheme", .text(scheme)),
             ("keyval", .fields([("public", .text(key.pem))])),

@@ -2,11 +2,11 @@ import COpenSSL
 import PatchFormat
 
 /// The algorithms of `hashes` in TUF metadata that are computed here.
-enum HashAlgorithm: String, Sendable {
+package enum HashAlgorithm: String, Sendable {
     case sha256
     case sha512
 
-    var hexDigits: Int {
+    package var hexDigits: Int {
         switch self {
         case .sha256: 64
         case .sha512: 128
@@ -16,11 +16,11 @@ enum HashAlgorithm: String, Sendable {
 
 /// One digest of a stream.
 @safe
-final class MessageDigest {
-    let algorithm: HashAlgorithm
+package final class MessageDigest {
+    package let algorithm: HashAlgorithm
     private let context: OpaquePointer
 
-    init(_ algorithm: HashAlgorithm) {
+    package init(_ algorithm: HashAlgorithm) {
         self.algorithm = algorithm
         switch algorithm {
         case .sha256: unsafe context = Digester.context(EVP_sha256())
@@ -32,13 +32,13 @@ final class MessageDigest {
         unsafe EVP_MD_CTX_free(context)
     }
 
-    func update(_ bytes: [UInt8]) {
+    package func update(_ bytes: [UInt8]) {
         let done = unsafe bytes.withUnsafeBytes { unsafe EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
         precondition(done == 1, "libcrypto could not digest")
     }
 
     /// Lowercase hex; nothing can be added afterwards.
-    func finish() -> String {
+    package func finish() -> String {
         Hex.text(unsafe Digester.final(context))
     }
 }
