@@ -1,4 +1,5 @@
 import PatchFormat
+import PatchTrust
 import SystemPackage
 import Testing
 

@@ -1,3 +1,4 @@
+import CommandSupport
 import PatchFormat
 import PatchRelease
 import SystemPackage

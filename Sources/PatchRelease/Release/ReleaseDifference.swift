@@ -43,9 +43,11 @@ package struct ReleaseDifference: Equatable, Sendable {
         for id in base?.list.patchIDs ?? [] where release.versions(of: id).isEmpty {
             changes += (base?.versions(of: id) ?? []).map { .withdrawn($0) }
         }
-        let removed = Set((base?.list.entries ?? []).map(\.fingerprint.sha256))
-        changes += release.newlyWithdrawn(since: base).filter { !removed.contains($0.sha256) }
-            .map { .unlistedWithdrawn($0) }
+        if let base {
+            let removed = Set(base.list.entries.map(\.fingerprint.sha256))
+            changes += release.newlyWithdrawn(since: base).filter { !removed.contains($0.sha256) }
+                .map { .unlistedWithdrawn($0) }
+        }
         self.changes = changes
         packages = PackageChange.all(from: base?.list.gateways ?? [], to: release.list.gateways)
         roleVersion = (base?.roleVersion, release.roleVersion)
