@@ -21,8 +21,8 @@ struct RolloutCommand: AsyncParsableCommand {
             `patchsrv refresh`. A late step is not made up for. A share that is set by hand, a pause and a withdrawal end it.
 
             EXAMPLES
-              patchsrv rollout --data /srv/patchline                          (shows every channel)
-              patchsrv rollout web@2.1 50% --data /srv/patchline              (in the channel that lists it)
+              patchsrv rollout --data /srv/patchline               (shows every channel)
+              patchsrv rollout web@2.1 50% --data /srv/patchline   (where it is listed)
               patchsrv rollout web@2.1 pause --reason "checkout errors" --channel production --data /srv/patchline
               patchsrv rollout web@2.1 resume --channel production --data /srv/patchline
               patchsrv rollout web@2.1 --ramp 5%,25%,100% --every 6h --channel production --data /srv/patchline
