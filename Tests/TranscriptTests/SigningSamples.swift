@@ -39,7 +39,8 @@ extension SigningError: Sampled {
             .foreign("release1", found: Sample.otherApp.text, expected: Sample.app.text), .unlisted([Sample.patch]),
             .unlisted([Sample.patch, Sample.script]), .republished(Sample.label, difference: "sha256"),
             .unmet(Sample.label, requires: Sample.script), .nothingToWithdraw(Sample.patch, Sample.version),
-            .nothingToWithdraw(Sample.patch, nil), .withdrawn(Sample.label, since: gone),
+            .nothingToWithdraw(Sample.patch, nil), .contentStays(Sample.label, as: Sample.named("1.4.3")),
+            .withdrawn(Sample.label, since: gone),
             .withdrawn(Label(patchID: Sample.patch, version: Sample.named("1.4.3")), since: gone),
             .exists("release2"), .keyName("../key"), .opensNothing("Keys/online.key"), .opensNothing(keys),
             .scriptName("cart.txt"), .encryptionKey("aes.key", bytes: 17), .noSyncFile("www/index.html"),
@@ -107,7 +108,8 @@ extension SigningError: Sampled {
         switch self {
         case .file, .description, .noDescription, .descriptions, .bundle, .described, .elsewhere, .release, .incomplete,
             .rootOfTrust, .key, .token, .signer, .jspatch, .testingKey, .keyInTwoUses, .notASigner, .noKey, .foreign,
-            .unlisted, .republished, .unmet, .nothingToWithdraw, .withdrawn, .embedding, .exists, .notReplaced, .plan,
+            .unlisted, .republished, .unmet, .nothingToWithdraw, .contentStays, .withdrawn, .embedding, .exists,
+            .notReplaced, .plan,
             .keyName, .opensNothing, .ceremony, .loader, .scriptName, .platform, .encryptionKey, .noSyncFile,
             .noPackageKey, .otherPackageKey, .nothingTold:
             true
