@@ -71,8 +71,9 @@ private struct Stamps {
     ) throws -> ReleaseStamp {
         let texts = [
             "index.html": index, "part.html": "<p>part</p>", "wide.html": "<!doctype html><p>\u{E9}", "app.js": version,
-            "app.webmanifest": "{}", "Manifest.json": "{}", "data.json": "{}",
+            "app.webmanifest": "{}", "Manifest.json": "{}", "data.json": "{}", "app.json": "{}",
         ]
+        let type = HeaderRule.Field(name: "Content-Type", value: "application/manifest+json; charset=utf-8")
         let assets = try texts.map { path, text in
             Asset(
                 path: try AssetPath(path),
@@ -92,6 +93,7 @@ private struct Stamps {
             compatibility: [:],
             index: try AssetPath("index.html"),
             routes: nil,
+            headers: [HeaderRule(pattern: try #require(FilePattern("app.json")), fields: [type])],
             assets: assets.sorted { $0.path < $1.path }
         )
         let table = AssetTable(
@@ -372,7 +374,9 @@ struct CookielessTests {
     @Test(
         arguments: [
             ("/app.webmanifest", [], "app.webmanifest"), ("/Manifest.json", [], "Manifest.json"),
-            ("/manifest.json", [], "404"), ("/data.json", [], "403"), ("/app.js", [], "403"),
+            ("/manifest.json", [], "404"), ("/data.json", [], "403"), ("/app.json", [], "app.json"),
+            ("/app.json?v=1", [], "app.json"), ("/app.json/", [], "403"),
+            ("/app.json", [("Sec-Fetch-Dest", "empty")], "403"), ("/app.js", [], "403"),
             ("/", [], "403"), ("/none.json", [], "403"), ("/__patchline/scripts.json", [], "403"),
             ("/app.webmanifest", [("Sec-Fetch-Site", "same-site")], "403"),
             ("/app.webmanifest", [("Sec-Fetch-Site", "cross-site")], "403"),
@@ -380,7 +384,7 @@ struct CookielessTests {
             ("/app.webmanifest", [("Host", "other.localhost:12552")], "421"),
         ] as [(String, [(String, String)], String)]
     )
-    func `is a manifest that a page of ours links to, by its name`(
+    func `is a manifest that a page of ours links to, by its name or its signed type`(
         target: String,
         other: [(String, String)],
         expected: String

@@ -262,6 +262,25 @@ struct BundleWordsTests {
         )
     }
 
+    @Test func `is one warning for all linked manifests of a kind`() throws {
+        let links = [
+            LinkedManifests.Link(page: try AssetPath("a.html"), target: "app.json"),
+            LinkedManifests.Link(page: try AssetPath("b.html"), target: "b.json"),
+        ]
+        #expect(
+            BundleNote.manifests(links).rule(in: try AssetPath("web"))
+                == ": 2 linked web app manifests are signed as "
+                + "application/manifest+json, which devices serve without their cookie: app.json (a.html), b.json (b.html); "
+                + "write `headers: {app.json: {Content-Type: application/manifest+json}}` to confirm"
+        )
+        #expect(
+            BundleNote.missingManifests(links).rule(in: try AssetPath("web"))
+                == ": 2 linked web app manifests are not in web, or not a JSON object: app.json (a.html), b.json (b.html); "
+                + "browsers request it without cookies, so devices refuse it: add the file, or "
+                + "crossorigin=\"use-credentials\" to the link"
+        )
+    }
+
     @Test func `advises no pattern that takes files twice`() {
         #expect(throws: FileExclusions.PatternFault(line: 0, rule: "begins with '!'; it takes files anyway")) {
             try FileExclusions.none.including("!a")

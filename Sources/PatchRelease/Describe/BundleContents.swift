@@ -11,6 +11,7 @@ package struct BundleContents: Sendable {
     /// See ``FolderScan/leftOut``; stale compressed files too.
     package let leftOut: [String]
     let notes: [BundleNote]
+    let linkedManifests: LinkedManifests
     /// The written rules that matched, and all that there are.
     let matched: Set<FileExclusions.Origin>
     let exclusions: FileExclusions
@@ -62,6 +63,10 @@ package struct BundleContents: Sendable {
             notes.append(note)
         }
         self.notes = notes
+        let pages = kept.filter { !$0.look.findings.links.manifests.isEmpty }.map { ($0.path, $0.look.findings.links) }
+        let objects =
+            pages.isEmpty ? [:] : Dictionary(uniqueKeysWithValues: kept.map { ($0.path, $0.look.findings.isObject) })
+        linkedManifests = LinkedManifests(of: pages) { objects[$0] }
     }
 
     /// The manifest of one version; the caller names when it was made, if that is to be written.
@@ -106,7 +111,7 @@ package struct BundleContents: Sendable {
             index: bundle.index,
             routes: bundle.routes,
             routing: serving.routing,
-            headers: bundle.headers,
+            headers: bundle.headers + serving.manifestTypes,
             assets: assets
         )
         if let problem = manifest.problem() {
