@@ -17,6 +17,8 @@ enum BundleNote: Equatable, Sendable {
     /// Linked web app manifests that only their content type shows to be ones.
     case manifests([LinkedManifests.Link])
     case missingManifests([LinkedManifests.Link])
+    /// Archives that were not searched for secrets, or not as a whole.
+    case unsearched([BundleArchives.Gap])
 
     struct FileLine: Equatable, Sendable {
         let path: AssetPath
@@ -30,7 +32,7 @@ enum BundleNote: Equatable, Sendable {
     /// The member of a described bundle that it is about.
     var key: String {
         switch self {
-        case .leftOut, .stale, .notCompressed, .browserKeys, .hostNames, .notForWindows, .missingManifests:
+        case .leftOut, .stale, .notCompressed, .browserKeys, .hostNames, .notForWindows, .missingManifests, .unsearched:
             "folder"
         case .manifests: "headers"
         case .sources: "source-maps"
@@ -82,6 +84,10 @@ enum BundleNote: Equatable, Sendable {
                 ": \(Self.subject(links.count, "linked web app manifest is", "linked web app manifests are")) not in "
                 + "\(folder), or not a JSON object: \(names); browsers request it without cookies, so devices refuse it: add the file, or "
                 + "crossorigin=\"use-credentials\" to the link"
+        case .unsearched(let gaps):
+            return
+                ": \(Self.subject(gaps.count, "archive was", "archives were")) not searched for secrets as a whole: "
+                + "\(Self.list(gaps.map { "\($0.path) (\($0.reason.rawValue))" })); `allow-secrets:` confirms those that hold none"
         }
     }
 

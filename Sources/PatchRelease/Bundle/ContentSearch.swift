@@ -25,6 +25,8 @@ struct ContentSearch {
         var links = PageLinks()
         /// Whether the file begins as an object of JSON does.
         var isObject = false
+        /// The first bytes, ``TarBlock/size`` at most.
+        var head: [UInt8] = []
     }
 
     private static let ahead = 4_096
@@ -117,6 +119,7 @@ struct ContentSearch {
             findings.secret = .privateKey(container)
         }
         let start = head.drop { $0 <= 0x20 || [0xEF, 0xBB, 0xBF].contains($0) }
+        findings.head = Array(head.prefix(TarBlock.size))
         findings.isObject = start.first == UInt8(ascii: "{")
         return findings
     }

@@ -63,7 +63,7 @@ struct DescribedFiles: Sendable {
             contents.warnings.append(
                 places.error(field, ": \(path) holds \(SecretKind.token(service).words); anyone could read it")
             )
-        case nil: break
+        case .settings, nil: break
         }
         let fingerprint = Fingerprint(of: bytes)
         contents.objects[fingerprint.sha256] = path
