@@ -363,6 +363,24 @@ struct ReleaseEventsTests {
     }
 }
 
+@Suite("A script that many pages carry")
+struct ScriptTextTests {
+    @Test(arguments: [
+        ("a  =  1;\n  // b\n  c();", "a=1;c();"), ("if (a) {\n  return b;\n}", "if(a){return b}"),
+        ("f({\n  a: 1,\n  b,\n});", "f({a:1,b});"), ("const [a] = await b;", "const[a]=await b;"),
+        ("a = \" ; } // x \" + ' }';", "a=\" ; } // x \"+' }';"), ("for (const {a} of b) c;", "for(const{a}of b)c;"),
+        ("", ""), ("a\nb", "a b"),
+    ])
+    func `loses the white space that separates no words, and its comments`(source: String, expected: String) {
+        #expect(ScriptText.stripped(source) == expected)
+    }
+
+    @Test func `of the release stamp has at most 3,200 bytes on one line`() {
+        #expect(StampScript.text.utf8.count <= 3_200 && !StampScript.text.contains("\n"))
+        #expect(StampScript.text.hasPrefix("(()=>{try{") && StampScript.text.hasSuffix("catch{}})();"))
+    }
+}
+
 @Suite("A file without a cookie")
 struct CookielessTests {
     private static let token = AccessToken(random: [UInt8](repeating: 0xAB, count: 16))
