@@ -190,9 +190,12 @@ package enum Admission: Sendable {
 }
 
 extension FileRequest {
-    /// Whether a browser asks for the manifest of a page of ours: Chromium sends no cookie with it.
+    /// Whether a browser may be asking for the manifest of a page of ours, which Chromium does without a cookie.
+    ///
+    /// What a service worker passes on has lost its destination.
     fileprivate var isForManifest: Bool {
-        (method == .GET || method == .HEAD) && headers.first(name: "Sec-Fetch-Dest") == "manifest"
+        (method == .GET || method == .HEAD)
+            && ["manifest", "empty"].contains(headers.first(name: "Sec-Fetch-Dest"))
             && headers.first(name: "Sec-Fetch-Site") == "same-origin"
     }
 

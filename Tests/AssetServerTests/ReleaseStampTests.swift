@@ -394,11 +394,13 @@ struct CookielessTests {
             ("/app.webmanifest", [], "app.webmanifest"), ("/Manifest.json", [], "Manifest.json"),
             ("/manifest.json", [], "404"), ("/data.json", [], "403"), ("/app.json", [], "app.json"),
             ("/app.json?v=1", [], "app.json"), ("/app.json/", [], "403"),
-            ("/app.json", [("Sec-Fetch-Dest", "empty")], "403"), ("/app.js", [], "403"),
+            ("/app.json", [("Sec-Fetch-Dest", "empty")], "app.json"),
+            ("/data.json", [("Sec-Fetch-Dest", "empty")], "403"),
+            ("/app.json", [("Sec-Fetch-Dest", "script")], "403"), ("/app.js", [], "403"),
             ("/", [], "403"), ("/none.json", [], "403"), ("/__patchline/scripts.json", [], "403"),
             ("/app.webmanifest", [("Sec-Fetch-Site", "same-site")], "403"),
             ("/app.webmanifest", [("Sec-Fetch-Site", "cross-site")], "403"),
-            ("/app.webmanifest", [("Sec-Fetch-Dest", "empty")], "403"),
+            ("/app.webmanifest", [("Sec-Fetch-Dest", "empty")], "app.webmanifest"),
             ("/app.webmanifest", [("Host", "other.localhost:12552")], "421"),
         ] as [(String, [(String, String)], String)]
     )
