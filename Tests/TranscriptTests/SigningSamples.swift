@@ -272,6 +272,7 @@ extension BundleProblem: Sampled {
             .noHost("Patches/host.json", .wrong(field: "format", rule: "is not patchline-host-v1")),
             .releaseInside("Patches/web/old"), .secret("Patches/web/key.pem", .privateKey(.pem)),
             .secret("Patches/web/app.js", .token(.gitHub)),
+            .archived("Patches/web/all.zip", ArchivedSecret(Array("app/.env".utf8), .settings)),
             .exclusions("Patches/.patchlineignore", line: 2, rule: "names nothing"), .changed(file),
             .badName("Patches/web/pru\u{308}fung.jpg", .notNFC), .badName("Patches/web/a\\b.js", .backslash),
             .twins(index, page, in: folder), .link(file, .outside("/etc/passwd")), .link(file, .nowhere),
@@ -288,7 +289,7 @@ extension BundleProblem: Sampled {
         case .twins, .link, .ignoreFile, .several: true
         case .missing, .symbolicLink, .special, .notAFolder, .notAFile, .badName, .notUTF8, .reserved, .empty,
             .tooManyFiles, .noIndex, .manifest, .gateway, .scriptNotUTF8, .noProgram, .noHost, .releaseInside,
-            .secret,
+            .secret, .archived,
             .exclusions, .changed:
             true
         }
