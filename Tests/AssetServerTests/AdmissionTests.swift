@@ -31,7 +31,7 @@ struct AdmissionTests {
         switch admission {
         case .admitted(let query, _): query.map { "in ?\($0)" } ?? "in"
         case .answered(let answer): answer.summary
-        case .fileOnly: "in for a file"
+        case .manifestOnly: "in for a manifest"
         case .entering: "asks for the cookie"
         }
     }

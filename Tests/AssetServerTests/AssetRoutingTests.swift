@@ -24,6 +24,7 @@ struct AssetRoutingTests {
         headers: [HeaderRule] = [],
         codings: [String: AssetCoding] = [:],
         cacheable: Bool = false,
+        index page: String = "index.html",
         access: Access? = nil
     ) throws -> AssetServer {
         let assets = try paths.map { path in
@@ -44,7 +45,7 @@ struct AssetRoutingTests {
             commit: nil,
             created: nil,
             compatibility: [:],
-            index: try AssetPath("index.html"),
+            index: try AssetPath(page),
             routes: routes?.compactMap { RoutePattern($0) },
             routing: routing,
             headers: headers,
@@ -97,6 +98,16 @@ struct AssetRoutingTests {
     )
     func `answer for a site as a static host does`(target: String, expected: String) async throws {
         #expect(said(try await server(Self.site, routing: .site).get(target)) == expected)
+    }
+
+    @Test(arguments: [
+        ("/", "200 app/index.html"), ("/app/", "200 app/index.html"), ("/app", "301 /app/"),
+        ("/app/index.html", "200 app/index.html"), ("/app/main.js", "200 app/main.js"), ("/main.js", "404"),
+        ("/cart", "200 app/index.html"), ("/app/cart", "200 app/index.html"), ("/index.html", "200 app/index.html"),
+    ])
+    func `answer for an app whose index is in a subfolder`(target: String, expected: String) async throws {
+        let server = try server(["app/index.html", "app/main.js"], routing: .app, index: "app/index.html")
+        #expect(said(try await server.get(target)) == expected)
     }
 
     @Test func `encode a redirect, so that it leads to this host`() async throws {

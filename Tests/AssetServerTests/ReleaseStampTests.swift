@@ -71,8 +71,9 @@ private struct Stamps {
     ) throws -> ReleaseStamp {
         let texts = [
             "index.html": index, "part.html": "<p>part</p>", "wide.html": "<!doctype html><p>\u{E9}", "app.js": version,
-            "app.webmanifest": "{}", "Manifest.json": "{}", "data.json": "{}",
+            "app.webmanifest": "{}", "Manifest.json": "{}", "data.json": "{}", "app.json": "{}",
         ]
+        let type = HeaderRule.Field(name: "Content-Type", value: "application/manifest+json; charset=utf-8")
         let assets = try texts.map { path, text in
             Asset(
                 path: try AssetPath(path),
@@ -92,6 +93,7 @@ private struct Stamps {
             compatibility: [:],
             index: try AssetPath("index.html"),
             routes: nil,
+            headers: [HeaderRule(pattern: try #require(FilePattern("app.json")), fields: [type])],
             assets: assets.sorted { $0.path < $1.path }
         )
         let table = AssetTable(
@@ -361,6 +363,24 @@ struct ReleaseEventsTests {
     }
 }
 
+@Suite("A script that many pages carry")
+struct ScriptTextTests {
+    @Test(arguments: [
+        ("a  =  1;\n  // b\n  c();", "a=1;c();"), ("if (a) {\n  return b;\n}", "if(a){return b}"),
+        ("f({\n  a: 1,\n  b,\n});", "f({a:1,b});"), ("const [a] = await b;", "const[a]=await b;"),
+        ("a = \" ; } // x \" + ' }';", "a=\" ; } // x \"+' }';"), ("for (const {a} of b) c;", "for(const{a}of b)c;"),
+        ("", ""), ("a\nb", "a b"),
+    ])
+    func `loses the white space that separates no words, and its comments`(source: String, expected: String) {
+        #expect(ScriptText.stripped(source) == expected)
+    }
+
+    @Test func `of the release stamp has at most 3,200 bytes on one line`() {
+        #expect(StampScript.text.utf8.count <= 3_200 && !StampScript.text.contains("\n"))
+        #expect(StampScript.text.hasPrefix("(()=>{try{") && StampScript.text.hasSuffix("catch{}})();"))
+    }
+}
+
 @Suite("A file without a cookie")
 struct CookielessTests {
     private static let token = AccessToken(random: [UInt8](repeating: 0xAB, count: 16))
@@ -372,15 +392,19 @@ struct CookielessTests {
     @Test(
         arguments: [
             ("/app.webmanifest", [], "app.webmanifest"), ("/Manifest.json", [], "Manifest.json"),
-            ("/manifest.json", [], "404"), ("/data.json", [], "403"), ("/app.js", [], "403"),
+            ("/manifest.json", [], "404"), ("/data.json", [], "403"), ("/app.json", [], "app.json"),
+            ("/app.json?v=1", [], "app.json"), ("/app.json/", [], "403"),
+            ("/app.json", [("Sec-Fetch-Dest", "empty")], "app.json"),
+            ("/data.json", [("Sec-Fetch-Dest", "empty")], "403"),
+            ("/app.json", [("Sec-Fetch-Dest", "script")], "403"), ("/app.js", [], "403"),
             ("/", [], "403"), ("/none.json", [], "403"), ("/__patchline/scripts.json", [], "403"),
             ("/app.webmanifest", [("Sec-Fetch-Site", "same-site")], "403"),
             ("/app.webmanifest", [("Sec-Fetch-Site", "cross-site")], "403"),
-            ("/app.webmanifest", [("Sec-Fetch-Dest", "empty")], "403"),
+            ("/app.webmanifest", [("Sec-Fetch-Dest", "empty")], "app.webmanifest"),
             ("/app.webmanifest", [("Host", "other.localhost:12552")], "421"),
         ] as [(String, [(String, String)], String)]
     )
-    func `is a manifest that a page of ours links to, by its name`(
+    func `is a manifest that a page of ours links to, by its name or its signed type`(
         target: String,
         other: [(String, String)],
         expected: String

@@ -222,6 +222,11 @@ struct BundleWordsTests {
                 "2 files with secrets: web/a (a private key (a Java key store)), web/b (a private key (a Java key store)); "
                     + "anyone could read them once they are published"
             ),
+            (
+                twice { .archived($0, ArchivedSecret(Array("x/.env".utf8), .settings)) },
+                "2 files with secrets: web/a: x/.env (settings that are secret by their name), web/b: x/.env (settings that "
+                    + "are secret by their name); anyone could read them once they are published"
+            ),
         ]
     }
 
@@ -260,6 +265,37 @@ struct BundleWordsTests {
             BundleNote.hostNames([place], more: 2).rule(in: folder)
                 == ": the host's name is compared with localhost at a.js:3:7 and 2 more; a device's pages are at NAME.localhost, so they "
                 + "are treated as on a public site: `patchsync set --host localhost` opens them at localhost"
+        )
+    }
+
+    @Test func `is one warning for all linked manifests of a kind`() throws {
+        let links = [
+            LinkedManifests.Link(page: try AssetPath("a.html"), target: "app.json"),
+            LinkedManifests.Link(page: try AssetPath("b.html"), target: "b.json"),
+        ]
+        #expect(
+            BundleNote.manifests(links).rule(in: try AssetPath("web"))
+                == ": 2 linked web app manifests are signed as "
+                + "application/manifest+json, which devices serve without their cookie: app.json (a.html), b.json (b.html); "
+                + "write `headers: {app.json: {Content-Type: application/manifest+json}}` to confirm"
+        )
+        #expect(
+            BundleNote.missingManifests(links).rule(in: try AssetPath("web"))
+                == ": 2 linked web app manifests are not in web, or not a JSON object: app.json (a.html), b.json (b.html); "
+                + "browsers request it without cookies, so devices refuse it: add the file, or "
+                + "crossorigin=\"use-credentials\" to the link"
+        )
+    }
+
+    @Test func `is one warning for all archives that are not searched`() throws {
+        let gaps = [
+            BundleArchives.Gap(path: try AssetPath("a.zip"), reason: .encrypted),
+            BundleArchives.Gap(path: try AssetPath("b.tgz"), reason: .tooLarge),
+        ]
+        #expect(
+            BundleNote.unsearched(gaps).rule(in: try AssetPath("web"))
+                == ": 2 archives were not searched for secrets as a whole: a.zip (encrypted), b.tgz (too large); "
+                + "`allow-secrets:` confirms those that hold none"
         )
     }
 

@@ -166,6 +166,55 @@ struct DraftTests {
         }
     }
 
+    @Test func `of a withdrawal names a version that an earlier release listed and the base does not`() throws {
+        let one = published(
+            try ReleaseDraft([described("a", "1", bytes: "1"), described("b", "1", bytes: "b")], base: nil)
+        )
+        let two = published(
+            try ReleaseDraft(
+                [described("a", "2", bytes: "2", keep: 0), described("b", "1", bytes: "b")],
+                base: one
+            ),
+            serial: 2
+        )
+        let back = published(try ReleaseDraft(rollingBackTo: one, over: two), over: two, serial: 3)
+        #expect(two.mayReturn(after: back) == [label("a", "2")])
+        #expect(throws: SigningError.nothingToWithdraw(named("a"), named("2"))) {
+            try ReleaseDraft(withdrawing: named("a"), version: named("2"), from: back)
+        }
+        #expect(throws: SigningError.nothingToWithdraw(named("a"), named("9"))) {
+            try ReleaseDraft(withdrawing: named("a"), version: named("9"), from: back, listedBy: two)
+        }
+        let draft = try ReleaseDraft(withdrawing: named("a"), version: named("2"), from: back, listedBy: two)
+        #expect(labels(draft) == ["a 1", "b 1"])
+        let gone = published(draft, over: back, serial: 4)
+        let row = try #require(gone.list.withdrawn.first)
+        #expect(row.label == label("a", "2") && row.serial == 4 && gone.list.withdrawn.count == 1)
+        #expect(gone.withdrawal(of: named("a"), version: named("2")) == row)
+        #expect(gone.withdrawal(of: named("a"), version: nil) == nil, "a 1 is listed")
+        #expect(back.withdrawal(of: named("a"), version: named("2")) == nil)
+        #expect(!gone.listsTheSame(as: back) && two.mayReturn(after: gone) == [])
+        #expect(
+            ReleaseDifference(from: back, to: gone).words == [
+                "= a 1 stays", "= b 1 stays",
+                "- a 2, which is not listed any more, is withdrawn for good; devices that still run it "
+                    + "take it back, and no later release lists it",
+            ]
+        )
+        #expect(throws: SigningError.withdrawn(label("a", "2"), since: row)) {
+            try ReleaseDraft(rollingBackTo: two, over: gone)
+        }
+    }
+
+    @Test func `of a withdrawal is refused while its content stays listed as another version`() throws {
+        let one = published(try ReleaseDraft([described("a", "1", bytes: "same")], base: nil))
+        let two = published(try ReleaseDraft([described("a", "2", bytes: "same")], base: one))
+        #expect(throws: SigningError.contentStays(label("a", "1"), as: named("2"))) {
+            try ReleaseDraft(withdrawing: named("a"), version: named("1"), from: two)
+        }
+        #expect(labels(try ReleaseDraft(withdrawing: named("a"), version: nil, from: two)) == [])
+    }
+
     // MARK: Withdrawn by name
 
     @Test func `names what it withdraws, and is carried on for ten releases and as long as a role holds`() throws {

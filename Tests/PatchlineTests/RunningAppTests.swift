@@ -247,6 +247,26 @@ struct RunningAppTests {
         }
     }
 
+    @Test(arguments: [(nil, "admin.js", "shop.js"), ("shop", "shop.js", "admin.js")] as [(String?, String, String)])
+    func `serves one of two bundles: the first by its id, or the one that the settings name`(
+        id: String?,
+        served: String,
+        other: String
+    ) async throws {
+        let world = try Launched()
+        world.repository.publish([
+            .bundle("admin", "1", ["index.html": "<p>admin</p>", "admin.js": "admin;"]),
+            .bundle("shop", "1", ["index.html": "<p>shop</p>", "shop.js": "shop;"]),
+        ])
+        try await world.device.sync()
+        try await world.device.launchAndConfirm()
+        let app = world.app(changing: { $0.bundle = id.flatMap { PatchID($0) } })
+        try await app.launch()
+        try await world.expect(["serving admin 1, shop 1"], from: app)
+        #expect(try await world.server.get("/\(served)").file != nil)
+        #expect(try await world.status(of: "/\(other)") == "404")
+    }
+
     /// E8.
     @Test func `switches to a mandatory version at once`() async throws {
         let world = try Launched()

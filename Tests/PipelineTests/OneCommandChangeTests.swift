@@ -71,6 +71,40 @@ struct OneCommandChangeTests {
         }
     }
 
+    @Test func `withdraws for good the version that a rollback left, once`() async throws {
+        try await World.with { world in
+            let shop = try await Channels(in: world)
+            try await serving(shop.site) { _, url in
+                let at = [
+                    "--channel", "production", "--server", url, "--token-file", shop.token.string, "--keys",
+                    shop.keys.string, "--push", "--yes",
+                ]
+                let promoted = try await run(.patchsign, ["promote", "--from", "beta"] + at).done()
+                // The folder of a release that is only pushed is removed, so no line names it.
+                #expect(promoted.output.contains(/(?m)^release 2 of \S+ production, until \S+Z$/), "\(promoted)")
+                let back = try await run(.patchsign, ["rollback", "--to", "1"] + at).done()
+                #expect(
+                    back.errors.contains(
+                        "hint: a later release may list web 2.0.0 again; `patchsign withdraw web@2.0.0 --channel production "
+                            + "--keys \(shop.keys) --push --server \(url) --token-file FILE` makes its removal final\n"
+                    ),
+                    "\(back)"
+                )
+                let final = try await run(.patchsign, ["withdraw", "web@2.0.0"] + at).done()
+                #expect(final.output.contains("- web 2.0.0, which is not listed any more, is withdrawn"), "\(final)")
+                #expect(final.output.contains("published production 4"), "\(final)")
+                let again = try await run(.patchsign, ["withdraw", "web@2.0.0"] + at)
+                let sentence = "nothing to do: web 2.0.0 is already withdrawn, since release 4 ("
+                #expect(again.code == 0 && again.output.hasPrefix(sentence), "\(again)")
+                #expect(try await shop.waiting(at: url).isEmpty)
+                let returning = try await run(.patchsign, ["promote", "--from", "beta", "--back"] + at)
+                #expect(returning.code == 3 && returning.errors.contains("web 2.0.0 was withdrawn in list 4 ("))
+                let never = try await run(.patchsign, ["withdraw", "web@9"] + at)
+                #expect(never.code == 3 && never.errors.contains("web 9 is not listed"), "\(never)")
+            }
+        }
+    }
+
     /// Nobody can be asked, or somebody says no: then no proposal waits, and nothing else is there either.
     private func expectNothingLeft(of change: [String], in shop: Channels, at url: String) async throws {
         let unasked = try await run(.patchsign, change)

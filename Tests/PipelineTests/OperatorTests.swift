@@ -110,6 +110,7 @@ struct OperatorTests {
             try write(try await fixture.token("*=viewer"), to: token)
             let refused = try await run(.patchsrv, ["dial", "--resume", "web"] + Self.channel + there)
             #expect(refused.code == 3 && refused.errors.contains("this needs the role operator"), "\(refused)")
+            #expect(refused.errors.contains("`patchsrv token new NAME --grant "), "\(refused)")
             #expect(try await remote("token", "list").output == "no token of an app that yours is admin of\n")
         }
     }

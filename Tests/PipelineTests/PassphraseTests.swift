@@ -163,11 +163,11 @@ struct PassphraseTests {
             #expect(refused.code == 3 && refused.errors.contains("does not open with this passphrase"), "\(refused)")
             let unasked = try await run(.patchsrv, publish)
             #expect(
-                unasked.code == 1 && unasked.errors.contains("there is no terminal to ask for the passphrase"),
+                unasked.code == 64 && unasked.errors.contains("there is no terminal to ask for the passphrase"),
                 "\(unasked)"
             )
             let cron = try await run(.patchsrv, ["refresh", "--data", data.string])
-            #expect(cron.code == 1 && cron.errors.contains("hint: name it with --passphrase-file or in"), "\(cron)")
+            #expect(cron.code == 64 && cron.errors.contains("hint: name it with --passphrase-file or in"), "\(cron)")
             _ = try await running(
                 .patchsrv,
                 ["serve", "--data", data.string, "--background-optimize", "off"] + anyPorts

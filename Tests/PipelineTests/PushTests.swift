@@ -187,6 +187,11 @@ struct PushTests {
                 "\(misspelt)"
             )
             try await run(.patchsrv, ["token", "revoke", "ci", "--data", site.string]).done()
+            let twice = try await run(.patchsrv, ["token", "revoke", "ci", "--data", site.string]).done()
+            #expect(
+                twice.output.contains(#/^[0-9a-f]{16}, ci, was revoked before, at \S+Z; nothing was changed\n$/#),
+                "\(twice)"
+            )
             try await token("ci").done()
             try await token("beta", "--for", "beta").done()
             try await serving(site) { _, url in

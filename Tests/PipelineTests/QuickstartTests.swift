@@ -54,6 +54,24 @@ struct QuickstartTests {
         }
     }
 
+    @Test func `begins nothing while its port is in use, and prints its result as JSON`() async throws {
+        try await World.with { world in
+            let arguments = try prepare(world)
+            let site = try await world.site(world.shop.site1)
+            try await serving(site) { url in
+                let port = try #require(url.split(separator: ":").last).trimmingCharacters(in: ["/"])
+                let busy = try await run(.patchsrv, arguments + ["--port", port])
+                #expect(busy.code == 7 && busy.errors.contains("port \(port) of 127.0.0.1 is in use"), "\(busy)")
+                #expect(!FileManager.default.fileExists(atPath: world.path("shop").string))
+            }
+            let made = try await run(.patchsrv, arguments + ["--no-serve", "--json"]).done()
+            #expect(made.output.split(separator: "\n").count == 1, "\(made)")
+            let document = try made.json()
+            #expect(document["release"] as? Int == 1 && document["channel"] as? String == "production", "\(made)")
+            #expect(made.errors.contains("as release 1, in "), "\(made)")
+        }
+    }
+
     @Test func `goes on: what is unchanged is not signed again, and a change is the next release`() async throws {
         try await World.with { world in
             let arguments = try prepare(world) + ["--no-serve"]

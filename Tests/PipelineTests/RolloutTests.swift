@@ -36,7 +36,13 @@ struct RolloutTests {
                         "push", world.shop.release(2).string, "--server", url, "--token-file", token.string, "--paused",
                     ]
                 ).done()
-                #expect(pushed.output.contains("web 2.0.0 is paused; patchsrv rollout web@2.0.0 SHARE"), "\(pushed)")
+                let command =
+                    "patchsrv rollout web@2.0.0 SHARE --channel production --server \(url) --token-file \(token)"
+                #expect(pushed.output.contains("web 2.0.0 is paused; \(command) starts it\n"), "\(pushed)")
+                // The command with a share, without the channel: the one channel is meant.
+                let half = ["rollout", "web@2.0.0", "50%", "--server", url, "--token-file", token.string]
+                let weak = try await run(.patchsrv, half)
+                #expect(weak.code == 3 && weak.errors.contains("=operator --output NAME.token"), "\(weak)")
                 let held = try await device.sync()
                 #expect(held.output.contains("web 2.0.0: paused"), "\(held)")
                 try await device.expectWhole(1)
@@ -84,6 +90,11 @@ struct RolloutTests {
             #expect(started?.map { $0["rollout"] as? Int } == [2_500, 1_000], "\(published)")
             let shown = try await Self.rollout(site).done()
             #expect(shown.output.contains(#/web +2.0.0 +100% +10% +10%/#), "\(shown)")
+            // Without a channel: every one, on one screen.
+            let all = try await run(.patchsrv, ["rollout", "--data", site.string]).done()
+            #expect(all.output == shown.output, "\(all)")
+            let rows = try await run(.patchsrv, ["rollout", "--data", site.string, "--json"]).done().json()
+            #expect((rows["channels"] as? [[String: Any]])?.count == 1, "\(rows)")
             #expect(shown.output.contains(#/fix +2 +100% +25% +25%/#), "\(shown)")
             let paused = try await Self.rollout(site, "web@2.0.0", "pause", "--reason", "checkout errors").done()
             #expect(paused.output.contains(#/web +2.0.0 +100% +10% +paused +checkout errors/#), "\(paused)")

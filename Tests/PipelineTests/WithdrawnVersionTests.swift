@@ -78,6 +78,12 @@ struct WithdrawnVersionTests {
                     world.shop.keys.string
                 )
                 #expect(mistakes.code == 4 && mistakes.output.contains("patches[2].version"), "\(mistakes)")
+
+                let four = ["withdraw", "web@2.0.0", "--previous", world.path("four").string, "--output"]
+                let twice = try await run(.patchsign, four + [world.path("six").string] + keys)
+                let sentence = "nothing to do: web 2.0.0 is already withdrawn, since release 4 ("
+                #expect(twice.code == 0 && twice.output.hasPrefix(sentence), "\(twice)")
+                #expect(!FileManager.default.fileExists(atPath: world.path("six").string))
             }
         }
     }

@@ -111,6 +111,7 @@ struct RefusalTests {
                 Self.head("GET", "/api/v1/apps/b", viewer.text),
                 Self.head("POST", "/api/v1/tokens", owner.text, json) + grants,
                 Self.head("POST", "/api/v1/tokens", owner.text, ["Content-Length: \(grants.utf8.count)"]) + grants,
+                Self.head("POST", "/api/v1/tokens", owner.text, json) + grants.replacing("days", with: "dasy"),
                 Self.head(
                     "POST",
                     "/api/v1/tokens",
@@ -129,14 +130,22 @@ struct RefusalTests {
                     "401 the token has expired (ask an admin for a new one)",
                     "401 the token was revoked (ask an admin for a new one)",
                     "404 this server does not know the app a",
-                    #"403 this needs the role operator on a; the token "CI" has the role viewer"#,
-                    #"403 this needs the role viewer on b; the token "CI" has none"#,
-                    "403 only who is admin of an app makes tokens for it",
+                    #"403 this needs the role operator on a; the token "CI" has the role viewer"#
+                        + Self.making("a/b=operator"),
+                    #"403 this needs the role viewer on b; the token "CI" has none"# + Self.making("b=viewer"),
+                    "403 only an admin of an app makes tokens for it "
+                        + "(`patchsrv token new` makes any token where the server runs, with --data in place of --server)",
                     "415 the body must be application/json",
+                    "400 body: dasy is not a member of this request",
                     "413 the body must be at most 65536 bytes",
                 ]
             )
         }
+    }
+
+    /// The hint with the command that makes a token with this grant.
+    private static func making(_ grant: String) -> String {
+        " (where the server runs: `patchsrv token new NAME --grant \(grant) --output NAME.token --data DIR`)"
     }
 
     @Test func `because of the channel is said word by word`() async throws {
@@ -156,14 +165,18 @@ struct RefusalTests {
                 Self.head("POST", "/api/v1/apps/b/uploads", token, empty) + "{}",
                 Self.head("GET", "/api/v1/apps/b", token),
             ]
-            let other = #"403 this needs the role viewer on a/production; the token "ci" has none"#
+            let other =
+                #"403 this needs the role viewer on a/production; the token "ci" has none"#
+                + Self.making("a/production=viewer")
             #expect(
                 try await Self.answers(operators, requests) == [
                     "404 this server does not know the app a", "404 this server does not know the app a", other, other,
-                    other, #"403 this needs the role publisher on a/production; the token "ci" has none"#,
-                    #"403 this needs the role admin on a; the token "ci" has none"#,
-                    #"403 this needs the role publisher on b; the token "ci" has none"#,
-                    #"403 this needs the role viewer on b; the token "ci" has none"#,
+                    other,
+                    #"403 this needs the role publisher on a/production; the token "ci" has none"#
+                        + Self.making("a/production=publisher"),
+                    #"403 this needs the role admin on a; the token "ci" has none"# + Self.making("a=admin"),
+                    #"403 this needs the role publisher on b; the token "ci" has none"# + Self.making("b=publisher"),
+                    #"403 this needs the role viewer on b; the token "ci" has none"# + Self.making("b=viewer"),
                 ]
             )
         }

@@ -93,6 +93,35 @@ struct OptimizerTests {
         try? await running.value
     }
 
+    @Test func `in the background looks rarely, and sooner for work that is due`() {
+        let (now, app) = (ContinuousClock.now, app)
+        var schedule = BackgroundOptimizer.Schedule()
+        #expect(schedule.pause(at: now) == .seconds(5))
+        schedule.sweeps[app] = now.advanced(by: .seconds(3))
+        #expect(schedule.pause(at: now) == .seconds(3))
+        schedule.failures[app] = (.busy, now.advanced(by: .milliseconds(10)))
+        #expect(schedule.pause(at: now) == .seconds(1))
+        schedule = BackgroundOptimizer.Schedule()
+        schedule.sweeps[app] = now.advanced(by: .seconds(60))
+        #expect(schedule.pause(at: now) == .seconds(5))
+    }
+
+    @Test func `is woken by a change of its process, also by one that came before it waited`() async throws {
+        let publishing = PublishingCount()
+        publishing.begin()
+        publishing.end()
+        await publishing.ended.wait(atMost: .seconds(86_400))
+        let waiting = Task { await publishing.ended.wait(atMost: .seconds(86_400)) }
+        publishing.begin()
+        publishing.end()
+        await waiting.value
+        let cancelled = Task { await publishing.ended.wait(atMost: .seconds(86_400)) }
+        cancelled.cancel()
+        await cancelled.value
+        // Nobody nudges: the time ends it.
+        await Nudge().wait(atMost: .milliseconds(1))
+    }
+
     @Test func `has an interrupted publish's record follow what devices see`() async throws {
         let (fixture, operations) = try await published()
         // It died before its timestamp.

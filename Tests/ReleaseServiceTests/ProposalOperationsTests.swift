@@ -6,6 +6,7 @@ import ServerRecords
 import Testing
 
 import ServerTesting
+@testable import PatchServer
 @testable import ReleaseService
 
 @Suite("A proposal that a server keeps")
@@ -84,6 +85,46 @@ struct ProposalOperationsTests {
         ] {
             #expect(try await fixture.operations.proposal(id, of: channel, in: app).state == state)
         }
+    }
+
+    @Test func `withdraws a version that an earlier release listed, and no release overtakes it`() async throws {
+        let fixture = try TestingOperations()
+        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
+        let second = try fixture.release("cart.total = 2;", version: "2")
+        _ = try await fixture.operations.publish(second, notes: ReleaseNotes(), by: fixture.actor)
+        let id: PatchID = named("fix-cart-total")
+        let made = try await propose(.withdraw(id, version: named("1")), at: fixture)
+        #expect(made.listedIn == 1)
+        #expect(made.difference == ["- fix-cart-total 1, which release 1 listed last, is withdrawn for good"])
+        #expect(made.overtaken(by: 3, listing: [], at: TestingServer.start) == nil)
+        #expect(try await fixture.operations.proposal(made.id, of: channel, in: app) == made)
+        await #expect(throws: OperationError.proposal(.notListed(id, named("9")))) {
+            try await propose(.withdraw(id, version: named("9")), at: fixture)
+        }
+    }
+
+    @Test func `names the release that listed a version, if the tree does not have it any more`() throws {
+        let listing = AppListing(
+            app: app,
+            roles: [],
+            channels: [.init(name: channel, version: 9, published: TestingServer.start, patches: [])],
+            drafts: []
+        )
+        let change = ProposedChange.withdraw(named("web"), version: named("2.1.0"))
+        let fault = #expect(throws: ProposalFault.self) {
+            try ProposalCheck(
+                change,
+                of: channel,
+                in: listing,
+                hasRelease: false,
+                earlier: .init(version: 7, isKept: false)
+            )
+        }
+        #expect(
+            fault?.description
+                == "web 2.1.0 is not listed; release 7 listed it last, and the server has removed that release: "
+                + "`patchsign withdraw --previous DIR --listed-by DIR` withdraws it from a copy"
+        )
     }
 
     @Test func `keeps 200 lines of what it changes, and says how many there are`() throws {

@@ -61,10 +61,49 @@ struct RolloutScheduleTests {
         #expect(last.stepped(at: late.adding(.days(9))) == last)
     }
 
-    @Test func `waits while the clock shows an earlier time`() throws {
-        let stepped = try Self.schedule().stepped(at: Self.start.adding(.hours(6)))
-        #expect(stepped.decision(Self.version(500), at: Self.start) == .wait)
-        #expect(stepped.decision(Self.version(500), at: UTCTime(seconds: 0)) == .wait)
+    /// The last step was taken at `start`.
+    @Test(arguments: [
+        // The time now in hours after that step, the planned time, and the time that it is due.
+        (0, 6, 6), (5, 6, 6), (6, 6, 6), (100, 6, 6),
+        // The clock was behind, and is right again.
+        (1, -94, 6), (6, -94, 6),
+        // The clock was ahead when the step was taken, or is behind now.
+        (-1, 6, 5), (-1, 4, 4), (-100, 6, -94), (-100, -97, -97), (-87_600, 6, -87_594),
+    ])
+    func `is due an interval after its last step, and at most one interval from now`(now: Int, next: Int, due: Int)
+        throws
+    {
+        func hour(_ hours: Int) -> UTCTime { Self.start.adding(.hours(hours)) }
+        let made = try Self.schedule()
+        let record = Record(key: made.key, revision: 1, value: made.json.adding([("next", .text("\(hour(next))"))]))
+        let schedule = try RolloutSchedule(record)
+        #expect(schedule.planned(at: hour(now)) == hour(due))
+        #expect(schedule.replanned(at: hour(now)).state == .running(next: hour(due)))
+        let decision: RolloutSchedule.Decision = now >= due ? .step(500) : next == due ? .wait : .plan
+        #expect(schedule.decision(Self.version(100), at: hour(now)) == decision)
+    }
+
+    @Test func `takes its steps an interval apart after a clock that was ahead was set`() throws {
+        let ahead = Self.start.adding(.days(400))
+        var schedule = try Self.schedule().stepped(at: ahead)
+        #expect(schedule.decision(Self.version(500), at: Self.start) == .plan)
+        schedule = schedule.replanned(at: Self.start)
+        let due = Self.start.adding(.hours(6))
+        #expect(schedule.state == .running(next: due))
+        #expect(schedule.decision(Self.version(500), at: UTCTime(seconds: due.seconds - 1)) == .wait)
+        #expect(schedule.decision(Self.version(500), at: due) == .step(10_000))
+        #expect(schedule.stepped(at: due).state == .finished(at: due))
+    }
+
+    @Test func `is not planned again for a clock that was adjusted by seconds`() throws {
+        let schedule = try Self.schedule()
+        #expect(schedule.decision(Self.version(100), at: UTCTime(seconds: Self.start.seconds - 60)) == .wait)
+        #expect(schedule.decision(Self.version(100), at: UTCTime(seconds: Self.start.seconds - 61)) == .plan)
+    }
+
+    @Test func `has no plan after its end`() throws {
+        let stopped = try Self.schedule().stopped(.turned, at: Self.start)
+        #expect(stopped.planned(at: Self.start) == nil && stopped.replanned(at: Self.start) == stopped)
     }
 
     @Test func `stops for a version that was paused, turned by hand or withdrawn, and below its next share`() throws {

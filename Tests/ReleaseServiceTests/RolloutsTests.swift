@@ -38,6 +38,7 @@ struct RolloutsTests {
             switch result {
             case .stepped(let schedule): "\(schedule.label) at \(RolloutShare(schedule.share))"
             case .stopped(let schedule): "\(schedule.label) stopped: \(schedule.json.text("cause"))"
+            case .planned(let schedule): "\(schedule.label) planned: \(schedule.json.text("next"))"
             case .failed(_, let channel, let error): "\(channel): \(error)"
             }
         }
@@ -122,8 +123,20 @@ struct RolloutsTests {
 
     @Test func `do not step while the clock is behind the newest signature`() async throws {
         let fixture = try await begun()
-        #expect(try await advance(fixture.after(.hours(-100))) == [])
+        let behind = try fixture.after(.hours(-100))
+        let early = TestingServer.start.adding(.hours(-94))
+        #expect(
+            try await advance(behind) == ["fix-cart-total 1 planned: \(early)", "web 1.0.0 planned: \(early)"]
+        )
+        #expect(try await advance(behind) == [])
         #expect(try shares(fixture) == ["fix-cart-total 1: 1%", "web 1.0.0: 1%"])
+        // The clock is right again: the step is not early.
+        let due = TestingServer.start.adding(.hours(6))
+        let right = try fixture.after(.hours(1))
+        #expect(try await advance(right) == ["fix-cart-total 1 planned: \(due)", "web 1.0.0 planned: \(due)"])
+        #expect(try await advance(right) == [])
+        #expect(try await fixture.actions().last == "rollout.plan")
+        #expect(try await advance(fixture.after(.hours(6))) == ["fix-cart-total 1 at 5%", "web 1.0.0 at 5%"])
     }
 
     @Test(arguments: 1...3) func `are in step with the dial wherever the process dies`(_ commit: Int) async throws {

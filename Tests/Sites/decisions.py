@@ -25,6 +25,8 @@ DECISIONS = [
     Decision("compressed-only", "a compressed file without its plain one is sent as that file, `application/gzip`, to a client that does not accept its coding",
              "nginx would send a coding that the client did not ask for",
              lambda d: d.part in ("type", "coding", "body") and d.path.split("?")[0].endswith(".gz") and not d.fields.get("Accept-Encoding")),
+    Decision("forwarding", "a page that forwards at once aborts its calls to the device", "nginx has no such calls; the next page makes them again",
+             lambda d: d.part == "failed request" and str(d.got).startswith(("aborted HOST/__patchline/confirm", "aborted HOST/__patchline/events"))),
     Decision("404-text", "the words of a 404 where the folder has no 404.html", "each host has its own", lambda d: d.part == "body of a 404" and "<center>nginx" in str(d.expected)),
     Decision("404-page", "404.html is sent where a page was asked for; a missing script, image or fetch gets one line of text",
              "nothing reads a page there, and a device may be asked often", lambda d: d.part == "body of a 404" and not page_wanted(d)),

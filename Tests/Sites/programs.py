@@ -142,13 +142,13 @@ class Programs:
 
 # As the Internet Assigned Numbers Authority names them.
 TYPES = """
-text/html html htm; text/css css; text/javascript js mjs; application/json json map; application/manifest+json webmanifest; application/wasm wasm;
+text/html html htm; text/css css; text/javascript js mjs cjs; application/json json map; application/x-ipynb+json ipynb; application/manifest+json webmanifest; application/wasm wasm;
 image/svg+xml svg; image/png png; image/jpeg jpg jpeg; image/gif gif; image/webp webp; image/avif avif; image/vnd.microsoft.icon ico; text/plain txt;
 application/xml xml; font/woff2 woff2; font/woff woff; font/ttf ttf; font/otf otf; application/vnd.ms-fontobject eot; application/pdf pdf;
 text/markdown md; text/less less; application/zip zip; application/gzip gz; audio/mpeg mp3; video/mp4 mp4; application/atom+xml atom; application/rss+xml rss
 """
 NAMED = "|".join(end for row in TYPES.split(";") for end in row.split()[1:] if end not in ("html", "htm"))
-PARTS = "css|js|mjs|json|map|webmanifest|wasm|eot|svg|png|jpe?g|gif|webp|avif|ico|woff2?|ttf|otf|mp3|mp4"
+PARTS = "css|js|mjs|cjs|json|map|webmanifest|wasm|eot|svg|png|jpe?g|gif|webp|avif|ico|woff2?|ttf|otf|mp3|mp4"
 
 # A stub, so that the page's confirmation finds a script on a host that knows none.
 STUB = "location = /__patchline/launch.js { default_type text/javascript; return 200 'globalThis.patchline = { confirm: async () => {} };'; }"

@@ -1,3 +1,4 @@
+import CommandKit
 import PatchFormat
 import PatchRelease
 import SystemPackage
@@ -102,6 +103,19 @@ struct QuickstartWordsTests {
         )
         let beta = QuickstartWords(place: QuickstartFolder("/srv/shop"), channel: Sample.beta)
         #expect(beta.lines(url: "http://a")[2].hasSuffix("--server http://a --channel beta"))
+    }
+
+    @Test func `prints one line of JSON with the same commands`() throws {
+        let words = QuickstartWords(place: QuickstartFolder("/srv/shop"), channel: Sample.channel)
+        let document = words.json(url: "http://127.0.0.1:8080", app: Sample.app, release: 3)
+        #expect(!document.line.contains("\n") && document["url"] == .text("http://127.0.0.1:8080"))
+        let device = [
+            "patchsync init --store device --root /srv/shop/keys/root.json --server http://127.0.0.1:8080",
+            "patchsync serve --store device --sync-every 60",
+        ]
+        #expect(document["device"] == .array(device.map { .text($0) }))
+        let unserved = words.json(url: nil, app: Sample.app, release: 3)
+        #expect(unserved["url"] == .null && unserved["device"] == .array([]) && unserved["release"] == .integer(3))
     }
 
     @Test func `goes on in no folder of another user`() {

@@ -61,7 +61,7 @@ struct PageTranscripts {
         )
         switch Admission(request, to: access, in: Session(port: 12_552, pass: Self.pass)) {
         case .answered(let answer): return answer
-        case .admitted, .fileOnly, .entering: return .notFound
+        case .admitted, .manifestOnly, .entering: return .notFound
         }
     }
 

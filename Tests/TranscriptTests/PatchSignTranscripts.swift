@@ -68,6 +68,26 @@ struct PatchSignTranscripts {
             ]
     }
 
+    private static let gone = WithdrawnVersion(
+        patchID: Sample.patch,
+        version: Sample.version,
+        sha256: Sample.digest,
+        serial: 7,
+        since: Sample.time
+    )
+
+    @Test func `of a rollback names the command that makes it final, for three versions at most`() throws {
+        let options = try ChangeOptions.parse(["--server", "https://updates.example.com", "--keys", "Keys", "--push"])
+        let labels = (1...4).map { Label(patchID: Sample.patch, version: Sample.named("2.\($0)")) }
+        let hints = options.withdrawalHints(of: labels, in: Sample.channel)
+        #expect(hints.count == 3)
+        #expect(
+            hints.first
+                == "a later release may list web 2.1 again; `patchsign withdraw web@2.1 --channel production --keys Keys "
+                + "--push --server https://updates.example.com` makes its removal final"
+        )
+    }
+
     private func answers() -> [ServiceError] {
         let rules = [
             ("release", AnswerRule.draft), ("id", AnswerRule.proposal), ("change", AnswerRule.change),
@@ -100,6 +120,15 @@ struct PatchSignTranscripts {
             KeyOpening.noneTyped(for: "Keys/production.key"), ChangeOptions.noFolder(in: "/tmp", SystemError(28)),
             waiting.stays(because: Failure(.timedOut("/api/v1/apps"))),
         ]
+        found.append(PullCommand.needless(Self.gone.alreadyWords, waiting.id, in: Sample.channel))
+        found.append(
+            WithdrawCommand.notListed(
+                Sample.patch,
+                version: Sample.version,
+                by: 8,
+                again: "patchsign withdraw web --version 1.4.2 --channel production --keys Keys --push"
+            )
+        )
         let making = try MakingOptions.parse([])
         do throws(Failure) { _ = try making.outputFolder() } catch { found.append(error) }
         let share = try PromotedShare("web=10%")
@@ -151,6 +180,7 @@ struct PatchSignTranscripts {
         "withdraw web --keys Keys --output new",
         "rollback --to 5 --channel production --keys Keys --server https://example.com",
         "withdraw web --keys Keys --output new --previous old --channel production",
+        "withdraw web --keys Keys --push --channel production --listed-by old",
         "embed release1 --keys Keys --output shipped --select web",
         "embed release1 --keys Keys --output shipped --select web=1 --select web=2",
         "embed release1 --keys Keys --output shipped --app-build a/b",

@@ -90,6 +90,7 @@ struct ServerLogTranscripts {
         guard let schedule else { return [] }
         let results: [RolloutAdvance] = [
             .stepped(schedule.stepped(at: Sample.time)), .stopped(schedule.stopped(.paused, at: Sample.time)),
+            .planned(schedule),
             .failed(Sample.app, Sample.channel, .keyIsLocked),
         ]
         return results.map { result in

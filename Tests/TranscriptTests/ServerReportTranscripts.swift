@@ -17,6 +17,20 @@ import Testing
 
 @Suite("What patchsrv reports")
 struct ServerReportTranscripts {
+    private static let revoked = JSON.fields([
+        ("id", .text("0123456789abcdef")), ("name", .text("ci")), ("revoked", .text(Sample.time.description)),
+    ])
+
+    @Test func `writes long values of an audit entry in full, unless they are for a terminal`() {
+        let text = String(repeating: "a", count: 60)
+        let entry = JSON.fields([
+            ("action", .text("parameters.change")), ("before", .fields([("parameters", .fields([]))])),
+            ("after", .fields([("parameters", .fields([("banner", .text(text))]))])),
+        ])
+        #expect(entry.auditWords(isWhole: true) == "banner: nothing → \(text)")
+        #expect(entry.auditWords(isWhole: false) == "banner: nothing → \(text.prefix(39))…")
+    }
+
     @Test func `of what it did and found stands in its transcript`() throws {
         var reports = Transcript("patchsrv-reports", about: "What patchsrv says of what it did, found and shows.")
         reports.section("publish", publishing)
@@ -36,7 +50,14 @@ struct ServerReportTranscripts {
         )
         reports.list("what a change would do", try changes())
         reports.list("records that cannot be read", records())
-        reports.list("audit list", Self.entries.map { "\($0.words("action")): \($0.auditWords)" })
+        reports.list("audit list", Self.entries.map { "\($0.words("action")): \($0.auditWords(isWhole: false))" })
+        reports.list(
+            "token revoke",
+            [
+                TokenRevokeCommand.line(Self.revoked), TokenRevokeCommand.lineBefore(Self.revoked),
+                RolloutCommand.nothing(of: Sample.app.text), RolloutCommand.warning(of: [Sample.beta, Sample.channel]),
+            ]
+        )
         reports.list("audit verify", Self.faults.map(\.sentence))
         reports.list(
             "audit accept-clock",

@@ -193,14 +193,15 @@ extension ProposalFault: Sampled {
     static let samples: [ProposalFault] = [
         .notDelegated(Sample.named("gamma")), .nothingPublished(Sample.beta), .sameChannel,
         .notListed(Sample.patch, nil), .notListed(Sample.patch, Sample.version),
+        .listingGone(Sample.patch, Sample.version, release: 7),
         .noOlder(version: 9, current: 7, older: []), .noOlder(version: 9, current: 7, older: [6, 5]),
         .otherContent(Sample.label), .unknown, .done, .tooMany(limit: 100),
     ]
 
     var isSampled: Bool {
         switch self {
-        case .notDelegated, .nothingPublished, .sameChannel, .notListed, .noOlder, .otherContent, .unknown, .done,
-            .tooMany:
+        case .notDelegated, .nothingPublished, .sameChannel, .notListed, .listingGone, .noOlder, .otherContent,
+            .unknown, .done, .tooMany:
             true
         }
     }

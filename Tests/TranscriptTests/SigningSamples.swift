@@ -40,7 +40,8 @@ extension SigningError: Sampled {
             .foreign("release1", found: Sample.otherApp.text, expected: Sample.app.text), .unlisted([Sample.patch]),
             .unlisted([Sample.patch, Sample.script]), .republished(Sample.label, difference: "sha256"),
             .unmet(Sample.label, requires: Sample.script), .nothingToWithdraw(Sample.patch, Sample.version),
-            .nothingToWithdraw(Sample.patch, nil), .withdrawn(Sample.label, since: gone),
+            .nothingToWithdraw(Sample.patch, nil), .contentStays(Sample.label, as: Sample.named("1.4.3")),
+            .withdrawn(Sample.label, since: gone),
             .withdrawn(Label(patchID: Sample.patch, version: Sample.named("1.4.3")), since: gone),
             .exists("release2"), .keyName("../key"), .opensNothing("Keys/online.key"), .opensNothing(keys),
             .scriptName("cart.txt"), .encryptionKey("aes.key", bytes: 17), .noSyncFile("www/index.html"),
@@ -108,7 +109,8 @@ extension SigningError: Sampled {
         switch self {
         case .file, .description, .noDescription, .descriptions, .bundle, .described, .elsewhere, .release, .incomplete,
             .rootOfTrust, .key, .token, .signer, .jspatch, .testingKey, .keyInTwoUses, .notASigner, .noKey, .foreign,
-            .unlisted, .republished, .unmet, .nothingToWithdraw, .withdrawn, .embedding, .exists, .notReplaced, .plan,
+            .unlisted, .republished, .unmet, .nothingToWithdraw, .contentStays, .withdrawn, .embedding, .exists,
+            .notReplaced, .plan,
             .keyName, .opensNothing, .ceremony, .loader, .scriptName, .platform, .encryptionKey, .noSyncFile,
             .noPackageKey, .otherPackageKey, .nothingTold:
             true
@@ -271,6 +273,7 @@ extension BundleProblem: Sampled {
             .noHost("Patches/host.json", .wrong(field: "format", rule: "is not patchline-host-v1")),
             .releaseInside("Patches/web/old"), .secret("Patches/web/key.pem", .privateKey(.pem)),
             .secret("Patches/web/app.js", .token(.gitHub)),
+            .archived("Patches/web/all.zip", ArchivedSecret(Array("app/.env".utf8), .settings)),
             .exclusions("Patches/.patchlineignore", line: 2, rule: "names nothing"), .changed(file),
             .badName("Patches/web/pru\u{308}fung.jpg", .notNFC), .badName("Patches/web/a\\b.js", .backslash),
             .twins(index, page, in: folder), .link(file, .outside("/etc/passwd")), .link(file, .nowhere),
@@ -287,7 +290,7 @@ extension BundleProblem: Sampled {
         case .twins, .link, .ignoreFile, .several: true
         case .missing, .symbolicLink, .special, .notAFolder, .notAFile, .badName, .notUTF8, .reserved, .empty,
             .tooManyFiles, .noIndex, .manifest, .gateway, .scriptNotUTF8, .noProgram, .noHost, .releaseInside,
-            .secret,
+            .secret, .archived,
             .exclusions, .changed:
             true
         }

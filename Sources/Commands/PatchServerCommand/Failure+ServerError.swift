@@ -40,7 +40,8 @@ extension Failure {
         case PassphraseError.noTerminal:
             self.init(
                 "there is no terminal to ask for the passphrase of the online key",
-                hint: "name it with --passphrase-file or in \(KeyOptions.variable), in cron too"
+                hint: "name it with --passphrase-file or in \(KeyOptions.variable), in cron too",
+                code: .usage
             )
         case let error as PassphraseError: self.init(error)
         case let error as FileServerError: self.init(error)

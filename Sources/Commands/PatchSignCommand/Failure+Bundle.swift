@@ -14,6 +14,9 @@ extension Failure {
         case .secret:
             "move it elsewhere, or leave it out by `exclude:` in release.yaml or a .patchlineignore; if it is meant for everyone, "
                 + "name its path in `allow-secrets:`"
+        case .archived:
+            "make the archive without it, or leave the archive out by `exclude:` in release.yaml or a .patchlineignore; if it is "
+                + "meant for everyone, name the archive's path in `allow-secrets:`"
         case .badName(_, .segmentTooLong), .badName(_, .tooLong):
             "shorten the names of its folders; a path in a bundle has at most 1,024 bytes"
         case .badName, .notUTF8, .twins: problem.groups.first?.renaming

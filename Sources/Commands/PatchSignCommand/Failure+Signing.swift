@@ -32,7 +32,7 @@ extension Failure {
         case .release(_, .format): .malformed
         case .release(_, .trust), .release(_, .missing): .refused
         case .incomplete, .rootOfTrust, .testingKey, .keyInTwoUses, .notASigner, .republished, .withdrawn,
-            .opensNothing:
+            .contentStays, .opensNothing:
             .refused
         case .key(_, .unreadable), .key(_, .unsupported), .key(_, .unfit), .key(_, .unusablePassphrase): .malformed
         case .key(_, .needsPassphrase), .key(_, .wrongPassphrase), .key(_, .tooSmall), .key(_, .tooLarge),
@@ -67,6 +67,7 @@ extension Failure {
         case .republished: "a version is published once: give the new content a new one"
         case .withdrawn:
             "give it a new version, and a script other bytes too; where it comes from another channel, withdraw it there first"
+        case .contentStays(let label, _): "`patchsign withdraw \(label.patchID)` withdraws every version that is listed"
         case .exists(let path) where path.extension == "key":
             "this folder has keys already: use another folder, or `patchsign rotate`"
         case .exists: "name another place, or remove it first"

@@ -28,6 +28,30 @@ package enum BareDeflate {
     }
 }
 
+extension BareDeflate {
+    /// Hands the bytes of the stream that begins in `bytes` to `body`, in pieces; other bytes may follow the stream.
+    ///
+    /// - Parameter limit: the most bytes that may come out.
+    /// - Throws: also if the stream does not end.
+    package static func read(
+        _ bytes: ArraySlice<UInt8>,
+        limit: Int,
+        _ body: ([UInt8]) -> Void
+    ) throws(CompressionError) {
+        let decoding = try DeflateDecoding(.none)
+        var (rest, count) = (bytes, 0)
+        while !decoding.hasEnded {
+            let room = min(Decompressor.piece, max(0, limit - count) + 1)
+            let (piece, taken) = try decoding.decode(rest, upTo: room)
+            rest = rest.dropFirst(taken)
+            count += piece.count
+            guard count <= limit else { throw .tooLong(.deflate, limit: limit) }
+            if !piece.isEmpty { body(piece) }
+            if piece.isEmpty, taken == 0, !decoding.hasEnded { throw .incomplete(.deflate) }
+        }
+    }
+}
+
 /// The checksum of gzip and of zip archives (ISO 3309).
 package enum CRC32 {
     package static func of(_ bytes: [UInt8]) -> UInt32 {

@@ -11,8 +11,8 @@ package enum Admission: Sendable {
     ///
     /// - fields: additional fields of the answer: the cookie.
     case admitted(query: String?, fields: HTTPHeaders)
-    /// Without a cookie: only for a file of the bundle under its own name.
-    case fileOnly(query: String?)
+    /// Without a cookie: only for a web app manifest of the bundle under its own name.
+    case manifestOnly(query: String?, closed: FileAnswer)
     /// A call for the cookie, whose body has the secret.
     case entering
     case answered(FileAnswer)
@@ -51,7 +51,7 @@ package enum Admission: Sendable {
         let shown = Self.cookies(cookie, in: request.headers)
         guard isNew || shown.contains(where: { session.pass.matches($0) }) else {
             let closed = Self.closed(isLate: !shown.isEmpty)
-            self = request.isForManifest ? .fileOnly(query: request.query) : .answered(closed)
+            self = request.isForManifest ? .manifestOnly(query: request.query, closed: closed) : .answered(closed)
             return
         }
         var fields: HTTPHeaders = [:]
@@ -190,13 +190,13 @@ package enum Admission: Sendable {
 }
 
 extension FileRequest {
-    /// Whether a browser asks for the manifest of a page of ours: Chromium sends no cookie with it.
+    /// Whether a browser may be asking for the manifest of a page of ours, which Chromium does without a cookie.
+    ///
+    /// What a service worker passes on has lost its destination.
     fileprivate var isForManifest: Bool {
-        guard method == .GET || method == .HEAD, headers.first(name: "Sec-Fetch-Dest") == "manifest",
-            headers.first(name: "Sec-Fetch-Site") == "same-origin"
-        else { return false }
-        let name = path.segments.last?.lowercased() ?? ""
-        return name.hasSuffix(".webmanifest") || name.hasSuffix("manifest.json")
+        (method == .GET || method == .HEAD)
+            && ["manifest", "empty"].contains(headers.first(name: "Sec-Fetch-Dest"))
+            && headers.first(name: "Sec-Fetch-Site") == "same-origin"
     }
 
     /// Whether a browser asks for a document to show, at the top or in a frame.

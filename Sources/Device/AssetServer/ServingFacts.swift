@@ -42,16 +42,22 @@ struct ServingFacts: Sendable {
             decision.showsRight = access.token != nil
             return decision
         case .entering: return AssetDecision(.entering)
-        case .fileOnly(let query):
-            return fileOnly(request.with(query: query), at: now) ?? AssetDecision(.answer(.notFound))
+        case .manifestOnly(let query, let closed):
+            return manifestOnly(request.with(query: query), closed, at: now)
         }
     }
 
-    /// A file of the bundle under its own name; nil for everything else.
-    private func fileOnly(_ request: FileRequest, at now: Duration) -> AssetDecision? {
+    /// A web app manifest of the bundle under its own name: told by that name, or by the type that the release signs for it.
+    private func manifestOnly(_ request: FileRequest, _ closed: FileAnswer, at now: Duration) -> AssetDecision {
         let choice = served.choose(PageRequest(request), at: now)
-        guard let table = choice.selection.table, let row = table.file(at: request.path) else { return nil }
+        let isNamed = WebAppManifest.isNamed(request.path.text)
+        guard let table = choice.selection.table, let row = table.file(at: request.path) else {
+            return AssetDecision(.answer(isNamed ? .notFound : closed))
+        }
         let released = table.fields(of: row, except: access.ownNames)
+        guard isNamed || released.contentType.map({ HTTPHeaders.mediaType($0) }) == WebAppManifest.contentType else {
+            return AssetDecision(.answer(closed))
+        }
         let asset = AssetAnswer(
             row,
             of: table,

@@ -1,7 +1,6 @@
-import PatchFormat
+package import PatchFormat
 package import PatchSync
 package import Patchline
-package import PatchFormat
 
 /// A store that the daemon looks after, as its local socket sees it.
 ///

@@ -73,9 +73,14 @@ package struct PublishedApp: Sendable {
     /// They signed its other releases as well, and may have signed some that were never published: only the version tells that
     /// the service sent the one that was asked for.
     ///
+    /// - Parameter field: The member of the service's answer that named the version.
     /// - Throws: `malformed` for a version that is not below the current release's, for it is a proposal of the service that
     ///   names it; `noRelease` where there is no current one.
-    package func release(of channel: ChannelName, version: Int) async throws(ServiceError) -> SignedRelease {
+    package func release(
+        of channel: ChannelName,
+        version: Int,
+        namedBy field: String = "change.to"
+    ) async throws(ServiceError) -> SignedRelease {
         guard let keys = repository.targets.delegation(to: channel.text)?.keys else {
             throw .trust(
                 repository.targets.hasRetired(channel.text)
@@ -86,7 +91,7 @@ package struct PublishedApp: Sendable {
             throw .noRelease(channel)
         }
         guard version < current else {
-            throw .malformed(FormatError("answer", field: "change.to", rule: AnswerRule.older(than: current)))
+            throw .malformed(FormatError("answer", field: field, rule: AnswerRule.older(than: current)))
         }
         let envelope = try await tree.envelope(channel, version: version)
         try judged { () throws(TrustError) in try keys.check(envelope, role: channel.text) }

@@ -9,6 +9,8 @@ package struct ServiceProposal: Equatable, Sendable {
     package let proposer: String
     package let note: String?
     package let isOpen: Bool
+    /// The release that listed the withdrawn version last, if the current one does not list it.
+    package let listedIn: Int?
 
     init(_ fields: Fields) throws(FormatError) {
         id = try fields.name("id")
@@ -16,6 +18,7 @@ package struct ServiceProposal: Equatable, Sendable {
         proposer = try fields.string("proposer")
         note = try fields.optionalString("note")
         isOpen = try fields.string("state") == "open"
+        listedIn = fields.has("listedIn") ? try fields.integer("listedIn", in: 1...(1 << 53 - 1)) : nil
     }
 
     /// One line: the change, the proposer, and the reason.

@@ -68,7 +68,7 @@ struct AuditListCommand: AsyncParsableCommand {
             if json { return console.line(JSON.fields([("entries", .array(entries))]).pretty()) }
             guard !entries.isEmpty else { return console.line("nothing was done yet") }
             var table = Table([Table.Column("entry", .right), "time", "action", "app", "channel", "by", "what"])
-            for entry in entries { table.add(entry.auditCells) }
+            for entry in entries { table.add(entry.auditCells(isWhole: !console.isTerminal)) }
             table.write(to: console)
         }
     }

@@ -3,26 +3,28 @@ import CommandKit
 
 /// What an entry of the audit log changed, in one line: which thing, and what it was before and is after.
 extension JSON {
-    var auditCells: [Table.Cell] {
+    /// - Parameter isWhole: Whether long values are written in full: for a program or a file, not for a terminal.
+    func auditCells(isWhole: Bool) -> [Table.Cell] {
         let actor = self["actor"]?.words("name") ?? ""
         let by = actor.isEmpty ? self["actor"]?.words("kind") ?? "" : actor
         return [
             Table.Cell(words("number")), Table.Cell(words("time")), Table.Cell(words("action")),
-            Table.Cell(words("app")), Table.Cell(words("channel")), Table.Cell(by), Table.Cell(auditWords),
+            Table.Cell(words("app")), Table.Cell(words("channel")), Table.Cell(by),
+            Table.Cell(auditWords(isWhole: isWhole)),
         ]
     }
 
     /// Empty where the action says it all.
-    var auditWords: String {
+    func auditWords(isWhole: Bool) -> String {
         let (before, after) = (self["before"] ?? .null, self["after"] ?? .null)
         return switch words("action") {
         case "token.create", "token.revoke":
             "\(after.words("id")) \(after.words("name")) (\(after.texts("grants").joined(separator: " ")))"
         case "dial.turn": Self.dial(before, after)
-        case "parameters.change": Self.parameters(before["parameters"], after["parameters"])
+        case "parameters.change": Self.parameters(before["parameters"], after["parameters"], isWhole)
         case "answer.set", "answer.remove": Self.answer(before, after)
         case "history.edit":
-            "release \(after.words("roleVersion")): " + Self.changes(before, after, of: ["label", "notes"])
+            "release \(after.words("roleVersion")): " + Self.changes(before, after, of: ["label", "notes"], isWhole)
         case "release.publish", "release.draft", "release.repair":
             [
                 ["\(before.release(or: "nothing")) → \(after.release(or: "?"))", after.words("label")]
@@ -35,7 +37,7 @@ extension JSON {
                 + after.items("apps").map { "\($0.words("app")) goes on above \($0.words("above"))" }
                 .joined(separator: "; ")
         case "clock.accept": "\(before.words("time")) → \(after.words("time"))"
-        default: Self.members(before, after)
+        default: Self.members(before, after, isWhole)
         }
     }
 
@@ -68,10 +70,12 @@ extension JSON {
         return (version.isTrue("paused") ? "paused at \(share)" : share) + places
     }
 
-    private static func parameters(_ before: JSON?, _ after: JSON?) -> String {
+    private static func parameters(_ before: JSON?, _ after: JSON?, _ isWhole: Bool) -> String {
         let names = Set([before, after].flatMap { $0?.object?.members.map(\.key.text) ?? [] }).sorted()
         return names.filter { before?[$0] != after?[$0] }
-            .map { "\(printable($0)): \(value(before?[$0])) → \(value(after?[$0]))" }.joined(separator: "; ")
+            .map { "\(printable($0)): \(value(before?[$0], isWhole)) → \(value(after?[$0], isWhole))" }.joined(
+                separator: "; "
+            )
     }
 
     /// `everyone web: nothing → 1.5.0, forced`.
@@ -85,30 +89,31 @@ extension JSON {
         return "\(named.words("for").prefix(12)) \(named.words("patchId")): \(choice(before)) → \(choice(after))"
     }
 
-    private static func changes(_ before: JSON, _ after: JSON, of keys: [String]) -> String {
+    private static func changes(_ before: JSON, _ after: JSON, of keys: [String], _ isWhole: Bool) -> String {
         keys.filter { before[$0] != after[$0] }
-            .map { "\($0): \(value(before[$0])) → \(value(after[$0]))" }.joined(separator: "; ")
+            .map { "\($0): \(value(before[$0], isWhole)) → \(value(after[$0], isWhole))" }.joined(separator: "; ")
     }
 
     /// Whatever an entry says, as far as it is plain: what is new in it, or another.
-    private static func members(_ before: JSON, _ after: JSON) -> String {
+    private static func members(_ before: JSON, _ after: JSON, _ isWhole: Bool) -> String {
         (after.object?.members ?? before.object?.members ?? []).compactMap { member -> String? in
             let (key, was) = (member.key.text, before[member.key.text])
             switch member.value {
             case .array, .object, .null: return nil
             case .bool, .integer, .string:
                 if was == member.value, after != .null { return nil }
-                let old = was.map { after == .null ? "" : "\(value($0)) → " } ?? ""
-                return "\(printable(key)) \(old)\(value(member.value))"
+                let old = was.map { after == .null ? "" : "\(value($0, isWhole)) → " } ?? ""
+                return "\(printable(key)) \(old)\(value(member.value, isWhole))"
             }
         }.joined(separator: ", ")
     }
 
-    private static func value(_ json: JSON?) -> String {
+    private static func value(_ json: JSON?, _ isWhole: Bool) -> String {
         guard let json else { return "nothing" }
         switch json {
         case .string(let text):
-            return text.text.count > 40 ? "\(printable(String(text.text.prefix(39))))…" : printable(text.text)
+            return !isWhole && text.text.count > 40
+                ? "\(printable(String(text.text.prefix(39))))…" : printable(text.text)
         case .null: return "nothing"
         case .bool, .integer, .array, .object: return printable(String(decoding: json.fileBytes, as: UTF8.self))
         }

@@ -24,7 +24,7 @@ struct InitCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .done: "started",
-                        .failed: KeyOptions.noTerminal,
+                        .usage: KeyOptions.noTerminal,
                         .refused:
                             "refused: the root of trust or the online key does not verify, or the app lost its timestamp",
                         .malformed: "a file is malformed",
@@ -46,6 +46,11 @@ struct InitCommand: AsyncParsableCommand {
     @OptionGroup var passphrase: KeyOptions
 
     func run() async throws {
+        try await begin(shownOn: .standardOutput)
+    }
+
+    /// - Parameter console: Where the result is written.
+    func begin(shownOn console: Console) async throws {
         try await reporting {
             let files = DiskFiles()
             let now = ProcessEnvironment.now()
@@ -67,7 +72,7 @@ struct InitCommand: AsyncParsableCommand {
             if files.linkFault(at: folder.folder.root) != nil { throw Failure(withoutPermissions: folder.folder.root) }
             try folder.folder.make(files: files)
             try await folder.operations(key).create(rootOfTrust, onlineKey: key, by: .here)
-            Console.standardOutput.line(
+            console.line(
                 "initialized \(rootOfTrust.app) in \(printable(folder.folder.root.string)); nothing published yet"
             )
         }

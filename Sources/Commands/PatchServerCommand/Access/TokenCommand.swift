@@ -264,6 +264,8 @@ struct TokenRevokeCommand: AsyncParsableCommand {
         commandName: "revoke",
         abstract: "Revokes a token, effective with the next request.",
         discussion: """
+            A token that was revoked before is named with the time; nothing changes, and the command ends with 0.
+
             EXAMPLES
               patchsrv token revoke "CI of the shop" --data /srv/patchline
               patchsrv token revoke 0123456789abcdef --data /srv/patchline
@@ -280,17 +282,35 @@ struct TokenRevokeCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await reporting {
-            let revoked = try await place.asking {
+            let line = try await place.asking {
                 let records = try place.folder.records()
-                let id = try id(among: try await records.tokenList { _ in true })
-                guard let revoked = try await records.revokeToken(id, by: .here) else { throw unknown }
-                return revoked.json(at: try await records.referenceTime())
+                let row = try row(in: try await records.tokenList { _ in true })
+                guard row.words("state") != "revoked" else { return Self.lineBefore(row) }
+                guard let revoked = try await records.revokeToken(row.words("id"), by: .here) else { throw unknown }
+                return Self.line(revoked.json(at: try await records.referenceTime()))
             } there: { service in
-                let id = try id(among: try await service.look("/tokens"))
-                return try await service.change(.delete, "/tokens/\(id)")
+                let row = try row(in: try await service.look("/tokens"))
+                guard row.words("state") != "revoked" else { return Self.lineBefore(row) }
+                return Self.line(try await service.change(.delete, "/tokens/\(row.words("id"))"))
             }
-            Console.standardOutput.line("revoked \(revoked.words("id")), \(revoked.words("name"))")
+            Console.standardOutput.line(line)
         }
+    }
+
+    static func line(_ token: JSON) -> String { "revoked \(token.words("id")), \(token.words("name"))" }
+
+    /// For a token that was revoked before.
+    static func lineBefore(_ token: JSON) -> String {
+        let time = token.words("revoked")
+        return "\(token.words("id")), \(token.words("name")), was revoked before"
+            + (time.isEmpty ? "" : ", at \(time)") + "; nothing was changed"
+    }
+
+    /// The listed token that is meant.
+    private func row(in list: JSON) throws -> JSON {
+        let id = try id(among: list)
+        guard let row = list.items("tokens").first(where: { $0.words("id") == id }) else { throw unknown }
+        return row
     }
 
     private var unknown: Failure {

@@ -35,7 +35,7 @@ struct TrustCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .done: "done, or done before",
-                        .failed: KeyOptions.noTerminal,
+                        .usage: KeyOptions.noTerminal,
                         .refused: "refused: a document or release does not verify; nothing was changed",
                         .busy: "another process holds the data folder",
                         .conflict: "a newer root of trust, or another release, is published",

@@ -30,7 +30,7 @@ struct RefreshCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .done: "signed",
-                        .failed: KeyOptions.noTerminal,
+                        .usage: KeyOptions.noTerminal,
                         .refused:
                             "the published tree does not verify, or the online key is not its own, or a wrong passphrase, or "
                             + "the clock is behind",

@@ -34,7 +34,7 @@ struct RestoreCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .done: "restored",
-                        .failed: KeyOptions.noTerminal,
+                        .usage: KeyOptions.noTerminal,
                         .refused:
                             "restored, but something of it is damaged: patchsrv check --repair; or a wrong passphrase, and nothing was restored",
                         .malformed: "the folder is no backup",

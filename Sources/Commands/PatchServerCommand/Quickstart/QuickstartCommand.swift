@@ -76,10 +76,13 @@ struct QuickstartCommand: ServingCommand {
     @Flag(help: "Make and publish, and do not serve.")
     var noServe = false
 
+    @Flag(help: "Print the result as one line of JSON once the server is ready, and the server's log as JSON.")
+    var json = false
+
     static let newPassphrase = "Passphrase for the new release keys:"
     static let passphrase = "Passphrase for the release keys:"
 
-    var logFormat: LogFormat { .text }
+    var logFormat: LogFormat { json ? .json : .text }
 
     func validate() throws {
         guard passphraseFile == nil || passphraseEnv == nil else {
@@ -88,7 +91,7 @@ struct QuickstartCommand: ServingCommand {
     }
 
     func run() async throws {
-        try await reporting {
+        try await reporting(json: json) {
             let place = QuickstartFolder(FilePath(argument: into))
             let work = QuickstartWork(
                 source: FilePath(argument: folder),
@@ -96,14 +99,35 @@ struct QuickstartCommand: ServingCommand {
                 signer: try ReleaseSigner(),
                 app: app,
                 serves: !noServe,
+                console: json ? .standardError : .standardOutput,
                 passphrase: { isNew throws(Failure) in try passphrase(isNew: isNew) }
             )
             let serves = try serving(place)
+            if !noServe { try await checkPorts(serves) }
             try await work.prepare()
-            let shown = QuickstartWords(place: place, channel: try work.channel())
-            guard !noServe else { return shown.write(url: nil) }
-            try await serves.serve { shown.write(url: $0) }
+            let header = try work.newestHeader()
+            let shown = QuickstartWords(place: place, channel: header.channel)
+            let write: @Sendable (String?) -> Void = { [json] url in
+                if json {
+                    Console.standardOutput.line(shown.json(url: url, app: header.app, release: header.roleVersion).line)
+                } else {
+                    shown.write(url: url)
+                }
+            }
+            guard !noServe else { return write(nil) }
+            try await serves.serve { write($0) }
         }
+    }
+
+    /// A port that is in use is found out before keys and a release are made.
+    private func checkPorts(_ serves: ServeCommand) async throws {
+        try await PortCheck.check(host: host, port: port)
+        let operators = serves.operators
+        try await PortCheck.check(
+            host: operators.operatorsHost,
+            port: operators.port(besideDevices: port),
+            prefix: "operators-"
+        )
     }
 
     /// Parses the options of `serve` before any file is written, so that a wrong option fails at once.
@@ -111,6 +135,7 @@ struct QuickstartCommand: ServingCommand {
         let ports = ["--port", "\(port)"] + (operatorsPort.map { ["--operators-port", "\($0)"] } ?? [])
         return try ServeCommand.parse(
             ["--data", place.server.string, "--host", host, "--passphrase-file", place.onlinePassphrase.string] + ports
+                + (json ? ["--log-format", "json"] : [])
         )
     }
 
@@ -140,19 +165,38 @@ struct QuickstartWords {
         for line in lines(url: url) { Console.standardOutput.line(printable(line)) }
     }
 
-    func lines(url: String?) -> [String] {
+    /// One document: the places, and the commands that follow.
+    ///
+    /// - Parameter url: where devices ask; nil where nothing is served.
+    func json(url: String?, app: AppID, release: Int) -> JSON {
+        .fields([
+            ("app", .text(app.text)), ("channel", .text(channel.text)), ("release", .integer(release)),
+            ("keys", .text(place.keys.string)), ("root", .text(place.keys.at("root.json").string)),
+            ("data", .text(place.server.string)), ("passphraseFile", .text(place.onlinePassphrase.string)),
+            ("url", url.map { .text($0) } ?? .null),
+            ("device", .array(url.map { commands(at: $0).map { .text($0) } } ?? [])), ("serve", .text(serve)),
+        ])
+    }
+
+    /// The two commands of a device on this machine.
+    private func commands(at url: String) -> [String] {
         let root = shellWord(place.keys.at("root.json").string)
         let follows = channel.text == "production" ? "" : " --channel \(channel)"
+        return [
+            "patchsync init --store device --root \(root) --server \(url)\(follows)",
+            "patchsync serve --store device --sync-every 60",
+        ]
+    }
+
+    private var serve: String {
+        "patchsrv serve --data \(shellWord(place.server.string)) --passphrase-file \(shellWord(place.onlinePassphrase.string))"
+    }
+
+    func lines(url: String?) -> [String] {
         let device = url.map { url in
-            [
-                "", "devices ask \(url). On this machine, a device is two commands:",
-                "  patchsync init --store device --root \(root) --server \(url)\(follows)",
-                "  patchsync serve --store device --sync-every 60",
-            ]
+            ["", "devices ask \(url). On this machine, a device is two commands:"] + commands(at: url).map { "  \($0)" }
         }
         let keys = place.keys.string
-        let serve =
-            "patchsrv serve --data \(shellWord(place.server.string)) --passphrase-file \(shellWord(place.onlinePassphrase.string))"
         return (device ?? ["", "\(serve) serves it"]) + [
             "", "before production:",
             "  1. move \(keys)/root-recovery.key to another medium, and all keys but online.key off the server",

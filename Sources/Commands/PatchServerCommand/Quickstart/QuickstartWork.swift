@@ -17,6 +17,8 @@ struct QuickstartWork {
     let app: AppID?
     /// Whether a server is started afterwards, also if it cannot publish the source.
     let serves: Bool
+    /// Where the steps are written.
+    let console: Console
     /// Gives the release keys' passphrase, once a run at most asks a person.
     let passphrase: (_ isNew: Bool) throws(Failure) -> Passphrase
     private let files = DiskFiles()
@@ -27,10 +29,11 @@ struct QuickstartWork {
         signer: ReleaseSigner,
         app: AppID?,
         serves: Bool,
+        console: Console = .standardOutput,
         passphrase: @escaping (_ isNew: Bool) throws(Failure) -> Passphrase
     ) {
         (self.source, self.place, self.signer) = (source, place, signer)
-        (self.app, self.serves, self.passphrase) = (app, serves, passphrase)
+        (self.app, self.serves, self.console, self.passphrase) = (app, serves, console, passphrase)
     }
 
     /// Afterwards: the newest release of the source is published in the server's folder.
@@ -52,9 +55,9 @@ struct QuickstartWork {
         try await publish(try release(typed))
     }
 
-    /// The newest release's channel.
-    func channel() throws -> ChannelName {
-        try newest(place.newestRelease()).header.channel
+    /// The newest release.
+    func newestHeader() throws -> ReleaseHeader {
+        try newest(place.newestRelease()).header
     }
 
     /// Before anything is made.
@@ -128,7 +131,7 @@ struct QuickstartWork {
         guard try serverFolder.allApps(files: files).isEmpty else { return }
         try await InitCommand.parse(
             ["--trust", place.keys.string, "--online-key", place.onlineKey.string] + serverOptions
-        ).run()
+        ).begin(shownOn: console)
     }
 
     /// Signs the source as the next release, unless nothing changed.
@@ -206,7 +209,8 @@ struct QuickstartWork {
         if let published = try publishedVersion(of: release.header.channel), published >= release.header.roleVersion {
             return
         }
-        try await PublishCommand.parse([place.release(number).string] + serverOptions).run()
+        try await PublishCommand.parse([place.release(number).string] + serverOptions)
+            .publish(shownOn: console, isServedNext: serves)
     }
 
     private func newest(_ number: Int) throws(ReleaseError) -> SignedRelease {
@@ -224,7 +228,7 @@ struct QuickstartWork {
         ["--data", place.server.string, "--passphrase-file", place.onlinePassphrase.string]
     }
 
-    private func tell(_ text: String) { Console.standardOutput.line(printable(text)) }
+    private func tell(_ text: String) { console.line(printable(text)) }
 
     private static let description = "release.yaml"
     private static let page = "index.html"

@@ -31,7 +31,7 @@ struct DialCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .done: "done, or already set",
-                        .failed: KeyOptions.noTerminal,
+                        .usage: KeyOptions.noTerminal,
                         .refused:
                             "refused: above the signed ceiling, not listed, or the token may not; nothing was changed",
                         .network: "the server of --server cannot be reached, or cannot do it now",

@@ -36,7 +36,7 @@ struct PublishCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .done: "published, so already, or kept as a draft",
-                        .failed: KeyOptions.noTerminal,
+                        .usage: KeyOptions.noTerminal,
                         .refused: "refused: something does not verify, or nobody may sign for the channel",
                         .malformed: "a file of the release is malformed or missing",
                         .busy: "another process holds the data folder",
@@ -63,6 +63,13 @@ struct PublishCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
+        try await publish(shownOn: .standardOutput)
+    }
+
+    /// - Parameters:
+    ///   - console: Where the result is written.
+    ///   - isServedNext: Whether a server starts afterwards, which makes the small forms.
+    func publish(shownOn console: Console, isServedNext: Bool = false) async throws {
         try await reporting(json: json) {
             let files = DiskFiles()
             let source = FilePath(argument: release)
@@ -93,18 +100,18 @@ struct PublishCommand: AsyncParsableCommand {
                 let made = try await Optimizer(operations).optimize(repository.app)
                 Console.standardOutput.line(answer.optimized(made.json(app: repository.app)).pretty())
             } else {
-                for line in outcome.lines(app: repository.app) { Console.standardOutput.line(line) }
+                let options = " --data \(shellWord(folder.data))"
+                for line in outcome.lines(app: repository.app, options: options) { console.line(line) }
                 if optimize, outcome.isPublished {
                     for line in try await Optimizer(operations).optimize(repository.app).lines {
-                        Console.standardOutput.line("  \(printable(line))")
+                        console.line("  \(printable(line))")
                     }
                 } else if outcome.awaitsForms {
-                    Console.standardOutput.line(
-                        "  \(Self.later(in: folder.folder, isServed: folder.folder.isOptimized))"
-                    )
+                    let isServed = isServedNext || folder.folder.isOptimized
+                    console.line("  \(Self.later(in: folder.folder, isServed: isServed))")
                 }
                 for warning in outcome.endings { Console.standardError.line("warning: \(warning)") }
-                if let hint = outcome.dialHint { Console.standardError.line("hint: \(hint)") }
+                if let hint = outcome.dialHint(options: options) { Console.standardError.line("hint: \(hint)") }
             }
         }
     }
@@ -138,13 +145,15 @@ extension PublishOutcome {
         if case .published(let done) = self { done.endings } else { [] }
     }
 
-    fileprivate var dialHint: String? {
-        if case .published(let done) = self { DialLapse.hint(done.lapses, in: done.channel) } else { nil }
+    fileprivate func dialHint(options: String) -> String? {
+        guard case .published(let done) = self else { return nil }
+        return DialLapse.hint(done.lapses, in: done.channel, options: options)
     }
 
-    func lines(app: AppID) -> [String] {
+    /// - Parameter options: The server for another command, with a space before it.
+    func lines(app: AppID, options: String = "") -> [String] {
         switch self {
-        case .published(let done): done.lines(app: app)
+        case .published(let done): done.lines(app: app, options: options)
         case .drafted(let channel, let version, let quorum):
             [
                 "kept as a draft, \(quorum.valid) of \(Words.count(quorum.needed, "signature")): \(channel) \(version) of \(app)",
@@ -160,7 +169,7 @@ extension PublishOutcome {
 }
 
 extension Publication {
-    fileprivate func lines(app: AppID) -> [String] {
+    fileprivate func lines(app: AppID, options: String) -> [String] {
         let signatures = Words.count(counts.signatures, "signature")
         var lines = [
             "published \(channel) \(version) of \(app)",
@@ -168,7 +177,7 @@ extension Publication {
             "  wrote \(Words.count(change.files, "file")), \(ByteText(change.bytes))",
             "  snapshot \(roles.snapshot), timestamp \(roles.timestamp), until \(roles.expires)",
         ]
-        lines += started.map { "  \(printable($0.words(in: channel)))" }
+        lines += started.map { "  \(printable($0.words(in: channel, options: options)))" }
         lines += heldBack.map { "  \(printable($0.holdWords))" }
         lines += lapses.map { "  \(printable($0.words))" }
         lines += developersWait.compactMap(\.warning).map { "  \(printable($0))" }

@@ -2,6 +2,8 @@ import ArgumentParser
 import CommandKit
 import PatchFormat
 import PatchServer
+import PatchStore
+import ReleaseClient
 
 /// `patchsrv rollout`: the share of devices that may install a version.
 struct RolloutCommand: AsyncParsableCommand {
@@ -11,14 +13,14 @@ struct RolloutCommand: AsyncParsableCommand {
         discussion: """
             Takes effect at once and needs no release key, up to the share that the release keys signed. Raising a share
             takes a version from no device, and neither does a pause. Setting a share resumes a paused version. Without an
-            action, it shows what is set.
+            action, it shows what is set, in every channel unless --channel names one.
 
             A schedule (--ramp) raises the share step by step: `patchsrv serve` takes each step when it is due, and so does
             `patchsrv refresh`. A late step is not made up for. A share that is set by hand, a pause and a withdrawal end it.
 
             EXAMPLES
-              patchsrv rollout --channel production --data /srv/patchline
-              patchsrv rollout web@2.1 50% --channel production --data /srv/patchline
+              patchsrv rollout --data /srv/patchline               (shows every channel)
+              patchsrv rollout web@2.1 50% --data /srv/patchline   (where it is listed)
               patchsrv rollout web@2.1 pause --reason "checkout errors" --channel production --data /srv/patchline
               patchsrv rollout web@2.1 resume --channel production --data /srv/patchline
               patchsrv rollout web@2.1 --ramp 5%,25%,100% --every 6h --channel production --data /srv/patchline
@@ -27,7 +29,7 @@ struct RolloutCommand: AsyncParsableCommand {
                 + exitCodes(
                     [
                         .done: "done, or already set",
-                        .failed: KeyOptions.noTerminal,
+                        .usage: KeyOptions.noTerminal,
                         .refused:
                             "refused: above the signed share, not listed, or the token may not; nothing was changed",
                         .network: "the server of --server cannot be reached, or cannot do it now",
@@ -82,7 +84,22 @@ struct RolloutCommand: AsyncParsableCommand {
     )
     var action: Action?
 
-    @OptionGroup var place: ChannelOptions
+    @OptionGroup var server: PlaceOptions
+
+    @Option(help: ArgumentHelp("The app; needed where the server has several.", valueName: "app"), transform: parsed)
+    var app: AppID?
+
+    @Option(
+        help: ArgumentHelp(
+            "The channel. Default: the only one, or the one that lists the version.",
+            valueName: "channel"
+        ),
+        transform: parsed
+    )
+    var channel: ChannelName?
+
+    @Flag(help: "Print it as JSON.")
+    var json = false
 
     @Option(
         help: ArgumentHelp("Raise its share step by step, beginning now: 1%,5%,25%,100%.", valueName: "shares"),
@@ -117,10 +134,66 @@ struct RolloutCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await reporting(json: place.json) {
-            let answer = try await place.dial(try request(), passphrase)
+        try await reporting(json: json) {
+            let request = try request()
+            if channel == nil, request.isQuestion { return try await showAll() }
+            let named: ChannelName
+            if let channel { named = channel } else { named = try await choice().channel(for: request.changes) }
+            let place = options(for: named)
+            let answer = try await place.dial(request, passphrase)
             place.show(answer) { answer.writeDial(to: $0) }
         }
+    }
+
+    private func options(for channel: ChannelName) -> ChannelOptions {
+        var names = ChannelNames()
+        (names.app, names.channel, names.json) = (app, channel, json)
+        var options = ChannelOptions()
+        (options.server, options.names) = (server, names)
+        return options
+    }
+
+    private func choice() async throws -> ChannelChoice {
+        let listing = try await server.asking {
+            try AppRepository(server.folder.app(named: app), in: server.folder).listing().json
+        } there: { client in
+            let named = app
+            let app: AppID
+            if let named { app = named } else { app = try await client.onlyApp() }
+            return try await client.look("/apps/\(app)")
+        }
+        return ChannelChoice(listing)
+    }
+
+    /// Every channel that has a release, one below the other.
+    private func showAll() async throws {
+        let choice = try await choice()
+        var (answers, hidden): ([JSON], [ChannelName]) = ([], [])
+        for channel in choice.channels {
+            do {
+                answers.append(try await options(for: channel).dial(DialRequest([]), passphrase))
+            } catch ServiceError.problem(let problem) where problem.status == 403 {
+                hidden.append(channel)
+            }
+        }
+        let console = Console.standardOutput
+        if json {
+            let rows: [(String, JSON?)] = [("app", .text(choice.app)), ("channels", .array(answers))]
+            console.line(JSON.fields(rows).pretty())
+        } else {
+            for (index, answer) in answers.enumerated() {
+                if index > 0 { console.line() }
+                answer.writeDial(to: console)
+            }
+            if choice.offers.isEmpty { console.line(Self.nothing(of: choice.app)) }
+        }
+        if !hidden.isEmpty { Console.standardError.line(Self.warning(of: hidden)) }
+    }
+
+    static func nothing(of app: String) -> String { "\(app) has no release yet" }
+
+    static func warning(of hidden: [ChannelName]) -> String {
+        "warning: the token may not see \(hidden.map(\.text).joined(separator: ", "))"
     }
 
     private func request() throws -> DialRequest {

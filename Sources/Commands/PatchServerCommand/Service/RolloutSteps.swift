@@ -36,6 +36,8 @@ enum RolloutSteps {
         switch result {
         case .stepped(let schedule): (.info, line(schedule), schedule.app)
         case .stopped(let schedule): (.warning, line(schedule), schedule.app)
+        case .planned(let schedule):
+            (.warning, "\(line(schedule)): planned again, because the clock was set", schedule.app)
         case .failed(let app, let channel, let error):
             (.error, "\(channel): a rollout's step cannot be taken: \(words(error))", app)
         }

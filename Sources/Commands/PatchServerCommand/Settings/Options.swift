@@ -34,8 +34,9 @@ struct SettingsFileOption: ParsableArguments {
 /// How the online key is opened.
 struct KeyOptions: ParsableArguments {
     static let variable = "PATCHSRV_PASSPHRASE"
-    /// What `failed` means of a command that signs.
-    static let noTerminal = "no passphrase is named for an encrypted key, and there is no terminal to ask"
+    /// What `usage` means of a command that signs.
+    static let noTerminal =
+        "the command line was not understood, or names no passphrase for an encrypted key and there is no terminal to ask"
 
     @Option(
         help: ArgumentHelp("A file whose first line is the online key's passphrase, or -.", valueName: "file")
@@ -109,7 +110,7 @@ struct KeyOptions: ParsableArguments {
             if let key = try? Self.open(file, with: known, at: path) { return (key, known) }
         }
         var question = PassphraseQuestion(Self.question(for: path))
-        while let typed = try question.next() {
+        while let typed = try answer(to: &question, for: path) {
             do {
                 let key = try Self.open(file, with: typed, at: path)
                 PassphraseQuestion.remember(typed)
@@ -117,6 +118,38 @@ struct KeyOptions: ParsableArguments {
             } catch ServerError.key(_, .wrongPassphrase) {}
         }
         throw ServerError.key(path, .wrongPassphrase)
+    }
+
+    private func answer(to question: inout PassphraseQuestion, for path: FilePath) throws -> Passphrase? {
+        do throws(PassphraseError) { return try question.next() } catch .noTerminal {
+            throw Self.noTerminal(for: path, beside: Self.passphraseFile(near: path))
+        }
+    }
+
+    /// - Parameter file: A passphrase file near the key, if there is one.
+    static func noTerminal(for path: FilePath, beside file: FilePath?) -> Failure {
+        Failure(
+            "there is no terminal to ask for the passphrase of the online key \(path)",
+            hint: file.map { "name it: --passphrase-file \(shellWord($0.string))" }
+                ?? "name it with --passphrase-file or in \(variable), in cron too",
+            code: .usage
+        )
+    }
+
+    /// `online.pass` in the key's folder or one of three above it: a quick start keeps it beside the server's folder.
+    private static func passphraseFile(near key: FilePath) -> FilePath? {
+        candidates(for: key).first { (try? DiskFiles().status(of: $0))??.kind == .file }
+    }
+
+    static func candidates(for key: FilePath) -> [FilePath] {
+        var (folder, found) = (key, [FilePath]())
+        for _ in 1...5 {
+            let above = folder.removingLastComponent()
+            guard above != folder, !above.isEmpty else { break }
+            folder = above
+            found.append(folder.appending("online.pass"))
+        }
+        return found
     }
 
     /// Nil where a person has to be asked.

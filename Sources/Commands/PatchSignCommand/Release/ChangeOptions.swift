@@ -70,35 +70,59 @@ struct ChangeOptions: ParsableArguments {
                 trust: trust,
                 folder: folder
             )
-            let made: ReleaseReport?
-            var base: ReleaseContents?
+            let outcome: ProposalWork.Outcome
             do throws(Failure) {
-                made = try await work.run(proposal.id, asked: change) { current, made in
-                    base = current
-                    return current.map { !made.listsTheSame(as: $0) } ?? true
-                }
+                outcome = try await work.run(proposal.id, asked: change, onlyIfChanged: true)
             } catch { throw await waiting.withdrawn(after: error) }
-            guard let made else {
+            switch outcome {
+            case .made(let made):
+                do throws(Failure) {
+                    try await finish(made, at: folder.output.at(PulledFolder.release), proposal: proposal.id)
+                } catch { throw Failure(error.message, hint: waiting.hint(after: error), code: error.code) }
+                if case .rollBack = change, !json { adviseWithdrawal(of: made.mayReturn, in: channel) }
+            case .unchanged(let base):
                 if let trouble = await waiting.withdrawn() { throw trouble }
-                return writeNothingToDo(base, in: channel)
+                writeNothingToDo(base)
+            case .alreadyWithdrawn(let gone, let base):
+                if let trouble = await waiting.withdrawn() { throw trouble }
+                writeWithdrawn(gone, base)
             }
-            do throws(Failure) {
-                try await finish(made, at: folder.output.at(PulledFolder.release), proposal: proposal.id)
-            } catch { throw Failure(error.message, hint: waiting.hint(after: error), code: error.code) }
         }
     }
 
-    private func writeNothingToDo(_ base: ReleaseContents?, in channel: ChannelName) {
-        guard !json else {
-            let members = [
-                ("outcome", JSON.text("nothingToDo")), ("channel", .text(channel.text)),
-                ("roleVersion", base.map { .integer($0.roleVersion) }),
-            ]
-            return Console.standardOutput.line(JSON.fields(members).pretty())
-        }
-        let release = base.map { " (release \($0.roleVersion), until \($0.expires))" } ?? ""
-        Console.standardOutput.line("nothing to do: \(channel) lists this already\(release)")
+    private func writeNothingToDo(_ base: ReleaseContents) {
+        guard !json else { return Console.standardOutput.line(nothingToDo(base, withdrawn: nil).pretty()) }
+        let release = "release \(base.roleVersion), until \(base.expires)"
+        Console.standardOutput.line("nothing to do: \(base.channel) lists this already (\(release))")
         Console.standardError.line("hint: `patchsign release renew` signs the same list again, with a new expiry")
+    }
+
+    /// The answer to a second withdrawal of one version.
+    func writeWithdrawn(_ gone: WithdrawnVersion, _ base: ReleaseContents) {
+        guard !json else { return Console.standardOutput.line(nothingToDo(base, withdrawn: gone).pretty()) }
+        Console.standardOutput.line("nothing to do: \(gone.alreadyWords)")
+    }
+
+    private func nothingToDo(_ base: ReleaseContents, withdrawn: WithdrawnVersion?) -> JSON {
+        .fields([
+            ("outcome", .text("nothingToDo")), ("channel", .text(base.channel.text)),
+            ("roleVersion", .integer(base.roleVersion)), ("withdrawn", withdrawn?.json),
+        ])
+    }
+
+    /// After a rollback: the versions that it left may be listed again by any later release.
+    private func adviseWithdrawal(of labels: [Label], in channel: ChannelName) {
+        for line in withdrawalHints(of: labels, in: channel) { Console.standardError.line("hint: \(printable(line))") }
+    }
+
+    /// One line for each of the first three versions.
+    func withdrawalHints(of labels: [Label], in channel: ChannelName) -> [String] {
+        labels.prefix(3).map { label in
+            let subject = shellWord("\(label.patchID)@\(label.version)")
+            return "a later release may list \(label) again; "
+                + "`patchsign withdraw \(subject) --channel \(channel) --keys \(shellWord(keys.keys)) "
+                + "--push\(server.words)` makes its removal final"
+        }
     }
 
     /// Says what was made, and pushes it where that is asked for.
@@ -110,6 +134,9 @@ struct ChangeOptions: ParsableArguments {
         proposal: ProposalID? = nil,
         remake: Remake = .elsewhere
     ) async throws(Failure) {
+        var report = report
+        // A temporary folder is removed before anyone can open it.
+        if making.output == nil { report.folder = nil }
         let pushed = push ? try await server.push(release, notes: .fields([]), remake: remake) : nil
         guard !json else {
             var members = report.json.object ?? JSONObject()
@@ -159,4 +186,9 @@ extension ProposedChange {
         }
         return .promote(from: channel, rollouts: rollouts)
     }
+}
+
+extension WithdrawnVersion {
+    /// `web 2.1.0 is already withdrawn, since release 9 (2026-11-23T08:00:00Z)`: lists and releases of a channel are numbered alike.
+    var alreadyWords: String { "\(label) is already withdrawn, since release \(serial) (\(since))" }
 }

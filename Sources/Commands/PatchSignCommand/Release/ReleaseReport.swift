@@ -20,7 +20,10 @@ struct ReleaseReport {
     let quorum: VerifiedRelease.SignatureTally
     /// Who has signed, and who may.
     let signers: String
-    let folder: FilePath
+    /// Nil for a temporary folder, which is removed afterwards.
+    var folder: FilePath?
+    /// Versions of the release before that a later one may list again.
+    let mayReturn: [Label]
     /// The values that were derived for a folder without release.yaml.
     var derived: DerivedRelease?
     /// What an update costs; nil where that was not looked at.
@@ -38,8 +41,8 @@ struct ReleaseReport {
         let console = Console.standardOutput
         guard !json else { return console.line(self.json.pretty()) }
         console.line(
-            "release \(contents.roleVersion) of \(contents.app) \(contents.channel), until \(contents.expires): "
-                + printable(folder.string)
+            "release \(contents.roleVersion) of \(contents.app) \(contents.channel), until \(contents.expires)"
+                + (folder.map { ": \(printable($0.string))" } ?? "")
         )
         let lines =
             named == .none ? difference.words : difference.words(showsAll: named == .all, option: "--verbose")
@@ -97,7 +100,8 @@ struct ReleaseReport {
 
     var json: JSON {
         .fields([
-            ("folder", .text(folder.string)), ("release", contents.json), ("difference", difference.json),
+            ("folder", folder.map { .text($0.string) } ?? .null), ("release", contents.json),
+            ("difference", difference.json),
             ("signaturesMade", .integer(signatures.made)), ("signaturesKept", .integer(signatures.kept)),
             ("routing", routing), ("derived", derived?.json),
             (

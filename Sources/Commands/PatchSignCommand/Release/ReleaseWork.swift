@@ -175,7 +175,8 @@ struct ReleaseWork {
             jspatch: made.jspatch,
             quorum: verified.quorum,
             signers: try builder.rootOfTrust.signatures(of: verified.release),
-            folder: writer.output
+            folder: writer.output,
+            mayReturn: builder.base?.contents.mayReturn(after: contents) ?? []
         )
     }
 

@@ -12,8 +12,10 @@ struct WithdrawCommand: AsyncParsableCommand {
         discussion: """
             A device that runs a withdrawn version leaves it at its next launch after it sees the new list: it takes the first \
             listed version that it may have, else the one it confirmed before, else the embedded one, else nothing. This is \
-            final: the list names what was withdrawn, and no later release may \
-            list that version again.
+            final: no later release may list that version again.
+
+            A version that is not listed any more, such as one that a rollback left, can be withdrawn too: --listed-by names \
+            a release that listed it; with --channel the server finds that release. A second withdrawal changes nothing.
 
             Without --previous the release is made from what the server publishes, as `patchsign promote` does it: it \
             shows what changes and asks. --push publishes it.
@@ -21,17 +23,18 @@ struct WithdrawCommand: AsyncParsableCommand {
             EXAMPLES
               patchsign withdraw fix-search --previous v2.release --keys Keys --output v3.release
               patchsign withdraw web@2.0.0 --previous v2.release --keys Keys --output v3.release
+              patchsign withdraw web@2.1.0 --previous v4.release --listed-by v2.release --keys Keys --output v5.release
               patchsign withdraw web@2.0.0 --channel production --keys Keys --push --server https://patches.example.com
             """
                 + exitCodes(
                     [
+                        .done: "done (also when others still have to sign), or it is withdrawn already",
                         .failed: "not signed because the answer was no, or an external signer failed",
                         .malformed: "a document that was read is not valid",
                         .network: "no connection, or a server in trouble",
                         .conflict: "the output exists, or the channel moved on",
                     ],
-                    usual: .done,
-                    .refused,
+                    usual: .refused,
                     .disk
                 )
     )
@@ -60,6 +63,14 @@ struct WithdrawCommand: AsyncParsableCommand {
     )
     var previous: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "An earlier release that listed the version, if --previous does not list it any more.",
+            valueName: "dir"
+        )
+    )
+    var listedBy: String?
+
     @Option(help: ArgumentHelp("The channel, where --previous does not say it.", valueName: "name"), transform: parsed)
     var channel: ChannelName?
 
@@ -68,6 +79,7 @@ struct WithdrawCommand: AsyncParsableCommand {
     func validate() throws {
         _ = try subject.version(or: namedVersion)
         if previous == nil, channel == nil { throw ValidationError("--previous, or --channel and --server, is needed") }
+        if listedBy != nil, previous == nil { throw ValidationError("--listed-by goes with --previous") }
         if previous != nil, channel != nil { throw ValidationError("--previous says which channel it is") }
     }
 
@@ -84,6 +96,20 @@ struct WithdrawCommand: AsyncParsableCommand {
     private func withdraw(from previous: FilePath) async throws(Failure) {
         let trust = try options.keys.rootOfTrust()
         let base = try ReleaseWork.base(previous, trust)
+        if let gone = base.contents.withdrawal(of: patch, version: patchVersion) {
+            return options.writeWithdrawn(gone, base.contents)
+        }
+        let earlier = try listedBy.map { (folder) throws(Failure) in
+            try ReleaseWork.base(FilePath(argument: folder), trust)
+        }
+        if earlier == nil, !base.contents.lists(patch, version: patchVersion) {
+            throw Self.notListed(
+                patch,
+                version: patchVersion,
+                by: base.contents.roleVersion,
+                again: again(in: base.contents.channel)
+            )
+        }
         try await options.inOutput { (output) async throws(Failure) in
             let work = try ReleaseWork(
                 channel: base.contents.channel,
@@ -95,11 +121,26 @@ struct WithdrawCommand: AsyncParsableCommand {
                 output: output
             )
             let made = try await signing { () async throws(SigningError) in
-                try await work.builder.withdraw(patch, version: patchVersion, from: base)
+                try await work.builder.withdraw(patch, version: patchVersion, from: base, listedBy: earlier)
             }
             let remake = Remake.command(again(in: base.contents.channel))
             try await options.finish(try work.written(made), at: output, remake: remake)
         }
+    }
+
+    /// - Parameter again: The command that has the server find the release that listed it.
+    static func notListed(
+        _ id: PatchID,
+        version: VersionLabel?,
+        by release: Int,
+        again: String
+    ) -> Failure {
+        let subject = version.map { "\(id) \($0)" } ?? id.text
+        return Failure(
+            "release \(release) does not list \(subject)",
+            hint: "name an earlier release that listed it with --listed-by DIR, or have the server find it: `\(again)`",
+            code: .malformed
+        )
     }
 
     /// The command that makes the same change to the server's current release.

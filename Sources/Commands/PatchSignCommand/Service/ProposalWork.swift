@@ -18,6 +18,15 @@ struct ProposalWork {
         let mayGoBack: Bool
     }
 
+    /// The result of carrying a proposal out.
+    enum Outcome {
+        case made(ReleaseReport)
+        /// The channel lists the same already.
+        case unchanged(base: ReleaseContents)
+        /// The version is withdrawn already.
+        case alreadyWithdrawn(WithdrawnVersion, base: ReleaseContents)
+    }
+
     let server: ServerOptions
     let channel: ChannelName
     let making: MakingOptions
@@ -33,13 +42,13 @@ struct ProposalWork {
     ///
     /// - Parameters:
     ///   - asked: the change that the proposal must hold; nil where somebody else proposed it, and what it holds is shown.
-    ///   - isNeeded: told what is published and what the proposal makes of it, before anybody is asked.
-    /// - Returns: nil where it is not needed; then nothing was written.
+    ///   - onlyIfChanged: Whether a release that lists the same as the current one is not made.
+    /// - Returns: the release, or the reason why none is needed; then nothing was written.
     func run(
         _ id: ProposalID,
         asked: ProposedChange?,
-        ifNeeded isNeeded: (_ base: ReleaseContents?, _ made: ReleaseContents) -> Bool
-    ) async throws(Failure) -> ReleaseReport? {
+        onlyIfChanged: Bool
+    ) async throws(Failure) -> Outcome {
         let root = try trust.rootBytes()
         let (channel, app) = (channel, trust.app)
         let memory = try memory.ofServer(try server.url(), app: app)
@@ -59,7 +68,12 @@ struct ProposalWork {
                 source = try await published.release(of: from)
                 if source == nil { throw .noRelease(from) }
             case .rollBack(let version): source = try await published.release(of: channel, version: version)
-            case .withdraw, .rules: if base == nil { throw .noRelease(channel) }
+            case .withdraw:
+                if base == nil { throw .noRelease(channel) }
+                if let version = proposal.listedIn {
+                    source = try await published.release(of: channel, version: version, namedBy: "listedIn")
+                }
+            case .rules: if base == nil { throw .noRelease(channel) }
             }
             return (published.seen, proposal, base, source)
         }
@@ -73,15 +87,18 @@ struct ProposalWork {
             try folder.write(parts.compactMap { name, release in release.map { (name, $0) } }, rootOfTrust: trust)
         }
         do throws(Failure) {
-            let report = try await make(
+            let outcome = try await make(
                 proposal,
-                isNeeded,
+                onlyIfChanged,
                 base: try base.map { (_) throws(Failure) in try ReleaseWork.base(place(PulledFolder.base), trust) },
                 source: try source.map { (_) throws(Failure) in try ReleaseWork.base(place(PulledFolder.source), trust)
                 }
             )
-            if report == nil { try? DiskFiles().removeTree(folder.output) }
-            return report
+            switch outcome {
+            case .made: break
+            case .unchanged, .alreadyWithdrawn: try? DiskFiles().removeTree(folder.output)
+            }
+            return outcome
         } catch {
             // Nobody signed: nothing is left that looks as if somebody had.
             try? DiskFiles().removeTree(folder.output)
@@ -104,10 +121,15 @@ struct ProposalWork {
 
     private func make(
         _ proposal: ServiceProposal,
-        _ isNeeded: (_ base: ReleaseContents?, _ made: ReleaseContents) -> Bool,
+        _ onlyIfChanged: Bool,
         base: BaseRelease?,
         source: BaseRelease?
-    ) async throws(Failure) -> ReleaseReport? {
+    ) async throws(Failure) -> Outcome {
+        if case .withdraw(let id, let version) = proposal.change, let base = base?.contents,
+            let gone = base.withdrawal(of: id, version: version)
+        {
+            return .alreadyWithdrawn(gone, base: base)
+        }
         var work = try ReleaseWork(
             channel: channel,
             base: base,
@@ -128,11 +150,13 @@ struct ProposalWork {
             try await work.builder.carryOut(proposal.change, in: channel, source: source)
         }
         let contents = try work.contents(of: made)
-        guard isNeeded(base?.contents, contents) else { return nil }
+        if onlyIfChanged, let base = base?.contents, contents.listsTheSame(as: base) {
+            return .unchanged(base: base)
+        }
         if !asking.mayGoBack, case .promote = proposal.change {
             try PromotionBack.refuse(StepBack.all(from: base?.contents, to: contents), in: channel)
         }
-        return try work.written(try work.signed(made, yes: asking.yes, names: asking.names))
+        return .made(try work.written(try work.signed(made, yes: asking.yes, names: asking.names)))
     }
 }
 
@@ -146,7 +170,8 @@ extension ReleaseBuilder {
         case (.promote(_, let rollouts), _, let source?):
             try await promote(source, to: channel, rollouts: rollouts)
         case (.rollBack, _, let source?): try await rollBack(to: source)
-        case (.withdraw(let id, let version), let base?, _): try await withdraw(id, version: version, from: base)
+        case (.withdraw(let id, let version), let base?, let earlier):
+            try await withdraw(id, version: version, from: base, listedBy: earlier)
         case (.rules(let id, let version, let edit), let base?, _):
             try await self.change(edit, of: id, version: version, in: base)
         case (.promote, _, nil), (.rollBack, _, nil), (.withdraw, nil, _), (.rules, nil, _):

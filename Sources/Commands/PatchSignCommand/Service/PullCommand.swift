@@ -108,11 +108,25 @@ struct PullCommand: AsyncParsableCommand {
                     trust: trust,
                     folder: folder
                 )
-                try await work.run(proposal, asked: nil) { _, _ in true }?.write(json: json)
+                switch try await work.run(proposal, asked: nil, onlyIfChanged: false) {
+                case .made(let report): report.write(json: json)
+                case .unchanged(let base):
+                    throw Self.needless("\(base.channel) lists this already", proposal, in: channel)
+                case .alreadyWithdrawn(let gone, _): throw Self.needless(gone.alreadyWords, proposal, in: channel)
+                }
             } else {
                 try await fetch(trust, into: folder)
             }
         }
+    }
+
+    /// A proposal that would change nothing.
+    static func needless(_ reason: String, _ proposal: ProposalID, in channel: ChannelName) -> Failure {
+        Failure(
+            "the proposal \(proposal) would change nothing: \(reason)",
+            hint: "`patchsrv proposal remove \(proposal) --channel \(channel)` removes it",
+            code: .conflict
+        )
     }
 
     private func fetch(_ trust: ReleaseTrust, into folder: PulledFolder) async throws(Failure) {

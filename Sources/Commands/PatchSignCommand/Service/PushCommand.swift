@@ -162,11 +162,14 @@ extension PushReport {
         switch outcome {
         case .published:
             console.line("published \(what)")
-            for line in started + heldBack + lapses + developersWait + leftOutPacks {
+            for line in started.map({ completed($0, with: server) }) + heldBack + lapses + developersWait + leftOutPacks
+            {
                 console.line("  \(printable(line))")
             }
             for warning in warnings { Console.standardError.line("warning: \(printable(warning))") }
-            if let dialHint { Console.standardError.line("hint: \(printable(dialHint))") }
+            if let dialHint {
+                Console.standardError.line("hint: \(printable(completed(dialHint, with: server)))")
+            }
         case .drafted(let signatures, let threshold):
             console.line("kept as a draft, \(signatures) of \(Words.count(threshold, "signature")): \(what)")
             console.line(
@@ -177,6 +180,17 @@ extension PushReport {
             )
         case .alreadyPublished: console.line("\(what) is published already")
         }
+    }
+
+    private func completed(_ line: String, with server: ServerOptions) -> String {
+        Self.completed(line, in: channel, options: server.operatorWords)
+    }
+
+    /// A line of the server with the options that its command needs on this machine: a server does not know them.
+    static func completed(_ line: String, in channel: ChannelName, options: String) -> String {
+        guard line.contains("patchsrv ") else { return line }
+        let named = " --channel \(channel)"
+        return line.replacing(named, with: named + options, maxReplacements: 1)
     }
 
     /// The server's answer, and what travelled.

@@ -117,6 +117,16 @@ struct ServerOptions: ParsableArguments {
             + (insecureHTTP ? " --insecure-http" : "")
     }
 
+    /// The same server for a command of `patchsrv` that is pasted here, with a space before it: `patchsrv` does not read
+    /// `PATCHLINE_SERVER`, and the token's file is this one.
+    var operatorWords: String {
+        let url = try? url()
+        let named = [
+            ("--server", url.map { "\($0)" }), ("--ca", authorities), ("--token-file", tokenFile),
+        ].compactMap { option, value in value.map { " \(option) \(shellWord($0))" } }
+        return named.joined() + (insecureHTTP ? " --insecure-http" : "")
+    }
+
     func url() throws(Failure) -> ServerURL {
         guard let text = server ?? ProcessEnvironment.environment(Self.serverVariable) else {
             throw Failure(

@@ -1,6 +1,6 @@
 /// How an operation ended: stable names and numbers, by which a script decides how to continue.
 ///
-/// The programs exit with the number, and the local API reports it as `exitCode`.
+/// The programs exit with the number, and the local API reports it as `code`.
 package enum ResultCode: Int32, CaseIterable, Sendable {
     /// Everything asked for is done, or was so already.
     case done = 0

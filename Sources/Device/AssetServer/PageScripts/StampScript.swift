@@ -7,11 +7,8 @@ import PatchCrypto
 /// carries the stamp (`data-patchline`) and the version (`data-version`); `launch.js` and the language read both under
 /// `Symbol.for("patchline.page")`. It throws nothing, whatever the browser lacks or denies.
 enum StampScript {
-    /// The served text: ``source`` without indentation and comments, because every HTML file carries it.
-    static let text = source.split(separator: "\n")
-        .map { $0.drop { $0 == " " } }
-        .filter { !$0.hasPrefix("//") }
-        .joined(separator: "\n")
+    /// The served text, short because every HTML file carries it.
+    static let text = ScriptText.stripped(source)
 
     static let sha256 = SHA256Digest(of: Array(text.utf8))
 

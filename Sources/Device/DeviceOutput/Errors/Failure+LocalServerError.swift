@@ -1,7 +1,6 @@
 package import PatchFormat
 package import PatchSync
 package import Patchline
-package import PatchFormat
 
 extension Failure {
     /// - Parameter servers: which programs serve the store now.

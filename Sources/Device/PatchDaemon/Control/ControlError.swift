@@ -1,8 +1,7 @@
-import PatchFormat
+package import PatchFormat
 package import HTTPFiles
 package import PatchStore
 package import SystemPackage
-package import PatchFormat
 
 /// Why nobody can ask this process over its socket.
 package enum ControlError: Error, Equatable, Sendable {

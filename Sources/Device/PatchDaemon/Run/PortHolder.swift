@@ -2,7 +2,6 @@ package import PatchFormat
 import Glibc
 import PatchStore
 import SystemPackage
-package import PatchFormat
 
 /// The listener on a port of this machine, as far as this process may see it.
 package enum PortHolder: Equatable, Sendable {

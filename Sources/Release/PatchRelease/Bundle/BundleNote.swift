@@ -14,6 +14,11 @@ enum BundleNote: Equatable, Sendable {
     case hostNames([FileLine], more: Int)
     /// Names that Windows cannot store.
     case notForWindows([AssetPath])
+    /// Linked web app manifests that only their content type shows to be ones.
+    case manifests([LinkedManifests.Link])
+    case missingManifests([LinkedManifests.Link])
+    /// Archives that were not searched for secrets, or not as a whole.
+    case unsearched([BundleArchives.Gap])
 
     struct FileLine: Equatable, Sendable {
         let path: AssetPath
@@ -27,7 +32,9 @@ enum BundleNote: Equatable, Sendable {
     /// The member of a described bundle that it is about.
     var key: String {
         switch self {
-        case .leftOut, .stale, .notCompressed, .browserKeys, .hostNames, .notForWindows: "folder"
+        case .leftOut, .stale, .notCompressed, .browserKeys, .hostNames, .notForWindows, .missingManifests, .unsearched:
+            "folder"
+        case .manifests: "headers"
         case .sources: "source-maps"
         }
     }
@@ -64,6 +71,23 @@ enum BundleNote: Equatable, Sendable {
         case .notForWindows(let paths):
             return ": \(Self.subject(paths.count, "name", "names")) that Windows cannot store in \(folder): "
                 + "\(Self.list(paths.map(\.text))); devices take them"
+        case .manifests(let links):
+            let names = Self.list(links.map { "\($0.target) (\($0.page))" })
+            let example = "{\(links[0].target): {Content-Type: \(WebAppManifest.contentType)}}"
+            return
+                ": \(Self.subject(links.count, "linked web app manifest is", "linked web app manifests are")) signed as "
+                + "\(WebAppManifest.contentType), which devices serve without their cookie: \(names); "
+                + "write `headers: \(example)` to confirm"
+        case .missingManifests(let links):
+            let names = Self.list(links.map { "\($0.target) (\($0.page))" })
+            return
+                ": \(Self.subject(links.count, "linked web app manifest is", "linked web app manifests are")) not in "
+                + "\(folder), or not a JSON object: \(names); browsers request it without cookies, so devices refuse it: add the file, or "
+                + "crossorigin=\"use-credentials\" to the link"
+        case .unsearched(let gaps):
+            return
+                ": \(Self.subject(gaps.count, "archive was", "archives were")) not searched for secrets as a whole: "
+                + "\(Self.list(gaps.map { "\($0.path) (\($0.reason.rawValue))" })); `allow-secrets:` confirms those that hold none"
         }
     }
 

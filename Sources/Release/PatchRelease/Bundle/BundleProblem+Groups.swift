@@ -74,7 +74,7 @@ extension BundleProblem {
         case .twins: ("paths that equal another after case folding", nil)
         case .reserved: ("paths below __patchline/", "they belong to the device")
         case .releaseInside: ("signed releases", "they would be signed and published again as files")
-        case .secret: ("files with secrets", "anyone could read them once they are published")
+        case .secret, .archived: ("files with secrets", "anyone could read them once they are published")
         case .badName, .missing, .notAFolder, .notAFile, .empty, .tooManyFiles, .noIndex, .manifest, .gateway,
             .scriptNotUTF8, .noProgram, .noHost, .exclusions, .ignoreFile, .changed, .several:
             nil
@@ -94,6 +94,7 @@ extension BundleProblem {
         case .notUTF8(let folder, let name): ShellWord.quoted(Array(folder.string.utf8) + [UInt8(ascii: "/")] + name)
         case .twins(let one, let other, _): "\(other) (\(one))"
         case .secret(let path, let kind): "\(path) (\(kind.words))"
+        case .archived(let path, let secret): "\(path): \(secret.entry) (\(secret.kind.words))"
         case .missing, .notAFolder, .notAFile, .empty, .tooManyFiles, .noIndex, .manifest, .gateway, .scriptNotUTF8,
             .noProgram, .noHost, .exclusions, .ignoreFile, .changed, .several:
             nil

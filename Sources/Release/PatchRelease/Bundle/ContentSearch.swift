@@ -10,6 +10,8 @@ struct ContentSearch {
         static let hostNames = Interests(rawValue: 1)
         /// The app's source code in a source map.
         static let sources = Interests(rawValue: 2)
+        /// Links of a page to web app manifests.
+        static let links = Interests(rawValue: 4)
     }
 
     struct Findings: Equatable, Sendable {
@@ -20,15 +22,22 @@ struct ContentSearch {
         /// Where the host's name is compared, in bytes from the file's start.
         var hostNames: [Int] = []
         var hasSources = false
+        var links = PageLinks()
+        /// Whether the file begins as an object of JSON does.
+        var isObject = false
+        /// The first bytes, ``TarBlock/size`` at most.
+        var head: [UInt8] = []
     }
 
     private static let ahead = 4_096
     private static let behind = 4_096
     private static let mostHostNames = 100
+    /// Each place where a link may stand costs a look around it.
+    private static let mostLinkLooks = 2_000
 
     private enum Wanted: Sendable {
         case secret(SecretText.Mark)
-        case browserKey, hostName, sources
+        case browserKey, hostName, sources, manifestLink, base
 
         var text: StaticString {
             switch self {
@@ -36,6 +45,8 @@ struct ContentSearch {
             case .browserKey: "AIza"
             case .hostName: "localhost"
             case .sources: "sourcesContent"
+            case .manifestLink: "manifest"
+            case .base: "<base"
             }
         }
     }
@@ -62,6 +73,7 @@ struct ContentSearch {
         ]
     private static let plainTable = Table(secrets)
     private static let scriptTable = Table(secrets + hosts)
+    private static let pageTable = Table(secrets + hosts + [("manifest", 4, .manifestLink), ("<base", 0, .base)])
     private static let mapTable = Table(secrets + [("sourcesContent", 6, .sources)])
 
     private let table: Table
@@ -74,11 +86,14 @@ struct ContentSearch {
     /// Of the buffer's first byte, in the bytes that are looked through.
     private var offset = 0
     private var searched = 0
+    private var linkLooks = 0
 
     init(_ interests: Interests) {
         table =
-            interests.contains(.hostNames)
-            ? Self.scriptTable : interests.contains(.sources) ? Self.mapTable : Self.plainTable
+            interests.contains(.links)
+            ? Self.pageTable
+            : interests.contains(.hostNames)
+                ? Self.scriptTable : interests.contains(.sources) ? Self.mapTable : Self.plainTable
     }
 
     /// Takes the next bytes of the file.
@@ -103,6 +118,9 @@ struct ContentSearch {
         if findings.secret == nil, let container = KeyContainer.of(head, size: size) {
             findings.secret = .privateKey(container)
         }
+        let start = head.drop { $0 <= 0x20 || [0xEF, 0xBB, 0xBF].contains($0) }
+        findings.head = Array(head.prefix(TarBlock.size))
+        findings.isObject = start.first == UInt8(ascii: "{")
         return findings
     }
 
@@ -130,6 +148,14 @@ struct ContentSearch {
             }
             findings.hasBrowserKey = true
         case .sources: findings.hasSources = true
+        case .manifestLink:
+            linkLooks += 1
+            guard linkLooks <= Self.mostLinkLooks, findings.links.manifests.count < PageLinks.most else { return }
+            if let href = LinkText.manifest(in: text, at: place) { findings.links.manifests.append(href) }
+        case .base:
+            linkLooks += 1
+            guard linkLooks <= Self.mostLinkLooks, findings.links.base == nil else { return }
+            findings.links.base = LinkText.base(in: text, at: place)
         case .hostName:
             guard findings.hostNames.count < Self.mostHostNames, HostNameText.isCompared(in: text, at: place) else {
                 return

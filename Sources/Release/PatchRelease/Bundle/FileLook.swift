@@ -31,7 +31,8 @@ struct FileLook: Sendable {
 
     private static func interests(in path: AssetPath) -> ContentSearch.Interests {
         let name = path.text.lowercased()
-        if [".js", ".mjs", ".cjs", ".html", ".htm"].contains(where: name.hasSuffix) { return .hostNames }
+        if [".html", ".htm"].contains(where: name.hasSuffix) { return [.hostNames, .links] }
+        if [".js", ".mjs", ".cjs"].contains(where: name.hasSuffix) { return .hostNames }
         return name.hasSuffix(".map") ? .sources : []
     }
 }

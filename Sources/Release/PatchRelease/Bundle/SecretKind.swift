@@ -2,6 +2,8 @@
 package enum SecretKind: Equatable, Sendable {
     case privateKey(Container)
     case token(Service)
+    /// A file of settings that often has passwords, known by its name.
+    case settings
 
     package enum Container: String, Sendable, CaseIterable {
         case pem = "PEM"
@@ -39,6 +41,7 @@ package enum SecretKind: Equatable, Sendable {
         switch self {
         case .privateKey(let container): "a private key (\(container.rawValue))"
         case .token(let service): "a secret token of \(service.rawValue)"
+        case .settings: "settings that are secret by their name"
         }
     }
 }

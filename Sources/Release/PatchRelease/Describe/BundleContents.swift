@@ -11,6 +11,7 @@ package struct BundleContents: Sendable {
     /// See ``FolderScan/leftOut``; stale compressed files too.
     package let leftOut: [String]
     let notes: [BundleNote]
+    let linkedManifests: LinkedManifests
     /// The written rules that matched, and all that there are.
     let matched: Set<FileExclusions.Origin>
     let exclusions: FileExclusions
@@ -30,9 +31,12 @@ package struct BundleContents: Sendable {
             try FileLook(found.file, path: found.path, of: disk)
         }
         let all = zip(scan.files, looks).map { (path: $0.path, file: $0.file, look: $1) }
-        var used: Set<Int> = []
-        var secrets: [BundleProblem] = []
-        for (path, file, look) in all {
+        let archives = try BundleArchives(all, selection, disk)
+        var used = archives.usedAllowances
+        var secrets = archives.secrets
+        // A secret of an archive that is not compressed is one of the file too.
+        let named = Set(archives.found)
+        for (path, file, look) in all where !named.contains(path) {
             guard look.findings.secret != nil || look.findings.hasBrowserKey else { continue }
             if let rule = selection.secretRule(for: path.text) {
                 used.insert(rule)
@@ -51,6 +55,7 @@ package struct BundleContents: Sendable {
         files = kept.map { ($0.path, $0.file, $0.look.fingerprint) }
         var notes = scan.leftOutByDefault.isEmpty ? [] : [BundleNote.leftOut(scan.leftOutByDefault)]
         notes += twins.notes
+        if !archives.gaps.isEmpty { notes.append(.unsearched(archives.gaps)) }
         let sources = kept.filter(\.look.findings.hasSources).map(\.path)
         if selection.sourceMaps == nil, !sources.isEmpty { notes.append(.sources(sources)) }
         let keys = kept.filter { $0.look.findings.hasBrowserKey && !selection.allowsSecrets(in: $0.path.text) }
@@ -62,6 +67,10 @@ package struct BundleContents: Sendable {
             notes.append(note)
         }
         self.notes = notes
+        let pages = kept.filter { !$0.look.findings.links.manifests.isEmpty }.map { ($0.path, $0.look.findings.links) }
+        let objects =
+            pages.isEmpty ? [:] : Dictionary(uniqueKeysWithValues: kept.map { ($0.path, $0.look.findings.isObject) })
+        linkedManifests = LinkedManifests(of: pages) { objects[$0] }
     }
 
     /// The manifest of one version; the caller names when it was made, if that is to be written.
@@ -106,7 +115,7 @@ package struct BundleContents: Sendable {
             index: bundle.index,
             routes: bundle.routes,
             routing: serving.routing,
-            headers: bundle.headers,
+            headers: bundle.headers + serving.manifestTypes,
             assets: assets
         )
         if let problem = manifest.problem() {

@@ -37,6 +37,8 @@ package enum BundleProblem: Error, Equatable, Sendable {
     case releaseInside(FilePath)
     /// Anyone could read it on any device.
     case secret(FilePath, SecretKind)
+    /// The same in an archive, under the path that it has there.
+    case archived(FilePath, ArchivedSecret)
     case exclusions(FilePath, line: Int, rule: String)
     /// An ignore file that is not text.
     case ignoreFile(FilePath, FileText.Problem)
@@ -96,6 +98,8 @@ extension BundleProblem: CustomStringConvertible {
         case .noHost(let path, let error): "\(path): \(error)"
         case .releaseInside(let path): "\(path) is a signed release; it would be signed and published again as files"
         case .secret(let path, let kind): "\(path) holds \(kind.words); anyone could read it once it is published"
+        case .archived(let path, let secret):
+            "\(path): \(secret.entry) holds \(secret.kind.words); anyone could read it once it is published"
         case .exclusions(let path, let line, let rule): "\(path):\(line): the pattern \(rule)"
         case .ignoreFile(let path, let problem): "\(path) \(problem.rawValue)"
         case .changed(let path): "\(path) changed while it was read"

@@ -64,7 +64,7 @@ struct DescribedFiles: Sendable {
             contents.warnings.append(
                 places.error(field, ": \(path) holds \(SecretKind.token(service).words); anyone could read it")
             )
-        case nil: break
+        case .settings, nil: break
         }
         let fingerprint = Fingerprint(of: bytes)
         contents.objects[fingerprint.sha256] = path
@@ -108,6 +108,7 @@ struct DescribedFiles: Sendable {
             ReleaseDraft.Described(patch, fingerprint: Fingerprint(of: manifest.json.fileBytes), manifest: manifest)
         )
         contents.warnings += warnings(of: found, bundle, at: field)
+        contents.warnings += serving.notes.map { places.error("\(field).\($0.key)", $0.rule(in: bundle.folder)) }
         contents.warnings += ServingDoubts(manifest, bundle, before: base?.manifests ?? [:]).found.map {
             places.error("\(field).\($0.key)", $0.rule)
         }

@@ -7,6 +7,9 @@ package struct DescribedServing: Equatable, Sendable {
     package let codings: [AssetPath: AssetCoding]
     /// Files that name their source map themselves.
     let namedMaps: Set<AssetPath>
+    /// The content types of web app manifests that the description names none for.
+    let manifestTypes: [HeaderRule]
+    let notes: [BundleNote]
     /// Set where the files decided about the routing.
     package let recognition: BundleRecognition?
 
@@ -20,8 +23,13 @@ package struct DescribedServing: Equatable, Sendable {
     ) throws(SigningError) {
         if let known, known.routing == nil, bundle.routing == nil {
             (routing, codings, namedMaps, recognition) = (nil, Self.codings(of: contents, bundle), [], nil)
+            (manifestTypes, notes) = ([], [])
             return
         }
+        let types = contents.linkedManifests.rules(besides: bundle.headers)
+        // Made again, a manifest has the rules that it had.
+        manifestTypes = known.map { known in types.filter(known.headers.contains) } ?? types
+        notes = contents.linkedManifests.notes(besides: bundle.headers)
         let decided = bundle.routing ?? known?.routing ?? (bundle.routes?.isEmpty == false ? .app : nil)
         recognition = decided == nil ? try BundleRecognition(of: contents, bundle, disk: disk) : nil
         routing = decided ?? recognition?.routing

@@ -61,6 +61,8 @@ package enum SigningError: Error, Equatable, Sendable {
     /// A patch wants another that the release does not list.
     case unmet(Label, requires: PatchID)
     case nothingToWithdraw(PatchID, VersionLabel?)
+    /// The content of a version that is to be withdrawn stays listed, as another version.
+    case contentStays(Label, as: VersionLabel)
     /// The base names this content as withdrawn.
     case withdrawn(Label, since: WithdrawnVersion)
     /// What an app is to ship cannot be chosen from this release.
@@ -118,6 +120,7 @@ extension SigningError: CustomStringConvertible {
         case .unmet(let label, let other): "\(label) requires a version of \(other) that this release does not list"
         case .nothingToWithdraw(let id, let version):
             version.map { "\(id) \($0) is not listed" } ?? "\(id) is not listed"
+        case .contentStays(let label, let other): "\(label) has the content of \(other), which stays listed"
         case .withdrawn(let label, let gone) where label == gone.label:
             "\(label) was withdrawn in list \(gone.serial) (\(gone.since)), and that is final"
         case .withdrawn(let label, let gone):

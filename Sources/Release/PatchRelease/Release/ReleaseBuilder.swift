@@ -103,12 +103,16 @@ package struct ReleaseBuilder: Sendable {
     }
 
     /// The base without a patch, or without one version of it.
+    ///
+    /// - Parameter earlier: A release that listed the version, for a version that the base does not list.
     package func withdraw(
         _ id: PatchID,
         version: VersionLabel?,
-        from base: BaseRelease
+        from base: BaseRelease,
+        listedBy earlier: BaseRelease? = nil
     ) async throws(SigningError) -> MadeRelease {
-        let (draft, packages) = try drafts(.withdraw(id, version: version), over: base)
+        if let earlier { try check(earlier.contents.app, earlier.contents.channel, in: earlier.place) }
+        let (draft, packages) = try drafts(.withdraw(id, version: version), over: base, source: earlier)
         return try await sign(draft, packages, channel: base.contents.channel, DescribedContents())
     }
 
@@ -175,8 +179,8 @@ package struct ReleaseBuilder: Sendable {
         case (.rollBack, let base, let older?):
             draft = try ReleaseDraft(rollingBackTo: older, over: base)
             return (draft, PackageDraft(carrying: gateways, list: draft.listed, packageNeed))
-        case (.withdraw(let id, let version), let base?, _):
-            draft = try ReleaseDraft(withdrawing: id, version: version, from: base)
+        case (.withdraw(let id, let version), let base?, let earlier):
+            draft = try ReleaseDraft(withdrawing: id, version: version, from: base, listedBy: earlier)
         case (.rules(let id, let version, let edit), let base?, _):
             draft = try ReleaseDraft(changing: edit, of: Label(patchID: id, version: version), in: base)
         case (.promote, _, nil), (.rollBack, _, nil), (.withdraw, nil, _), (.rules, nil, _):

@@ -67,6 +67,11 @@ extension ReleaseDifference.Change {
         case .behind(let entry, let listed): Self.json(listed ? "listedAgain" : "noLongerListed", entry)
         case .withdrawn(let entry): Self.json("withdrawn", entry)
         case .withdrawnForGood(let entry): Self.json("withdrawnForGood", entry)
+        case .unlistedWithdrawn(let gone):
+            .fields([
+                ("change", .text("withdrawnForGood")), ("patchId", .text(gone.patchID.text)),
+                ("version", .text(gone.version.text)), ("sha256", .text(gone.sha256.hex)), ("listed", .bool(false)),
+            ])
         case .unchanged(let entry): Self.json("unchanged", entry)
         }
     }

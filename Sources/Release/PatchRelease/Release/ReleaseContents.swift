@@ -84,7 +84,33 @@ package struct ReleaseContents: Sendable {
     /// Whether devices find the same in both, apart from how long it holds.
     package func listsTheSame(as other: ReleaseContents) -> Bool {
         list.entries == other.list.entries && entryKeys == other.entryKeys
-            && list.gateways == other.list.gateways
+            && list.gateways == other.list.gateways && newlyWithdrawn(since: other).isEmpty
+    }
+
+    /// The versions that this list withdraws by name and `base` does not.
+    package func newlyWithdrawn(since base: ReleaseContents?) -> [WithdrawnVersion] {
+        let known = Set(base?.list.withdrawn ?? [])
+        return list.withdrawn.filter { !known.contains($0) }
+    }
+
+    /// Whether any version of a patch, or this one, is listed.
+    package func lists(_ id: PatchID, version: VersionLabel?) -> Bool {
+        list.entries.contains { $0.patchID == id && (version == nil || $0.version == version) }
+    }
+
+    /// The row that withdraws a patch, or one version of it, already; nil if a withdrawal would change the list.
+    package func withdrawal(of id: PatchID, version: VersionLabel?) -> WithdrawnVersion? {
+        guard !lists(id, version: version) else { return nil }
+        return list.withdrawn.last { $0.patchID == id && (version == nil || $0.version == version) }
+    }
+
+    /// The versions of this list that `next` neither lists nor withdraws by name: a later release may list them again.
+    package func mayReturn(after next: ReleaseContents) -> [Label] {
+        let withdrawn = next.list.withdrawnContents
+        return list.entries.filter { entry in
+            next.entry(entry.label) == nil
+                && withdrawn[entry.patchID]?.contains(entry.fingerprint.sha256) != true
+        }.map(\.label)
     }
 
     package func entry(_ label: Label) -> PatchEntry? {

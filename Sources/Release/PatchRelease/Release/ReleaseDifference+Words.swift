@@ -45,7 +45,7 @@ extension ReleaseDifference.Change {
         case .version(_, _, let files?):
             files.added.map { "+ \($0)" } + files.changed.map { "~ \($0)" } + files.removed.map { "- \($0)" }
         case .added(_, nil), .version(_, _, nil), .rules, .requirements, .security, .gateways, .behind,
-            .withdrawn, .withdrawnForGood, .unchanged:
+            .withdrawn, .withdrawnForGood, .unlistedWithdrawn, .unchanged:
             []
         }
     }
@@ -86,6 +86,9 @@ extension ReleaseDifference.Change {
         case .withdrawnForGood(let entry):
             return "- \(entry.label) is withdrawn for good; devices that run it take it back, also where no other "
                 + "version runs: to what they confirmed before it, else to what the app ships, else to nothing"
+        case .unlistedWithdrawn(let gone):
+            return "- \(gone.label), which is not listed any more, is withdrawn for good; devices that still run it "
+                + "take it back, and no later release lists it"
         case .unchanged(let entry):
             return "= \(entry.label) stays"
         }

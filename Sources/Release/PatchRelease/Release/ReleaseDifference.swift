@@ -19,6 +19,8 @@ package struct ReleaseDifference: Equatable, Sendable {
         case withdrawn(PatchEntry)
         /// A version is withdrawn for good, and others of its patch are listed.
         case withdrawnForGood(PatchEntry)
+        /// A version is withdrawn for good that the base did not list either.
+        case unlistedWithdrawn(WithdrawnVersion)
         case unchanged(PatchEntry)
     }
 
@@ -40,6 +42,11 @@ package struct ReleaseDifference: Equatable, Sendable {
         }
         for id in base?.list.patchIDs ?? [] where release.versions(of: id).isEmpty {
             changes += (base?.versions(of: id) ?? []).map { .withdrawn($0) }
+        }
+        if let base {
+            let removed = Set(base.list.entries.map(\.fingerprint.sha256))
+            changes += release.newlyWithdrawn(since: base).filter { !removed.contains($0.sha256) }
+                .map { .unlistedWithdrawn($0) }
         }
         self.changes = changes
         packages = PackageChange.all(from: base?.list.gateways ?? [], to: release.list.gateways)

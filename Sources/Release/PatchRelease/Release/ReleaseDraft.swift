@@ -75,11 +75,31 @@ package struct ReleaseDraft: Equatable, Sendable {
 
     /// The base's list without a patch, or without one version of it; the removed versions are named, and so withdrawn
     /// for good.
-    package init(withdrawing id: PatchID, version: VersionLabel?, from base: ReleaseContents) throws(SigningError) {
-        let staying = base.list.entries.filter { $0.patchID != id || (version != nil && $0.version != version) }
-        guard staying.count < base.list.entries.count else { throw .nothingToWithdraw(id, version) }
+    ///
+    /// - Parameter earlier: A release that listed the versions, for versions that the base does not list.
+    /// - Throws: `nothingToWithdraw` for a version that neither lists, `contentStays` where another version with the same
+    ///   content stays listed.
+    package init(
+        withdrawing id: PatchID,
+        version: VersionLabel?,
+        from base: ReleaseContents,
+        listedBy earlier: ReleaseContents? = nil
+    ) throws(SigningError) {
+        func isSubject(_ entry: PatchEntry) -> Bool {
+            entry.patchID == id && (version == nil || entry.version == version)
+        }
+        let staying = base.list.entries.filter { !isSubject($0) }
+        var gone = base.list.entries.filter(isSubject)
+        if gone.isEmpty { gone = (earlier?.list.entries ?? []).filter(isSubject) }
+        guard !gone.isEmpty else { throw .nothingToWithdraw(id, version) }
+        // A list that names a content as withdrawn and lists it is not valid.
+        for entry in gone {
+            let same = staying.first {
+                $0.patchID == id && $0.fingerprint.sha256 == entry.fingerprint.sha256
+            }
+            if let same { throw .contentStays(entry.label, as: same.version) }
+        }
         rows = staying.map(Row.init(carrying:))
-        let gone = base.list.entries.filter { entry in !staying.contains { $0.label == entry.label } }
         withdrawn = Dictionary(gone.map { ($0.label, $0.fingerprint.sha256) }) { first, _ in first }
     }
 

@@ -40,7 +40,7 @@ package struct DialChange: Hashable, Sendable {
         isAbout(version.patchID, version.version, version.sha256)
     }
 
-    private func isAbout(_ id: PatchID, _ label: VersionLabel, _ digest: SHA256Digest) -> Bool {
+    package func isAbout(_ id: PatchID, _ label: VersionLabel, _ digest: SHA256Digest) -> Bool {
         guard id == patchID else { return false }
         return switch subject {
         case .everyVersion: true

@@ -45,12 +45,14 @@ package enum DialLapse: Equatable, Sendable {
     }
 
     /// The advice about versions that nothing holds back; nil when there are none.
-    package static func hint(_ lapses: [DialLapse], in channel: ChannelName) -> String? {
+    ///
+    /// - Parameter options: The server for another command, with a space before it.
+    package static func hint(_ lapses: [DialLapse], in channel: ChannelName, options: String = "") -> String? {
         let free = lapses.compactMap { lapse in
             if case .free(let version) = lapse { " --pause \(version.patchID)@\(version.version)" } else { nil }
         }
         return free.isEmpty
-            ? nil : "to hold back what stands first now: patchsrv dial --channel \(channel)\(free.joined())"
+            ? nil : "to hold back what stands first now: patchsrv dial --channel \(channel)\(options)\(free.joined())"
     }
 
     var json: JSON {

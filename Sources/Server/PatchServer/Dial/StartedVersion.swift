@@ -10,9 +10,11 @@ package struct StartedVersion: Hashable, Sendable {
         (self.label, self.sha256, self.start) = (label, sha256, start)
     }
 
-    /// One line; `channel` completes the command that continues the rollout.
-    package func words(in channel: ChannelName) -> String {
-        let command = "patchsrv rollout \(label.patchID)@\(label.version) SHARE --channel \(channel)"
+    /// One line; `channel` and `options` complete the command that continues the rollout.
+    ///
+    /// - Parameter options: The server for another command, with a space before it.
+    package func words(in channel: ChannelName, options: String = "") -> String {
+        let command = "patchsrv rollout \(label.patchID)@\(label.version) SHARE --channel \(channel)\(options)"
         switch start {
         case .share(let share): return "\(RolloutShare(share)) of devices may install \(label); \(command) changes it"
         case .paused: return "\(label) is paused; \(command) starts it"

@@ -100,7 +100,8 @@ struct APIGate: Sendable {
     private func check(_ token: APIToken, _ parameters: Parameters, _ endpoint: APIEndpoint) throws(APIProblem) {
         switch endpoint.access {
         case .everybody, .anyone: return
-        case .server(let role): try token.check(token.grants.roleOnEverything, is: role, on: "every app")
+        case .server(let role):
+            try token.check(token.grants.roleOnEverything, is: role, on: "every app", scope: "*")
         case .app(let role):
             let app = try Self.app(in: parameters)
             if endpoint.pathParameters.contains("channel") {
@@ -129,18 +130,36 @@ struct APIGate: Sendable {
 }
 
 extension APIToken {
-    func check(_ role: AccessRole, on app: AppID, in channel: ChannelName) throws(APIProblem) {
-        let isLimited = grants.onlyChannels(of: app)?.isEmpty == false
-        try check(grants.role(on: app, in: channel), is: role, on: isLimited ? "\(app)/\(channel)" : app.text)
+    /// The command that makes a token that may.
+    static func hint(_ role: AccessRole, on scope: String) -> String {
+        let grant = scope == "*" ? "'*=\(role.rawValue)'" : "\(scope)=\(role.rawValue)"
+        return "where the server runs: `patchsrv token new NAME --grant \(grant) --output NAME.token --data DIR`"
     }
 
-    fileprivate func check(_ has: AccessRole?, is needed: AccessRole, on place: String) throws(APIProblem) {
+    func check(_ role: AccessRole, on app: AppID, in channel: ChannelName) throws(APIProblem) {
+        let isLimited = grants.onlyChannels(of: app)?.isEmpty == false
+        try check(
+            grants.role(on: app, in: channel),
+            is: role,
+            on: isLimited ? "\(app)/\(channel)" : app.text,
+            scope: "\(app)/\(channel)"
+        )
+    }
+
+    /// - Parameter scope: The narrowest scope of a grant that would do; nil if it is the place.
+    fileprivate func check(
+        _ has: AccessRole?,
+        is needed: AccessRole,
+        on place: String,
+        scope: String? = nil
+    ) throws(APIProblem) {
         if let has, has >= needed { return }
         throw APIProblem(
             403,
             "forbidden",
             "this needs the role \(needed.rawValue) on \(place); the token \"\(name)\" has "
-                + (has.map { "the role \($0.rawValue)" } ?? "none")
+                + (has.map { "the role \($0.rawValue)" } ?? "none"),
+            hint: Self.hint(needed, on: scope ?? place)
         )
     }
 }

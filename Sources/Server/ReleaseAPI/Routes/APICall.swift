@@ -104,14 +104,19 @@ struct APICall: Sendable {
         return number
     }
 
-    /// The body as an object.
+    /// The body as an object that has no member besides those of the endpoint's description.
     func fields() async throws(APIProblem) -> Fields {
-        guard case .json(_, let limit) = body else { preconditionFailure("this endpoint takes no JSON") }
-        return try await JSONBody.fields(
+        guard case .json(let schema, let limit) = body else { preconditionFailure("this endpoint takes no JSON") }
+        let fields = try await JSONBody.fields(
             of: request.body,
             type: request.headers[.contentType],
             length: request.headers[.contentLength].flatMap { Int($0) },
             limit: limit
         )
+        // A misspelt member, such as `expct`, would be ignored: that is worse than a refusal.
+        if let name = schema.unknownMember(in: .object(fields.object)) {
+            throw .malformed(FormatError(fields.document, field: name, rule: "is not a member of this request"))
+        }
+        return fields
     }
 }

@@ -96,3 +96,33 @@ struct APISchema: Sendable {
         more: true
     )
 }
+
+extension APISchema {
+    /// The first member of a value that this schema does not allow, with its path: `changes[0].sbject`; nil if there is none.
+    func unknownMember(in value: JSON) -> String? { Self.unknownMember(in: value, by: json, at: "") }
+
+    private static func unknownMember(in value: JSON, by schema: JSON, at path: String) -> String? {
+        if case .array(let choices)? = schema["anyOf"] {
+            let possible = choices.filter { value == .null || $0["type"] != .text("null") }
+            let found = possible.map { unknownMember(in: value, by: $0, at: path) }
+            return found.contains(nil) ? nil : found.first ?? nil
+        }
+        switch value {
+        case .array(let elements):
+            guard let items = schema["items"] else { return nil }
+            for (index, element) in elements.enumerated() {
+                if let found = unknownMember(in: element, by: items, at: "\(path)[\(index)]") { return found }
+            }
+        case .object(let object):
+            for member in object.members {
+                let name = member.key.text
+                let place = path.isEmpty ? name : "\(path).\(name)"
+                guard let next = schema["properties"]?[name] ?? schema["additionalProperties"] else { continue }
+                if next == .bool(false) { return place }
+                if let found = unknownMember(in: member.value, by: next, at: place) { return found }
+            }
+        case .bool, .integer, .string, .null: break
+        }
+        return nil
+    }
+}

@@ -103,11 +103,6 @@ extension APIWork {
 
     private static func wanted(_ fields: Fields) throws(APIProblem) -> Wanted {
         do throws(FormatError) {
-            // A misspelt `expect` or `default` would be worse than a refusal.
-            let known = ["changes", "reason", "expect", "default"]
-            if let other = fields.object.members.first(where: { !known.contains($0.key.text) }) {
-                throw fields.broken(other.key.text, "is not a member of this request")
-            }
             let reason = try fields.optionalString("reason").map { (text) throws(FormatError) in
                 guard let reason = DialReason(text) else { throw fields.broken("reason", DialReason.rule) }
                 return reason

@@ -61,7 +61,12 @@ extension APIWork {
         let fields = try await call.fields()
         let (name, grants, days) = try Self.wanted(fields)
         guard let own = call.token?.grants, own.cover(grants) else {
-            throw APIProblem(403, "forbidden", "only who is admin of an app makes tokens for it")
+            throw APIProblem(
+                403,
+                "forbidden",
+                "only an admin of an app makes tokens for it",
+                hint: "`patchsrv token new` makes any token where the server runs, with --data in place of --server"
+            )
         }
         let made = try await records.makeToken(name: name, grants: grants, for: .days(days), by: call.actor)
         return .json(

@@ -4,8 +4,9 @@ import PatchStore
 import ServiceLifecycle
 
 /// Optimizes published releases while a server runs, whichever process published them.
+///
+/// It looks at once after a publish of its own process, and rarely otherwise: for a publish of another one.
 package final class BackgroundOptimizer: Service {
-    private static let poll = Duration.seconds(1)
     private static let afterFailure = Duration.minutes(1)
 
     private let optimizer: Optimizer
@@ -35,11 +36,11 @@ package final class BackgroundOptimizer: Service {
             if let lock = try? optimizer.taken() {
                 while !Task.isCancelled {
                     await round(&schedule)
-                    try? await Task.sleep(for: Self.poll, clock: .continuous)
+                    await optimizer.operations.publishing.ended.wait(atMost: schedule.pause(at: .now))
                 }
                 lock.release()
             }
-            try? await Task.sleep(for: Self.poll, clock: .continuous)
+            try? await Task.sleep(for: Schedule.rarely, clock: .continuous)
         }
     }
 
@@ -78,8 +79,18 @@ package final class BackgroundOptimizer: Service {
         return schedule.sweeps[app].map { $0 <= now } == true ? .sweep : nil
     }
 
-    private struct Schedule {
+    /// What is to be done later, by app.
+    struct Schedule {
+        /// Between two looks for a publish of another process.
+        static let rarely = Duration.seconds(5)
+
         var sweeps: [AppID: ContinuousClock.Instant] = [:]
         var failures: [AppID: (error: OperationError, until: ContinuousClock.Instant)] = [:]
+
+        /// The time until the next look, unless this process publishes before.
+        func pause(at now: ContinuousClock.Instant) -> Duration {
+            let next = (Array(sweeps.values) + failures.values.map(\.until)).min()
+            return next.map { min(Self.rarely, max(.seconds(1), now.duration(to: $0))) } ?? Self.rarely
+        }
     }
 }

@@ -130,9 +130,14 @@ package struct Optimizer: Sendable {
 /// Counts the releases that a process publishes at the moment.
 final class PublishingCount: Sendable {
     private let count = NIOLockedValueBox(0)
+    /// Nudged after each change of this process.
+    let ended = Nudge()
 
     var isActive: Bool { count.withLockedValue { $0 > 0 } }
 
     func begin() { count.withLockedValue { $0 += 1 } }
-    func end() { count.withLockedValue { $0 -= 1 } }
+    func end() {
+        count.withLockedValue { $0 -= 1 }
+        ended.nudge()
+    }
 }

@@ -11,6 +11,8 @@ extension ReleaseOperations {
     private static let proposalsLimit = 100_000
     /// How many releases whoever names none of them is shown.
     private static let olderShown = 10
+    /// How many of the newest releases are searched for the one that listed a version.
+    private static let releasesSearched = 1_000
 
     /// Keeps a change that makes sense now until somebody has signed it.
     package func propose(
@@ -24,9 +26,11 @@ extension ReleaseOperations {
             guard try await openProposals(of: channel, in: app).count < Self.proposalLimit else {
                 throw .proposal(.tooMany(limit: Self.proposalLimit))
             }
+            let earlier = try await lastListing(of: change, in: channel, of: app)
             let (checked, version) = try await looking(app) { (repository) throws(ServerError) in
-                try Self.check(change, of: channel, in: repository)
+                try Self.check(change, of: channel, in: repository, earlier: earlier)
             }
+            let check = try checked.unfolded
             let proposal = Proposal(
                 id: Self.newID(at: records.now()),
                 app: app,
@@ -36,7 +40,8 @@ extension ReleaseOperations {
                 created: records.now(),
                 actor: actor,
                 roleVersion: version,
-                difference: try checked.unfolded.difference
+                difference: check.difference,
+                listedIn: check.listedIn
             )
             try await reading { () async throws(RecordError) in
                 try await records.commit(
@@ -54,10 +59,31 @@ extension ReleaseOperations {
         }
     }
 
+    /// The newest release of the channel that listed the subject of a withdrawal; nil for other changes.
+    private func lastListing(
+        of change: ProposedChange,
+        in channel: ChannelName,
+        of app: AppID
+    ) async throws(OperationError) -> Int? {
+        guard case .withdraw(let id, let version) = change else { return nil }
+        var (below, left): (Int?, Int) = (nil, Self.releasesSearched)
+        while left > 0 {
+            let page = try await history(of: channel, in: app, below: below, limit: Self.olderShown)
+            let found = page.entries.first { entry in
+                entry.patches.contains { $0.label.patchID == id && (version == nil || $0.label.version == version) }
+            }
+            if let found { return found.roleVersion }
+            guard let next = page.next else { return nil }
+            (below, left) = (next, left - page.entries.count)
+        }
+        return nil
+    }
+
     private static func check(
         _ change: ProposedChange,
         of channel: ChannelName,
-        in repository: AppRepository
+        in repository: AppRepository,
+        earlier: Int?
     ) throws(ServerError) -> (Result<ProposalCheck, ProposalFault>, Int) {
         let state = try PublishedState(of: repository)
         guard state.targets.delegation(to: channel.text) != nil else { return (.failure(.notDelegated(channel)), 0) }
@@ -67,8 +93,21 @@ extension ReleaseOperations {
             hasRelease = try repository.hasRole(of: channel, version: version)
             older = try repository.roles(of: channel, below: state.version(of: channel), limit: Self.olderShown)
         }
+        let listed = try earlier.map { (version) throws(ServerError) in
+            ProposalCheck.EarlierListing(
+                version: version,
+                isKept: try repository.hasRole(of: channel, version: version)
+            )
+        }
         do throws(ProposalFault) {
-            let check = try ProposalCheck(change, of: channel, in: listing, hasRelease: hasRelease, older: older)
+            let check = try ProposalCheck(
+                change,
+                of: channel,
+                in: listing,
+                hasRelease: hasRelease,
+                older: older,
+                earlier: listed
+            )
             return (.success(check), state.version(of: channel))
         } catch { return (.failure(error), 0) }
     }

@@ -33,6 +33,8 @@ package struct Proposal: Equatable, Sendable {
     package let roleVersion: Int
     /// The changes that it would have made then, one line each.
     package let difference: [String]
+    /// For a withdrawal: the release that listed its subject last, if the current one did not list it any more.
+    package let listedIn: Int?
     package private(set) var state: State
 
     init(
@@ -44,7 +46,8 @@ package struct Proposal: Equatable, Sendable {
         created: UTCTime,
         actor: Actor,
         roleVersion: Int,
-        difference: [String]
+        difference: [String],
+        listedIn: Int? = nil
     ) {
         self.id = id
         self.app = app
@@ -56,6 +59,7 @@ package struct Proposal: Equatable, Sendable {
         self.roleVersion = roleVersion
         let rest = difference.count - Self.differenceLimit
         self.difference = difference.prefix(Self.differenceLimit) + (rest > 0 ? ["… and \(rest) more"] : [])
+        self.listedIn = listedIn
         state = .open
     }
 
@@ -67,7 +71,8 @@ package struct Proposal: Equatable, Sendable {
 
     /// Nil unless it waits and can never be carried out over a release that lists these versions.
     func overtaken(by roleVersion: Int, listing labels: Set<Label>, at now: UTCTime) -> Proposal? {
-        guard state == .open else { return nil }
+        // A subject that was not listed when it was proposed does not become unlisted by a release.
+        guard state == .open, listedIn == nil else { return nil }
         let subject: (PatchID, VersionLabel?)
         switch change {
         case .withdraw(let id, let version): subject = (id, version)
@@ -111,6 +116,7 @@ extension Proposal {
             actor = try Actor(try fields.fields("by"))
             roleVersion = try fields.integer("roleVersion", in: 0...(1 << 53 - 1))
             difference = try fields.strings("difference", limit: 2 * Limits.patchesInList)
+            listedIn = fields.has("listedIn") ? try fields.integer("listedIn", in: 1...(1 << 53 - 1)) : nil
             let word = try fields.string("state")
             if word == "open" {
                 state = .open
@@ -145,7 +151,7 @@ extension Proposal {
                 ("channel", .text(channel.text)), ("change", .fields(change.members)),
                 ("note", note.map { .text($0) }), ("created", .text(created.description)), ("by", actor.json),
                 ("proposer", .text(actor.text)), ("roleVersion", .integer(roleVersion)),
-                ("difference", .array(difference.map { .text($0) })),
+                ("difference", .array(difference.map { .text($0) })), ("listedIn", listedIn.map { .integer($0) }),
             ] + ending
         )
     }

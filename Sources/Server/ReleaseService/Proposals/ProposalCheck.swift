@@ -5,18 +5,29 @@ import PatchServer
 ///
 /// Pure. What is signed in the end says `patchsign`, which looks at the bytes themselves.
 struct ProposalCheck: Equatable, Sendable {
+    /// An earlier release that listed the subject of a withdrawal.
+    struct EarlierListing: Equatable, Sendable {
+        let version: Int
+        /// Whether the tree still has its role, so that a key holder can verify it.
+        let isKept: Bool
+    }
+
     /// One line a change.
     let difference: [String]
+    /// The release that a key holder takes the withdrawn version's digest from, if the current one does not list it.
+    private(set) var listedIn: Int?
 
     /// - Parameters:
     ///   - hasRelease: whether the tree still has the release that is rolled back to.
     ///   - older: the newest that it has below the current one.
+    ///   - earlier: the release that listed the subject of a withdrawal last, if the current one does not list it.
     init(
         _ change: ProposedChange,
         of channel: ChannelName,
         in listing: AppListing,
         hasRelease: Bool,
-        older: [Int] = []
+        older: [Int] = [],
+        earlier: EarlierListing? = nil
     ) throws(ProposalFault) {
         let current = listing.channels.first { $0.name == channel }
         switch change {
@@ -33,6 +44,12 @@ struct ProposalCheck: Equatable, Sendable {
                 throw .noOlder(version: version, current: current.version, older: older)
             }
             difference = ["~ what release \(version) listed is listed again, in place of release \(current.version)"]
+        case .withdraw(let id, let version) where Self.isUnlisted(id, version, current):
+            guard let earlier else { throw .notListed(id, version) }
+            guard earlier.isKept else { throw .listingGone(id, version, release: earlier.version) }
+            let subject = version.map { "\(id) \($0)" } ?? id.text
+            difference = ["- \(subject), which release \(earlier.version) listed last, is withdrawn for good"]
+            listedIn = earlier.version
         case .withdraw(let id, let version):
             let listed = try Self.listed(id, version, current, channel)
             difference = listed.map { "- \($0.patchID) \($0.version) is withdrawn; devices that run it take it back" }
@@ -40,6 +57,11 @@ struct ProposalCheck: Equatable, Sendable {
             _ = try Self.listed(id, version, current, channel)
             difference = ["~ \(id) \(version): \(edit.words)"]
         }
+    }
+
+    private static func isUnlisted(_ id: PatchID, _ version: VersionLabel?, _ current: AppListing.Channel?) -> Bool {
+        guard let current else { return false }
+        return !current.patches.contains { $0.patchID == id && (version == nil || $0.version == version) }
     }
 
     private static func listed(

@@ -7,6 +7,8 @@ package enum ProposalFault: Error, Equatable, Sendable {
     case nothingPublished(ChannelName)
     case sameChannel
     case notListed(PatchID, VersionLabel?)
+    /// An earlier release listed it, and its role was removed from the tree.
+    case listingGone(PatchID, VersionLabel?, release: Int)
     /// A release that is the current one, a later one, or not there; the newest `older` ones are.
     case noOlder(version: Int, current: Int, older: [Int])
     /// One label would have two contents.
@@ -24,6 +26,9 @@ extension ProposalFault: CustomStringConvertible {
         case .nothingPublished(let channel): "\(channel) has no release yet"
         case .sameChannel: "a channel cannot be promoted to itself"
         case .notListed(let id, let version): "\(id)\(version.map { " \($0)" } ?? "") is not listed"
+        case .listingGone(let id, let version, let release):
+            "\(id)\(version.map { " \($0)" } ?? "") is not listed; release \(release) listed it last, and the server has "
+                + "removed that release: `patchsign withdraw --previous DIR --listed-by DIR` withdraws it from a copy"
         case .noOlder(let version, let current, let older):
             "release \(version) is none that was before the current \(current); "
                 + (older.isEmpty

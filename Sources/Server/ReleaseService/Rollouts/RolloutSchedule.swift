@@ -96,7 +96,28 @@ extension RolloutSchedule {
         case step(Int)
         /// The dial has the next share already: the process ended before it wrote the step down.
         case stepped
+        /// The planned time does not fit the clock: see ``planned(at:)``.
+        case plan
         case stop(Cause)
+    }
+
+    /// When the next step is due, as the server's clock shows the time now; nil after the end.
+    ///
+    /// It is one interval after the last step. If the clock shows an earlier time than that step, it was ahead then or is behind
+    /// now: the step is due at the planned time, and at most one interval from now. A clock that was behind and is right again
+    /// finds the first rule true, so the step is not early.
+    func planned(at now: UTCTime) -> UTCTime? {
+        guard case .running(let next) = state, let last = taken.last else { return nil }
+        let interval = Duration.seconds(ramp.every)
+        return now >= last ? last.adding(interval) : min(next, now.adding(interval))
+    }
+
+    /// The same schedule with its next step at the planned time.
+    func replanned(at now: UTCTime) -> RolloutSchedule {
+        guard let next = planned(at: now) else { return self }
+        var schedule = self
+        schedule.state = .running(next: next)
+        return schedule
     }
 
     /// - Parameter version: Its current state in the dial, or nil if the channel no longer lists it.
@@ -106,7 +127,11 @@ extension RolloutSchedule {
         if version.isPaused { return .stop(.paused) }
         guard version.share == share else { return version.share == nextShare ? .stepped : .stop(.turned) }
         guard nextShare <= version.ceiling else { return .stop(.ceiling) }
-        return now >= next ? .step(nextShare) : .wait
+        let planned = planned(at: now) ?? next
+        if now >= planned { return .step(nextShare) }
+        // A clock that is adjusted by seconds is no reason to write a new plan.
+        let difference = planned > next ? planned.since(next) : next.since(planned)
+        return difference > .minutes(1) ? .plan : .wait
     }
 }
 

@@ -6,6 +6,8 @@ import ServerRecords
 package enum RolloutAdvance: Equatable, Sendable {
     case stepped(RolloutSchedule)
     case stopped(RolloutSchedule)
+    /// Its next step has another time: the clock was set.
+    case planned(RolloutSchedule)
     case failed(AppID, ChannelName, OperationError)
 }
 
@@ -81,11 +83,14 @@ extension Rollouts {
             case .wait: break
             case .step(let share): steps.append((one, share))
             case .stepped: endings.append((one, one.schedule.stepped(at: now)))
+            case .plan: endings.append((one, one.schedule.replanned(at: now)))
             case .stop(let cause): endings.append((one, one.schedule.stopped(cause, at: now)))
             }
         }
         var results: [RolloutAdvance] = []
-        for (one, after) in endings { results.append(try await write(after, over: one.record)) }
+        for (one, after) in endings {
+            results.append(try await write(after, isStep: after.share != one.schedule.share, over: one.record))
+        }
         if let dial, !steps.isEmpty { results += try await take(steps, over: dial, at: now) }
         return results
     }
@@ -105,15 +110,18 @@ extension Rollouts {
     }
 
     /// Records a state that the tree already has.
-    private func write(_ schedule: RolloutSchedule, over record: Record) async throws(OperationError) -> RolloutAdvance
-    {
+    private func write(
+        _ schedule: RolloutSchedule,
+        isStep: Bool,
+        over record: Record
+    ) async throws(OperationError) -> RolloutAdvance {
         let isStopped = if case .stopped = schedule.state { true } else { false }
         try await operations.reading { () async throws(RecordError) in
             try await records.commit(
                 // A version that is listed again later begins anew.
                 [schedule.isWithdrawn ? .remove(record) : .replace(record, with: schedule.json)],
                 noting: AuditEntry.Event(
-                    isStopped ? "rollout.stop" : "rollout.step",
+                    isStopped ? "rollout.stop" : isStep ? "rollout.step" : "rollout.plan",
                     by: .server,
                     app: schedule.app,
                     channel: schedule.channel,
@@ -121,7 +129,7 @@ extension Rollouts {
                 )
             )
         }
-        return isStopped ? .stopped(schedule) : .stepped(schedule)
+        return isStopped ? .stopped(schedule) : isStep ? .stepped(schedule) : .planned(schedule)
     }
 
     private func take(

@@ -1,0 +1,29 @@
+import PatchFormat
+import HTTPFiles
+import NIOCore
+import NIOPosix
+import SystemPackage
+import CommandKit
+
+/// Finds out whether a port can be listened on, before work begins that would be in vain.
+enum PortCheck {
+    /// - Parameter prefix: of the option that names the port: `operators-`.
+    /// - Throws: the failure with which the server would end.
+    static func check(host: String, port: Int, prefix: String = "") async throws(Failure) {
+        // Any free one.
+        guard port != 0 else { return }
+        do {
+            let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .bind(host: host, port: port).get()
+            try await channel.close()
+        } catch let error as IOError where error.errnoCode == Errno.addressInUse.rawValue {
+            throw Failure(.portInUse(host: host, port: port), prefix: prefix, holder: PortHolder.find)
+        } catch let error as IOError {
+            let reason = "\(Errno(rawValue: error.errnoCode))"
+            throw Failure(.cannotBind(host: host, port: port, reason: reason), prefix: prefix)
+        } catch {
+            throw Failure(.cannotBind(host: host, port: port, reason: String(describing: error)), prefix: prefix)
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import PatchFormat
+
+/// The web app manifests that the pages of a bundle link to.
+///
+/// A browser requests them without cookies, so the device serves a file without its cookie if it is one: by its name, or by the
+/// content type that the release signs for it.
+struct LinkedManifests: Equatable, Sendable {
+    /// Bounds the header rules of a bundle.
+    private static let most = 8
+
+    /// A link, and the first page that has it.
+    struct Link: Equatable, Sendable {
+        let page: AssetPath
+        let target: String
+    }
+
+    /// Files whose names do not show that they are manifests, each with the first page that links to it.
+    private(set) var files: [(path: AssetPath, page: AssetPath)] = []
+    /// Links to this origin that no JSON file of the bundle answers.
+    private(set) var missing: [Link] = []
+
+    static func == (one: Self, other: Self) -> Bool {
+        one.missing == other.missing && one.files.elementsEqual(other.files, by: ==)
+    }
+
+    static let none = LinkedManifests()
+
+    private init() {}
+
+    /// - Parameter isObject: whether a file of the bundle begins as an object of JSON does; nil for a path without a file.
+    init(of pages: [(path: AssetPath, links: PageLinks)], isObject: (AssetPath) -> Bool?) {
+        var seen: Set<String> = []
+        for (page, links) in pages {
+            for href in links.manifests {
+                guard let path = Self.path(of: href, base: links.base, in: page), seen.insert(path).inserted else {
+                    continue
+                }
+                let file = try? AssetPath(String(path.dropFirst()))
+                guard let file, isObject(file) == true else {
+                    missing.append(Link(page: page, target: path))
+                    continue
+                }
+                if !WebAppManifest.isNamed(file.text), files.count < Self.most { files.append((file, page)) }
+            }
+        }
+    }
+
+    /// The rules that name the type of each file that the description names none for.
+    ///
+    /// - Parameter rules: the description's own.
+    func rules(besides rules: [HeaderRule]) -> [HeaderRule] {
+        untyped(by: rules).compactMap { path, _ in
+            FilePattern(path.text).map {
+                HeaderRule(pattern: $0, fields: [.init(name: "Content-Type", value: WebAppManifest.contentType)])
+            }
+        }
+    }
+
+    /// What the description should decide.
+    func notes(besides rules: [HeaderRule]) -> [BundleNote] {
+        let files = untyped(by: rules)
+        return (files.isEmpty ? [] : [.manifests(files.map { Link(page: $0.page, target: $0.path.text) })])
+            + (missing.isEmpty ? [] : [.missingManifests(missing)])
+    }
+
+    private func untyped(by rules: [HeaderRule]) -> [(path: AssetPath, page: AssetPath)] {
+        files.filter { path, _ in
+            // As a pattern it would match other files too.
+            !path.text.utf8.contains { "*?".utf8.contains($0) }
+                && !rules.contains { rule in
+                    rule.pattern.matches(path.text) && rule.fields.contains { $0.name == "Content-Type" }
+                }
+        }
+    }
+
+    // MARK: URLs
+
+    /// `/` and the decoded path of a link on this origin; nil for other origins and for text that is no URL.
+    static func path(of href: String, base: String?, in page: AssetPath) -> String? {
+        let own = page.segments.dropLast().map { "/\(URLLayout.percentEncoded($0))" }.joined() + "/"
+        guard let folder = base.map({ resolved($0, in: own) }) ?? own,
+            let path = resolved(href, in: String(folder[...(folder.lastIndex(of: "/") ?? folder.startIndex)]))
+        else { return nil }
+        guard path.utf8.count > 1, !path.hasSuffix("/"), let decoded = AssetURL.decoded(path) else { return nil }
+        return decoded
+    }
+
+    /// - Parameter folder: a path that ends with a slash.
+    private static func resolved(_ text: String, in folder: String) -> String? {
+        let path = text.prefix { $0 != "#" && $0 != "?" }.trimmed
+        // Another origin, or what a template is to replace.
+        guard path.utf8.count <= 1_024, !path.hasPrefix("//"), !path.contains(where: { "{}<>$\\".contains($0) }),
+            !(path.prefix { $0 != "/" }.contains(":"))
+        else { return nil }
+        var segments: [String] = []
+        let pieces = ((path.hasPrefix("/") ? "" : folder) + path).split(separator: "/", omittingEmptySubsequences: true)
+        for piece in pieces {
+            switch piece {
+            case ".": continue
+            case "..": _ = segments.popLast()
+            default: segments.append(piece.contains("%") ? String(piece) : URLLayout.percentEncoded(String(piece)))
+            }
+        }
+        let isFolder = path.hasSuffix("/") || path.isEmpty || ["..", "."].contains(pieces.last)
+        return "/" + segments.joined(separator: "/") + (isFolder && !segments.isEmpty ? "/" : "")
+    }
+}
+
+extension Substring {
+    fileprivate var trimmed: String {
+        let start = drop { $0.isWhitespace }
+        return String(start.reversed().drop { $0.isWhitespace }.reversed())
+    }
+}
