@@ -177,7 +177,7 @@ let floors = [
         "Commands",
         """
         CommandKit: PatchFormat PatchTrust PatchDelta PatchStore ArgumentParser SystemPackage
-        FleetSimulation: PatchFormat PatchCrypto PatchChoice PatchStore YAMLReading CommandKit ArgumentParser SystemPackage
+        FleetSimulation: PatchFormat PatchCrypto PatchTrust PatchChoice PatchStore YAMLReading CommandKit ArgumentParser SystemPackage
         PatchSignCommand: PatchFormat PatchCrypto PatchTrust PatchDelta PatchChoice Linux PatchStore ReleaseFolder
             PatchFetch Gateways PatchRelease ReleaseClient CommandKit FleetSimulation ArgumentParser NIOConcurrencyHelpers
             SystemPackage

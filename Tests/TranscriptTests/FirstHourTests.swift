@@ -2,6 +2,7 @@ import CommandKit
 import PatchFormat
 import PatchRelease
 import SystemPackage
+import Synchronization
 import Testing
 
 @testable import PatchServerCommand
@@ -14,7 +15,9 @@ struct KeyHoldersQuestionTests {
     private func asked(
         _ answers: [TypedLine]
     ) -> (result: Result<KeyHolders, Failure>, questions: [String], told: [String]) {
-        let (left, questions, told) = (Locked(answers), Locked<[String]>([]), Locked<[String]>([]))
+        let left = Mutex(answers)
+        let questions = Mutex<[String]>([])
+        let told = Mutex<[String]>([])
         let question = KeyHoldersQuestion(
             ask: { text in
                 questions.withLock { $0.append(text) }

@@ -1,3 +1,4 @@
+import PatchTrust
 package import PatchChoice
 package import PatchFormat
 import PatchCrypto

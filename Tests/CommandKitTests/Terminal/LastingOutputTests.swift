@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 import Testing
 
 @testable import CommandKit
@@ -40,7 +41,7 @@ struct LastingOutputTests {
         let full = try openFile("/dev/full", O_WRONLY)
         let ends = try openPipe()
         defer { close(ends.read) }
-        let files = Locked([full, ends.write])
+        let files = Mutex([full, ends.write])
         let output = LastingOutput { files.withLock { $0.removeFirst() } }
         for number in 1...3 { output.line("\(number)") }
         try output.reopen()
@@ -63,7 +64,7 @@ struct LastingOutputTests {
     @Test func `opens a file that could not be opened with the next line, and tells what was lost until then`() throws {
         let ends = try openPipe()
         defer { close(ends.read) }
-        let tries = Locked(0)
+        let tries = Mutex(0)
         let output = LastingOutput { () throws(SystemError) in
             let isLast = tries.withLock { count in
                 count += 1

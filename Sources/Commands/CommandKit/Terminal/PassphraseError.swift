@@ -36,18 +36,18 @@ extension Failure {
             case .notTheSameTwice:
                 Failure("the two passphrases are not the same", hint: "nothing was changed; try again")
             case .empty(let source):
-                Failure("the passphrase\(place(source)) is empty", code: code(source))
+                Failure("the passphrase\(place(source)) is empty", code: resultCode(source))
             case .tooLong(let source):
                 Failure(
                     "the passphrase\(place(source)) is longer than \(Passphrase.limit) bytes",
-                    code: code(source)
+                    code: resultCode(source)
                 )
             case .tooShort(let source, let characters):
                 Failure(
                     "the passphrase\(place(source)) has \(characters == 1 ? "1 character" : "\(characters) characters"); "
                         + "that of a new key needs at least \(Passphrase.minimum)",
                     hint: "openssl rand -hex 16 makes a good one",
-                    code: code(source)
+                    code: resultCode(source)
                 )
             case .unreadable(let file, let error):
                 Failure(
@@ -69,7 +69,7 @@ private func place(_ source: Passphrase.Source) -> String {
     }
 }
 
-private func code(_ source: Passphrase.Source) -> ResultCode {
+private func resultCode(_ source: Passphrase.Source) -> ResultCode {
     switch source {
     case .terminal: .failed
     case .file, .environment: .malformed

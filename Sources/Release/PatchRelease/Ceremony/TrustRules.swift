@@ -1,6 +1,6 @@
 import PatchFormat
 package import PatchCrypto
-package import PatchTrust
+import PatchTrust
 
 /// What holds for every root of trust that this program makes or signs.
 package struct TrustRules: Sendable {
