@@ -157,7 +157,7 @@ let floors = [
             SystemPackage
         PageSessions: PatchFormat PatchCrypto PatchCompression Linux PatchStore HTTPFiles APIProxy PageDiff AssetServer
             NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
-        Patchline: PatchFormat PatchCrypto PatchChoice Linux PatchStore ReleaseFolder HTTPFiles PatchFetch APIProxy Gateways
+        Patchline: PatchFormat PatchCrypto PatchTrust PatchChoice Linux PatchStore ReleaseFolder HTTPFiles PatchFetch APIProxy Gateways
             GatewayClients FolderUploads PatchSync AssetServer PageSessions ServiceLifecycle Logging NIOConcurrencyHelpers
             NIOCore SystemPackage
         DeviceOutput: PatchFormat PatchTrust PatchChoice PatchStore ReleaseFolder PatchFetch PatchSync AssetServer Patchline

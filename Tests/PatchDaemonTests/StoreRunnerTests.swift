@@ -1,3 +1,4 @@
+import PatchTrust
 import DeviceOutput
 import DeviceTesting
 import Glibc

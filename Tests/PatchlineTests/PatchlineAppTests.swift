@@ -1,3 +1,4 @@
+import PatchTrust
 import DeviceTesting
 import HTTPFiles
 import Logging

@@ -1,3 +1,4 @@
+import PatchCrypto
 import PatchFormat
 import PatchTrust
 import SystemPackage

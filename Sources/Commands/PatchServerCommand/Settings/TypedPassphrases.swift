@@ -1,3 +1,4 @@
+import PatchCrypto
 import CommandKit
 import PatchFormat
 import PatchServer

@@ -2,6 +2,7 @@ import PatchFetch
 import PatchFormat
 import PatchStore
 import PatchSync
+import PatchTrust
 import PatchCrypto
 import ReleaseFolder
 

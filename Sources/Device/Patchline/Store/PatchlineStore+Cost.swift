@@ -1,3 +1,4 @@
+import PatchTrust
 import PatchChoice
 import PatchFormat
 import PatchSync

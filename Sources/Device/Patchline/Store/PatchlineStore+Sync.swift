@@ -1,3 +1,4 @@
+import PatchTrust
 import NIOConcurrencyHelpers
 import PatchChoice
 import PatchFetch
