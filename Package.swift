@@ -264,9 +264,9 @@ let tests = rows(
         PageTesting NIOConcurrencyHelpers NIOCore NIOHTTP1 SystemPackage
     PageSessionsTests: PatchFormat PatchCrypto PatchCompression PatchStore HTTPFiles PatchFetch APIProxy PageDiff
         AssetServer PageSessions PatchTesting AsyncHTTPClient NIOConcurrencyHelpers NIOCore NIOHTTP1 SystemPackage
-    PatchlineTests: PatchFormat PatchCrypto PatchChoice PatchStore HTTPFiles PatchFetch PatchSync AssetServer Patchline
+    PatchlineTests: PatchFormat PatchCrypto PatchTrust PatchChoice PatchStore HTTPFiles PatchFetch PatchSync AssetServer Patchline
         PatchTesting DeviceTesting PageTesting Logging NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
-    PatchDaemonTests: PatchFormat PatchCrypto PatchChoice PatchStore HTTPFiles PatchFetch APIProxy PatchSync AssetServer
+    PatchDaemonTests: PatchFormat PatchCrypto PatchTrust PatchChoice PatchStore HTTPFiles PatchFetch APIProxy PatchSync AssetServer
         Patchline DeviceOutput PatchDaemon CommandKit PatchTesting DeviceTesting PageTesting NIOConcurrencyHelpers
         NIOCore Subprocess SystemPackage
     PatchRuntimeTests: PatchFormat PatchLanguage PatchRuntime
