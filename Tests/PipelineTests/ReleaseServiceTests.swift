@@ -254,7 +254,7 @@ struct ReleaseServiceTests {
             let weak = try await edit(2, #"{"label":"x"}"#, as: viewer)
             #expect(weak.0 == 403, "\(weak)")
             let author = try await edit(2, #"{"author":"x"}"#, as: token)
-            #expect(author.0 == 400 && author.1.contains("only label and notes can"), "\(author)")
+            #expect(author.0 == 400 && author.1.contains("author is not a member of this request"), "\(author)")
             let missing = try await edit(9, #"{"label":"x"}"#, as: token)
             #expect(missing.0 == 404 && missing.1.contains("production has no release 9"), "\(missing)")
             let place = ["--app", Workshop.app, "--channel", "production", "--data", fixture.site.string]
