@@ -23,7 +23,7 @@ struct ExitCodesTests {
 
     @Test func `stand on their page with what they mean`() throws {
         let page =
-            #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
+            #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined()
             + "/Sources/Device/Patchline/Patchline.docc/CommandLines.md"
         let bytes = try #require(FileManager.default.contents(atPath: page))
         let text = String(decoding: bytes, as: UTF8.self)
