@@ -88,8 +88,9 @@ package enum URLLayout {
         return "targets/\(path[..<slash])\(prefix).\(path[slash...])"
     }
 
-    /// Where a device asks its one question: below the server itself, not below `/APP/`, and the only thing that is not
-    /// static.
+    /// Where a device asks its one question: below the server itself, not below `/APP/`.
+    ///
+    /// It is not static. Neither are the reports to JSPatch's platform.
     package static func answer(_ app: AppID, _ channel: ChannelName) -> String {
         "api/v1/apps/\(app)/channels/\(channel)/answer"
     }

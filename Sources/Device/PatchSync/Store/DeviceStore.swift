@@ -4,7 +4,7 @@ import PatchCrypto
 package import PatchTrust
 package import SystemPackage
 
-/// All files of a device, and the only place that knows their names.
+/// The files of a device.
 ///
 /// ```
 /// STORE/
@@ -13,7 +13,8 @@ package import SystemPackage
 ///   access-token               0600; what the app's pages are opened with (`patchsync serve`)
 ///   trust/                     TUF metadata as received; root_history/N.root.json
 ///   channels/CHANNEL/          state.json and state.previous.json; patchlist.json, dial.json and parameters.json as last
-///                              verified; state.damaged.json, where there was one; sync.json, whether the last sync failed
+///                              verified; state.damaged.json, where there was one; sync.json, whether the last sync failed;
+///                              express.json, the last express answers of servers
 ///   channels/CHANNEL/selections/<sha256>.json    what a selection holds, named by the digest of its bytes
 ///   objects/ab/<sha256>        0444, made by rename
 ///   bundles/<manifest sha256>/ hard links to objects under their asset paths

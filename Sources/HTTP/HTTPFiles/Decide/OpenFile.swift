@@ -25,8 +25,8 @@ extension OpenFileError: CustomStringConvertible {
 
 /// A regular file, opened once: the measured file is the one that is read, whatever happens to its name meanwhile.
 ///
-/// This file is the module's disk adapter, and with ``ClientGroup`` the only one with `unsafe`. A class, because the
-/// reading thread shares the descriptor with the waiting connection; the last of them closes it.
+/// This file is the module's disk adapter. A class, because the reading thread shares the descriptor with the waiting
+/// connection; the last of them closes it.
 final class OpenFile: Sendable {
     /// At the time of opening.
     let identity: FileIdentity
