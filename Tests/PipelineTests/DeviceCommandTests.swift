@@ -8,9 +8,9 @@ import Testing
 struct DeviceCommandTests {
     @Test(arguments: [
         (["--bundle", "typo"], "no bundle typo is installed; there is web"),
-        (["--www", "/nope"], "--www: /nope is no folder, or not there"),
+        (["--www", "/nope"], "--www: /nope is not a folder, or does not exist"),
         (["--local-files", "/etc/passwd"], "--local-files: /etc/passwd is no folder"),
-        (["--uploads", "/etc/passwd"], "--uploads: /etc/passwd is no folder, or not there"),
+        (["--uploads", "/etc/passwd"], "--uploads: /etc/passwd is not a folder, or does not exist"),
         (["--proxy", "api=http://127.0.0.1:1"], "can never match: every path begins with '/'"),
     ])
     func `refuse what serve would ask for in vain`(options: [String], sentence: String) async throws {

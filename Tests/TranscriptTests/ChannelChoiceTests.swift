@@ -65,7 +65,7 @@ struct ChannelChoiceTests {
                 == .failure(
                     Failure(
                         "no channel lists web@9",
-                        hint: "patchsrv list shows what is published in beta, production",
+                        hint: "patchsrv list shows the versions published in beta, production",
                         code: .refused
                     )
                 )

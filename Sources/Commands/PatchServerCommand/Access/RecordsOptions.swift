@@ -61,7 +61,7 @@ extension Failure {
     init(_ error: RecordError) {
         switch error {
         case .conflict(let key):
-            self.init("\(key) was changed by somebody else meanwhile", hint: "try again", code: .conflict)
+            self.init("\(key) was changed meanwhile", hint: "try again", code: .conflict)
         case .nameTaken(let name, let id):
             self.init(
                 "a valid token is called \(printable(name)) already: \(id)",

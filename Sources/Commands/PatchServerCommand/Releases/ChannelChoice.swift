@@ -38,7 +38,7 @@ struct ChannelChoice: Equatable {
         guard let found = listing.first else {
             throw Failure(
                 "no channel lists \(subject.subjectText)",
-                hint: "patchsrv list shows what is published in \(names)",
+                hint: "patchsrv list shows the versions published in \(names)",
                 code: .refused
             )
         }

@@ -34,7 +34,7 @@ struct SettingsFileOption: ParsableArguments {
 /// How the online key is opened.
 struct KeyOptions: ParsableArguments {
     static let variable = "PATCHSRV_PASSPHRASE"
-    /// What `usage` means of a command that signs.
+    /// The meaning of `usage` for a command that signs.
     static let noTerminal =
         "the command line was not understood, or names no passphrase for an encrypted key and there is no terminal to ask"
 

@@ -162,7 +162,7 @@ struct InitCommand: AsyncParsableCommand {
         var counts: [(role: String, count: Int)] = people?.thresholds ?? []
         for threshold in thresholds {
             guard let count = Int(threshold.value) else {
-                throw Failure("--threshold \(threshold.name)=\(threshold.value) is no number", code: .usage)
+                throw Failure("--threshold \(threshold.name)=\(threshold.value) is not a number", code: .usage)
             }
             counts.append((threshold.name, count))
         }

@@ -76,7 +76,7 @@ enum TrustArgument {
 
     static func count(_ text: String, of role: String) throws(Failure) -> Int {
         guard let count = Int(text) else {
-            throw Failure("--threshold \(role)=\(text) is no number", code: .usage)
+            throw Failure("--threshold \(role)=\(text) is not a number", code: .usage)
         }
         return count
     }

@@ -106,7 +106,7 @@ struct MakingOptions: ParsableArguments {
 
     func outputFolder() throws(Failure) -> FilePath {
         guard let output else {
-            throw Failure("there is no --output", hint: "--output DIR says where the release goes", code: .usage)
+            throw Failure("there is no --output", hint: "--output DIR names the folder to write", code: .usage)
         }
         return FilePath(argument: output)
     }

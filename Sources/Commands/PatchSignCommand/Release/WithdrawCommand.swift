@@ -79,7 +79,7 @@ struct WithdrawCommand: AsyncParsableCommand {
     func validate() throws {
         _ = try subject.version(or: namedVersion)
         if previous == nil, channel == nil { throw ValidationError("--previous, or --channel and --server, is needed") }
-        if listedBy != nil, previous == nil { throw ValidationError("--listed-by goes with --previous") }
+        if listedBy != nil, previous == nil { throw ValidationError("--listed-by needs --previous") }
         if previous != nil, channel != nil { throw ValidationError("--previous says which channel it is") }
     }
 

@@ -108,7 +108,7 @@ struct ServeCommand: LastingCommand {
         ] {
             guard let path = folder.map({ FilePath(argument: $0) }) else { continue }
             guard (try? device.store.files.status(of: path.followingLinks))?.kind == .directory else {
-                throw Failure("\(option): \(path) is no folder, or not there", code: .usage)
+                throw Failure("\(option): \(path) is not a folder, or does not exist", code: .usage)
             }
             guard !path.followingLinks.overlaps(device.store.root.followingLinks) else {
                 throw Failure(

@@ -26,6 +26,6 @@ extension Failure {
 
     /// - Parameter patch: as it was asked for.
     package static func notListed(_ patch: String) -> Failure {
-        Failure("\(patch) is not listed", hint: "see `patchsync explain` for what is", code: .refused)
+        Failure("\(patch) is not listed", hint: "`patchsync explain` shows the listed patches", code: .refused)
     }
 }

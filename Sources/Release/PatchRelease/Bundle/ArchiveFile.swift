@@ -6,13 +6,13 @@ enum ArchiveFormat: Sendable {
     /// One compressed stream: of a tar archive, or of one file.
     case gzip, zstandard
 
-    /// Nil for a file that is no archive.
+    /// Nil for a file of another kind.
     static func of(_ head: [UInt8], named path: AssetPath) -> ArchiveFormat? {
         if head.starts(with: [0x50, 0x4B, 3, 4]) || head.starts(with: [0x50, 0x4B, 5, 6]) { return .zip }
         if head.starts(with: [0x1F, 0x8B, 8]) { return .gzip }
         if head.starts(with: [0x28, 0xB5, 0x2F, 0xFD]) { return .zstandard }
         if TarBlock(head.prefix(TarBlock.size))?.isUSTAR == true { return .tar }
-        // A program may stand before it, which unpacks it.
+        // The archive may begin behind a program that unpacks it.
         return [".zip", ".jar"].contains { path.text.lowercased().hasSuffix($0) } ? .zip : nil
     }
 }

@@ -29,7 +29,7 @@ struct ArchiveSearch {
     private var isFull: Bool { secrets.count >= bounds.secrets || gap == .tooLarge }
 
     private mutating func note(_ gap: ArchiveGap) {
-        // What ends the search counts most.
+        // The reason that ends the search replaces the others.
         if self.gap == nil || gap == .tooLarge { self.gap = gap }
     }
 

@@ -51,7 +51,7 @@ final class ArchiveStream {
 
     var entries: Int { if case .tar(let tar) = contents { tar.entries } else { 1 } }
 
-    /// Whether nothing behind this counts.
+    /// Whether the end of the archive was read.
     var hasEnded: Bool { if case .tar(let tar) = contents { tar.hasEnded } else { false } }
 
     /// Whether the bytes so far are a whole archive.

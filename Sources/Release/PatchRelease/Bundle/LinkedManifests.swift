@@ -56,7 +56,7 @@ struct LinkedManifests: Equatable, Sendable {
         }
     }
 
-    /// What the description should decide.
+    /// Warnings for links that the description should decide.
     func notes(besides rules: [HeaderRule]) -> [BundleNote] {
         let files = untyped(by: rules)
         return (files.isEmpty ? [] : [.manifests(files.map { Link(page: $0.page, target: $0.path.text) })])
@@ -88,7 +88,7 @@ struct LinkedManifests: Equatable, Sendable {
     /// - Parameter folder: a path that ends with a slash.
     private static func resolved(_ text: String, in folder: String) -> String? {
         let path = text.prefix { $0 != "#" && $0 != "?" }.trimmed
-        // Another origin, or what a template is to replace.
+        // Another origin, or a template's placeholder.
         guard path.utf8.count <= 1_024, !path.hasPrefix("//"), !path.contains(where: { "{}<>$\\".contains($0) }),
             !(path.prefix { $0 != "/" }.contains(":"))
         else { return nil }

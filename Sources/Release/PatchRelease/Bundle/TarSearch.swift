@@ -7,7 +7,7 @@ struct TarBlock {
     let kind: UInt8
     let isUSTAR: Bool
 
-    /// Nil for a block that is no header.
+    /// Nil for any other block.
     init?(_ block: some Sequence<UInt8>) {
         let block = Array(block)
         guard block.count == Self.size, Self.number(block[148..<156]) == Self.sum(block),

@@ -29,7 +29,7 @@ struct ZipList {
     private let bytes: LittleEndian
     private var place: Int
     private let end: Int
-    /// What stands before the archive's own beginning.
+    /// Bytes before the archive, such as a program that unpacks it.
     private let shift: Int
     private let count: Int
     private var read = 0

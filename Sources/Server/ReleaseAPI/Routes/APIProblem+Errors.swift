@@ -25,7 +25,7 @@ extension APIProblem {
             self.init(
                 409,
                 "conflict",
-                "\(key) was changed by somebody else meanwhile",
+                "\(key) was changed meanwhile",
                 hint: "look at it and try again"
             )
         case .records(.nameTaken(let name, let id)):

@@ -79,7 +79,7 @@ package final class BackgroundOptimizer: Service {
         return schedule.sweeps[app].map { $0 <= now } == true ? .sweep : nil
     }
 
-    /// What is to be done later, by app.
+    /// Apps to optimize later, with their times.
     struct Schedule {
         /// Between two looks for a publish of another process.
         static let rarely = Duration.seconds(5)

@@ -1,9 +1,9 @@
 import NIOConcurrencyHelpers
 
-/// Lets one task wait until another has news for it, or until a time is over.
+/// Lets one task wait for another, up to a time.
 final class Nudge: Sendable {
     private struct State {
-        /// News that came while nobody waited.
+        /// A nudge that was given while no task waited.
         var isPending = false
         var waiting: CheckedContinuation<Void, Never>?
     }

@@ -14,7 +14,7 @@ package enum ProposalFault: Error, Equatable, Sendable {
     /// One label would have two contents.
     case otherContent(Label)
     case unknown
-    /// It was published; what is history stays.
+    /// It was published; a published release stays in the history.
     case done
     case tooMany(limit: Int)
 }
