@@ -106,7 +106,7 @@ struct MakingOptions: ParsableArguments {
 
     func outputFolder() throws(Failure) -> FilePath {
         guard let output else {
-            throw Failure("there is no --output", hint: "--output DIR names the folder to write", code: .usage)
+            throw Failure("--output is missing", hint: "--output DIR names the folder to write", code: .usage)
         }
         return FilePath(argument: output)
     }
