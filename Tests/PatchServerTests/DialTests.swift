@@ -42,7 +42,7 @@ struct DialTests {
         let server = try server()
         try turn(server, DialChange(.pause, of: fix, .version(named("2")), reason: DialReason("carts are empty")))
         #expect(try lapses(server, publishing: "2", "1") == ["the dial pauses fix-cart-total 2"])
-        let hint = "to hold back the version that is first now: patchsrv dial --channel production --pause fix-cart-total@"
+        let hint = "to pause the new first version: patchsrv dial --channel production --pause fix-cart-total@"
         #expect(
             try lapses(server, publishing: "1") == [
                 "the dial paused fix-cart-total 2 (carts are empty), which is listed no more: the dial says nothing of it "

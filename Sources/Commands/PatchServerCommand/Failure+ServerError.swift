@@ -75,9 +75,14 @@ extension Failure {
                 hint: "remove some, or sign a condition into the release instead",
                 code: .conflict
             )
-        case .proposal(.done): self.init("\(ProposalFault.done)", hint: "a published release stays in the history", code: .conflict)
+        case .proposal(.done):
+            self.init("\(ProposalFault.done)", hint: "a published release stays in the history", code: .conflict)
         case .proposal(.unknown):
-            self.init("\(ProposalFault.unknown)", hint: "patchsrv proposal list shows the open proposals", code: .refused)
+            self.init(
+                "\(ProposalFault.unknown)",
+                hint: "patchsrv proposal list shows the open proposals",
+                code: .refused
+            )
         case .proposal(let fault): self.init(fault.description, code: .refused)
         case .noRelease(let channel, let version):
             self.init(

@@ -52,7 +52,7 @@ package enum DialLapse: Equatable, Sendable {
             if case .free(let version) = lapse { " --pause \(version.patchID)@\(version.version)" } else { nil }
         }
         return free.isEmpty
-            ? nil : "to hold back the version that is first now: patchsrv dial --channel \(channel)\(options)\(free.joined())"
+            ? nil : "to pause the new first version: patchsrv dial --channel \(channel)\(options)\(free.joined())"
     }
 
     var json: JSON {
