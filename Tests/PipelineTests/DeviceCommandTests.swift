@@ -9,7 +9,7 @@ struct DeviceCommandTests {
     @Test(arguments: [
         (["--bundle", "typo"], "no bundle typo is installed; there is web"),
         (["--www", "/nope"], "--www: /nope is not a folder, or does not exist"),
-        (["--local-files", "/etc/passwd"], "--local-files: /etc/passwd is no folder"),
+        (["--local-files", "/etc/passwd"], "--local-files: /etc/passwd is not a folder, or does not exist"),
         (["--uploads", "/etc/passwd"], "--uploads: /etc/passwd is not a folder, or does not exist"),
         (["--proxy", "api=http://127.0.0.1:1"], "can never match: every path begins with '/'"),
     ])
