@@ -127,7 +127,7 @@ struct BasePackTests {
     @Test func `that stand stay as they are, and one of two parts comes beside the other`() async throws {
         let server = try await PackedServer.make(versions: 1)
         let release = try server.factory.release(PackedServer.contents(2), on: server.repository)
-        let verified = try server.repository.verified(release)
+        let verified = try VerifyRelease(release, in: server.repository).run()
         let made = try await server.repository.compress(verified)
         defer { made.discard(server.files) }
         let manifest = try #require(verified.manifests.values.first { $0.manifest.version.text == "1.0.2" })
@@ -136,13 +136,14 @@ struct BasePackTests {
         let other = Array("as another publisher made it".utf8)
         try server.files.makeDirectory(path.parent)
         try server.files.write(other, to: path)
-        let outcome = try server.repository.publish(
+        let outcome = try PublishRelease(
             release,
+            in: server.repository,
             verified: verified,
             compressed: made,
             signing: server.key,
             at: server.factory.now
-        )
+        ).run()
         guard case .published(let publication) = outcome else {
             Issue.record("\(outcome)")
             return
@@ -191,7 +192,7 @@ struct BasePackTests {
         )
         try await server.publishPacked(first)
         let draft = try server.factory.release(PackedServer.contents(2), on: server.repository)
-        #expect(try await server.repository.compress(try server.repository.verified(draft)).count == 0)
+        #expect(try await server.repository.compress(try VerifyRelease(draft, in: server.repository).run()).count == 0)
     }
 
     // MARK: What is worth it
@@ -200,7 +201,7 @@ struct BasePackTests {
         let server = try await PackedServer.make(versions: 1)
         let release = try server.factory.release(PackedServer.contents(2), on: server.repository)
         let repository = server.repository
-        let verified = try repository.verified(release)
+        let verified = try VerifyRelease(release, in: repository).run()
         let plan = repository.packPlan(for: verified)
         let sources = VersionSources(repository.tree, release)
         let job = try #require(plan.jobs.first)

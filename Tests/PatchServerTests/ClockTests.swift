@@ -37,7 +37,7 @@ struct WrongClockTests {
         let error = try behind(clock, Self.start)
         let (repository, key) = (server.repository, server.key)
         #expect(throws: error) { try repository.refresh(signing: key, at: clock) }
-        #expect(throws: error) { try repository.publish(next, signing: key, at: clock) }
+        #expect(throws: error) { try PublishRelease(next, in: repository, signing: key, at: clock).run() }
         #expect(throws: error) { try repository.ownRoles(holding: .days(1), signing: key, at: clock) }
         let pause = DialChange(.pause, of: named("web"))
         #expect(throws: error) {

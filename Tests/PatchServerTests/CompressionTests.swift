@@ -32,16 +32,17 @@ struct CompressionTests {
     private func publish(_ contents: ReleaseFactory.Contents, on server: TestingServer) async throws -> CompressedForms
     {
         let release = try server.factory.release(contents, on: server.repository)
-        let verified = try server.repository.verified(release)
+        let verified = try VerifyRelease(release, in: server.repository).run()
         let forms = try await server.repository.compress(verified)
         defer { forms.discard(server.files) }
-        _ = try server.repository.publish(
+        _ = try PublishRelease(
             release,
+            in: server.repository,
             verified: verified,
             compressed: forms,
             signing: server.key,
             at: server.factory.now
-        )
+        ).run()
         return forms
     }
 
@@ -93,15 +94,16 @@ struct CompressionTests {
         let release = try server.factory.release(Self.contents(), on: server.repository)
         try server.publish(release)
         #expect(try forms(server).isEmpty)
-        let verified = try server.repository.verified(release)
+        let verified = try VerifyRelease(release, in: server.repository).run()
         let made = try await server.repository.compress(verified)
-        let outcome = try server.repository.publish(
+        let outcome = try PublishRelease(
             release,
+            in: server.repository,
             verified: verified,
             compressed: made,
             signing: server.key,
             at: server.factory.now
-        )
+        ).run()
         guard case .alreadyPublished(_, 1, let change) = outcome else {
             Issue.record("\(outcome)")
             return
@@ -119,19 +121,20 @@ struct CompressionTests {
             let server = try TestingServer(files: files)
             let release = try server.factory.release(Self.contents(), on: server.repository)
             files.limitFreeSpace(to: room)
-            let verified = try server.repository.verified(release)
+            let verified = try VerifyRelease(release, in: server.repository).run()
             let made = try await server.repository.compress(verified)
             let published: Bool
             do throws(ServerError) {
                 let key = server.key
                 let now = server.factory.now
-                _ = try server.repository.publish(
+                _ = try PublishRelease(
                     release,
+                    in: server.repository,
                     verified: verified,
                     compressed: made,
                     signing: key,
                     at: now
-                )
+                ).run()
                 published = true
             } catch {
                 guard case .file(.noSpace) = error else { throw error }
@@ -152,20 +155,21 @@ struct CompressionTests {
     @Test func `that were made meanwhile by somebody else stay as they are`() async throws {
         let server = try TestingServer()
         let release = try server.factory.release(Self.contents(), on: server.repository)
-        let verified = try server.repository.verified(release)
+        let verified = try VerifyRelease(release, in: server.repository).run()
         let made = try await server.repository.compress(verified)
         defer { made.discard(server.files) }
         let form = server.treePath("\(object(Self.code)).gz")
         let other = Array("as another publisher made it".utf8)
         try server.files.makeDirectory(form.parent)
         try server.files.write(other, to: form)
-        let outcome = try server.repository.publish(
+        let outcome = try PublishRelease(
             release,
+            in: server.repository,
             verified: verified,
             compressed: made,
             signing: server.key,
             at: server.factory.now
-        )
+        ).run()
         guard case .published(let publication) = outcome else {
             Issue.record("\(outcome)")
             return
@@ -177,7 +181,7 @@ struct CompressionTests {
     @Test func `are made of nothing that lacks a signature`() async throws {
         let server = try TestingServer(threshold: 2)
         let draft = try server.factory.release(Self.contents(), on: server.repository)
-        #expect(try await server.repository.compress(try server.repository.verified(draft)).count == 0)
+        #expect(try await server.repository.compress(try VerifyRelease(draft, in: server.repository).run()).count == 0)
         #expect(try forms(server).isEmpty)
     }
 
@@ -300,7 +304,7 @@ struct CompressionTests {
         let second = try forms(server).subtracting(first)
         // Compressed, and then the process ended.
         let lost = try server.factory.release(Self.contents("1.0.2", Self.code + "// lost"), on: server.repository)
-        _ = try await server.repository.compress(try server.repository.verified(lost))
+        _ = try await server.repository.compress(try VerifyRelease(lost, in: server.repository).run())
         let scratch = try #require(try files.list(server.folder.root).first { $0.hasPrefix("compressing.") })
         try server.repository.refresh(signing: server.key, at: TestingServer.start.adding(.hours(6)))
         let rule = GarbageRule(keep: 0, protect: .zero)

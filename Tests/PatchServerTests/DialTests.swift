@@ -315,7 +315,7 @@ struct DialTests {
             let stopped = try server.on(disk.crashed(survival))
             let found = try stopped.repository.dial(of: production)
             #expect(found == before || found == after, "stopped at change \(change)")
-            _ = try stopped.repository.listing()
+            _ = try AppListing(of: stopped.repository)
             #expect(try turn(stopped, DialChange(.pause, of: web)).state.versions == after.versions)
         }
     }

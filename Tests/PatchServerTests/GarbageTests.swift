@@ -46,7 +46,7 @@ struct GarbageTests {
         @discardableResult
         func publish(_ number: Int, signedBy keys: [TestingKey] = [.production]) throws -> PublishOutcome {
             let release = try server.factory.release(contents(number), on: server.repository, signedBy: keys)
-            return try server.repository.publish(release, signing: server.key, at: now)
+            return try PublishRelease(release, in: server.repository, signing: server.key, at: now).run()
         }
 
         func refresh() throws {

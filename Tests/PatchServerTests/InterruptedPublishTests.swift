@@ -28,7 +28,7 @@ struct InterruptedPublishTests {
 
     /// Every role, list, manifest and object of what is published verifies; its version.
     private func verifiedVersion(_ server: TestingServer) throws -> Int {
-        let listing = try server.repository.listing()
+        let listing = try AppListing(of: server.repository)
         for name in try server.treeFiles() where name.hasPrefix("objects/") {
             let path = server.folder.tree(of: server.repository.app).appending(name)
             let bytes = try server.files.read(path, limit: 1_000)

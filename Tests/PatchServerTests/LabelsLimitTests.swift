@@ -43,12 +43,12 @@ struct LabelsLimitTests {
         repository.labelsLimit = size - 1
         let before = try server.everything()
         #expect(throws: ServerError.labelsFull(ReleaseFactory.app, size: size, limit: size - 1)) {
-            try repository.publish(release, signing: server.key, at: server.factory.now)
+            try PublishRelease(release, in: repository, signing: server.key, at: server.factory.now).run()
         }
         #expect(try server.everything() == before)
 
         repository.labelsLimit = size
-        _ = try repository.publish(release, signing: server.key, at: server.factory.now)
+        _ = try PublishRelease(release, in: repository, signing: server.key, at: server.factory.now).run()
         try repository.refresh(signing: server.key, at: server.factory.now)
         #expect(try labelsSize(server) == size)
     }

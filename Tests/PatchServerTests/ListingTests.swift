@@ -16,7 +16,7 @@ struct ListingTests {
         let server = try TestingServer(threshold: 2)
         try server.publish(try server.factory.release(on: server.repository, signedBy: [.production, .second]))
         try server.publish(try server.factory.release(ReleaseFactory.Contents(web: nil), on: server.repository))
-        let listing = try server.repository.listing()
+        let listing = try AppListing(of: server.repository)
 
         #expect(listing.roles.map(\.name) == ["root", "targets", "production", "dial", "snapshot", "timestamp"])
         #expect(listing.roles.map(\.version) == [1, 1, 1, 2, 2, 2])
@@ -40,7 +40,7 @@ struct ListingTests {
         let digest = SHA256Digest(of: try #require(release.targets[path]))
         try files.rot(server.folder.tree(of: server.repository.app).appending(URLLayout.target(path, sha256: digest)))
         let error = ServerError.tree(ReleaseFactory.app, .wrongDigest(name: path.text, algorithm: "sha256"))
-        #expect(throws: error) { try server.repository.listing() }
+        #expect(throws: error) { try AppListing(of: server.repository) }
     }
 
     @Test

@@ -28,16 +28,17 @@ struct OptimizationTests {
     /// What the service does before devices see a release.
     private func publishFast(_ number: Int, on server: TestingServer) async throws {
         let release = try server.factory.release(PackedServer.contents(number), on: server.repository)
-        let verified = try server.repository.verified(release)
+        let verified = try VerifyRelease(release, in: server.repository).run()
         let made = try await server.repository.compress(verified, .fast)
         defer { made.discard(server.files) }
-        let outcome = try server.repository.publish(
+        let outcome = try PublishRelease(
             release,
+            in: server.repository,
             verified: verified,
             compressed: made,
             signing: server.key,
             at: server.factory.now
-        )
+        ).run()
         guard case .published(let done) = outcome else { throw ServerError.unknownApp(server.repository.app) }
         #expect(done.awaitsForms)
     }

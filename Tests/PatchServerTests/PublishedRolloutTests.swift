@@ -48,12 +48,13 @@ struct PublishedRolloutTests {
         _ wish: StartingRollout?,
         default usual: Int? = nil
     ) throws(ServerError) -> PublishOutcome {
-        try server.repository.publish(
+        try PublishRelease(
             release,
+            in: server.repository,
             rollout: ReleaseRollout(wish, default: usual),
             signing: server.key,
             at: server.factory.now
-        )
+        ).run()
     }
 
     private func lines(_ server: TestingServer) throws -> [String] {

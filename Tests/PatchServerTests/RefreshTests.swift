@@ -49,15 +49,15 @@ struct RefreshTests {
         for days in [80, 91, 92] {
             try server.repository.refresh(signing: server.key, at: TestingServer.start.adding(.days(days)))
         }
-        #expect(try server.repository.listing().channels.map(\.version) == [1])
+        #expect(try AppListing(of: server.repository).channels.map(\.version) == [1])
         var factory = server.factory
         factory.now = TestingServer.start.adding(.days(93))
         let renewal = try factory.release(
             .init(web: ("1.0.1", ["index.html": "<p>two</p>"])),
             on: server.repository
         )
-        _ = try server.repository.publish(renewal, signing: server.key, at: factory.now)
-        #expect(try server.repository.listing().channels.map(\.version) == [2])
+        _ = try PublishRelease(renewal, in: server.repository, signing: server.key, at: factory.now).run()
+        #expect(try AppListing(of: server.repository).channels.map(\.version) == [2])
     }
 
     @Test

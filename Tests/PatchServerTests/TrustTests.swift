@@ -50,8 +50,8 @@ struct TrustTests {
         try server.repository.refresh(signing: server.key, at: server.factory.now)
         let next = try server.factory.release(ReleaseFactory.Contents(web: nil), on: server.repository)
         try server.publish(next)
-        #expect(try server.repository.listing().roles.first?.version == 2)
-        #expect(try server.repository.listing().channels.first?.version == 2)
+        #expect(try AppListing(of: server.repository).roles.first?.version == 2)
+        #expect(try AppListing(of: server.repository).channels.first?.version == 2)
     }
 
     @Test

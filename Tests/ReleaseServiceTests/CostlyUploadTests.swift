@@ -87,7 +87,7 @@ struct CostlyUploadTests {
     @Test func `is checked once, and what holds of it under the lock is not checked again`() async throws {
         let fixture = try TestingOperations()
         let release = try fixture.release()
-        let verified = try fixture.server.repository.verified(release)
+        let verified = try VerifyRelease(release, in: fixture.server.repository).run()
         let object = try #require(release.objects.first)
         // Its files are looked at no more but to be copied, digest by digest.
         let opened = Interruption(before: .opening(object.value)) {
@@ -103,7 +103,10 @@ struct CostlyUploadTests {
         #expect(try opened.happened && verified.quorum.isComplete)
         #expect(try fixture.server.repository.check().faults == [])
         // Under other keys, or with other content, it counts for nothing.
-        let next = try fixture.server.repository.verified(try fixture.release("cart.total = 2;", version: "2"))
+        let next = try VerifyRelease(
+            try fixture.release("cart.total = 2;", version: "2"),
+            in: fixture.server.repository
+        ).run()
         let state = try PublishedState(of: fixture.server.repository)
         let (production, beta) = (
             try #require(state.targets.delegation(to: "production")), try #require(state.targets.delegation(to: "beta"))
@@ -123,15 +126,16 @@ struct CostlyUploadTests {
             targets: whole.targets,
             objects: whole.objects.filter { $0.key != known }
         )
-        let verified = try fixture.server.repository.verified(leaning)
+        let verified = try VerifyRelease(leaning, in: fixture.server.repository).run()
         try DiskFiles().remove(fixture.server.treePath(URLLayout.object(known)))
         let error = #expect(throws: ServerError.self) {
-            try fixture.server.repository.publish(
+            try PublishRelease(
                 leaning,
+                in: fixture.server.repository,
                 verified: verified,
                 signing: fixture.server.key,
                 at: TestingServer.start
-            )
+            ).run()
         }
         guard case .release(.missing) = error else {
             Issue.record("\(String(describing: error))")

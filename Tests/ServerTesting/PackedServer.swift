@@ -47,16 +47,17 @@ extension TestingServer {
     ) async throws -> CompressedForms {
         var repository = repository
         adjust(&repository)
-        let verified = try repository.verified(release)
+        let verified = try VerifyRelease(release, in: repository).run()
         let made = try await repository.compress(verified)
         defer { made.discard(files) }
-        _ = try repository.publish(
+        _ = try PublishRelease(
             release,
+            in: repository,
             verified: verified,
             compressed: made,
             signing: key,
             at: factory.now
-        )
+        ).run()
         return made
     }
 

@@ -86,7 +86,7 @@ package struct TestingServer {
     @discardableResult
     package func publish(_ release: SignedRelease) throws(ServerError) -> PublishOutcome {
         let now = try repository.signedAt().map { max($0, factory.now) } ?? factory.now
-        return try repository.publish(release, signing: key, at: now)
+        return try PublishRelease(release, in: repository, signing: key, at: now).run()
     }
 
     /// Every file below the server's folder, by path.

@@ -113,7 +113,8 @@ extension Readiness {
     func channels(in folder: ServerFolder) -> [ChannelOverview] {
         apps.filter { $0.status != .unverified }.flatMap { app -> [ChannelOverview] in
             // It may have changed since it was judged; then it is shown at the next look.
-            guard let repository = try? AppRepository(app.app, in: folder), let listing = try? repository.listing(),
+            guard let repository = try? AppRepository(app.app, in: folder),
+                let listing = try? AppListing(of: repository),
                 let known = try? repository.channelNames()
             else { return [] }
             return ChannelOverview.all(of: listing, known: known)

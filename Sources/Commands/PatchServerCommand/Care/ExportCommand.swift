@@ -113,7 +113,7 @@ struct ExportCommand: AsyncParsableCommand {
     }
 
     private func counted(in app: AppID) throws -> [String] {
-        try AppRepository(app, in: folder.folder).listing().channels.flatMap { channel in
+        try AppListing(of: AppRepository(app, in: folder.folder)).channels.flatMap { channel in
             channel.patches.filter { $0.dial?.headcount != nil }.map { "\(channel.name) \($0.patchID) \($0.version)" }
         }
     }

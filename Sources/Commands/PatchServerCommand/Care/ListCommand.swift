@@ -35,7 +35,7 @@ struct ListCommand: AsyncParsableCommand {
             let apps = try selection.apps(in: folder)
             var listings: [AppListing] = []
             for app in apps {
-                let listing = try AppRepository(app, in: folder).listing()
+                let listing = try AppListing(of: AppRepository(app, in: folder))
                 listings.append(listing.takesReports ? try await folder.operations().counting(listing) : listing)
             }
             let console = Console.standardOutput

@@ -220,7 +220,7 @@ struct QuickstartWork {
     /// Nil before the first release.
     private func publishedVersion(of channel: ChannelName) throws -> Int? {
         let app = try rootOfTrust().app
-        return try AppRepository(app, in: serverFolder).listing().channels.first { $0.name == channel }?.version
+        return try AppListing(of: AppRepository(app, in: serverFolder)).channels.first { $0.name == channel }?.version
     }
 
     private var serverFolder: ServerFolder { ServerFolder(place.server, build: Build.time) }

@@ -155,7 +155,7 @@ struct RolloutCommand: AsyncParsableCommand {
 
     private func choice() async throws -> ChannelChoice {
         let listing = try await server.asking {
-            try AppRepository(server.folder.app(named: app), in: server.folder).listing().json
+            try AppListing(of: AppRepository(server.folder.app(named: app), in: server.folder)).json
         } there: { client in
             let named = app
             let app: AppID

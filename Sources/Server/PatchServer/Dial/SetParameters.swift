@@ -3,11 +3,6 @@ import PatchCrypto
 import PatchTrust
 
 extension AppRepository {
-    /// The online parameters of a channel; one that never had any has none.
-    package func parameters(of channel: ChannelName) throws(ServerError) -> ParametersState {
-        ParametersState(try parameters(of: channel, in: try PublishedState(of: self)))
-    }
-
     /// Changes a channel's parameters; its dial stays as it is.
     ///
     /// Needs no release key, and decides nothing about versions. The caller holds the lock. Written are the parameters,
@@ -40,17 +35,6 @@ extension AppRepository {
         do throws(ParametersRefusal) { try after.check() } catch { throw .parameters(error) }
         let roles = try publishDials(on: state, signing: key, at: now) { plan, dials in plan.write(after, to: &dials) }
         return .changed(from: before, ParametersState(after), roles)
-    }
-
-    func parameters(of channel: ChannelName, in state: PublishedState) throws(ServerError) -> OnlineParameters {
-        try state.check(channel)
-        guard state.channels[channel] != nil else { throw .parameters(.unpublished(channel)) }
-        let path = TargetPath.parameters(channel)
-        guard state.dial.targets[ExactString(path.text)] != nil else {
-            return OnlineParameters(app: app, channel: channel)
-        }
-        let (bytes, _) = try tree.target(path, of: state.dial)
-        do throws(FormatError) { return try OnlineParameters(bytes) } catch { throw .tree(app, .malformed(error)) }
     }
 }
 

@@ -3,21 +3,6 @@ import PatchCrypto
 import PatchTrust
 
 extension AppRepository {
-    /// The present state of a channel's dial.
-    package func dial(of channel: ChannelName) throws(ServerError) -> DialState {
-        let state = try PublishedState(of: self)
-        let list = try listed(of: channel, in: state)
-        return DialState(try dial(of: channel, in: state), version: state.dial.header.version, of: list)
-    }
-
-    /// What a channel offers: its list and its dial.
-    package func offered(in channel: ChannelName) throws(ServerError) -> (list: PatchList, dial: Dial) {
-        let state = try PublishedState(of: self)
-        try state.check(channel)
-        guard let published = state.channels[channel] else { throw .dial(.unpublished(channel)) }
-        return (try list(of: channel, published.role).list, try dial(of: channel, in: state))
-    }
-
     /// Turns a channel's dial: all of the changes, or none.
     ///
     /// Needs no release key, and can do nothing beyond the signed rules: it slows down, pauses, and goes up to the
@@ -51,7 +36,7 @@ extension AppRepository {
         signing key: OnlineKey,
         at now: UTCTime
     ) throws(ServerError) -> RefreshedVersions {
-        try checkSize(of: dial)
+        try dial.checkSize()
         return try publishDials(on: state, signing: key, at: now) { plan, dials in plan.write(dial, to: &dials) }
     }
 
@@ -69,22 +54,6 @@ extension AppRepository {
         let versions = try fresh.add(to: &plan, dials: dials, files: state.otherFiles)
         _ = try carryOut(plan, over: state)
         return RefreshedVersions(app: app, versions, signedAt: now)
-    }
-
-    /// The channel's list, verified.
-    private func listed(of channel: ChannelName, in state: PublishedState) throws(ServerError) -> PatchList {
-        try state.check(channel)
-        guard let published = state.channels[channel] else { throw .dial(.unpublished(channel)) }
-        return try list(of: channel, published.role).list
-    }
-
-    /// The channel's list, checked by its digest alone, which is enough to tell a person the former rows.
-    func listed(in channel: ChannelName, _ state: PublishedState) -> [PatchEntry]? {
-        guard let role = state.channels[channel]?.role, let list = try? tree.target(.patchList(channel), of: role).0
-        else {
-            return nil
-        }
-        return (try? ParsedPatchList(list))?.list.entries
     }
 }
 

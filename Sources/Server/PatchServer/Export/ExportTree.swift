@@ -110,7 +110,7 @@ extension AppRepository {
 
     /// What Meteor's clients ask a static host for: the files that the page names, then the page, then the manifest.
     private func addSites(of state: PublishedState, to plan: inout PublicationPlan) throws(ServerError) {
-        for (channel, site) in try sites(state).sorted(by: { $0.key < $1.key }) {
+        for (channel, site) in try PublishedSites(of: state, in: self).meteor().sorted(by: { $0.key < $1.key }) {
             func file(_ path: String) -> PublicationPlan.Write.Target? {
                 (try? AssetPath("\(MeteorSite.root.dropFirst())\(path)")).map { .tree(.gateway(.meteor, channel, $0)) }
             }
@@ -128,7 +128,7 @@ extension AppRepository {
 
     /// What JSPatch's clients ask a static host for: the packages, then the sync files that name them.
     private func addPackages(of state: PublishedState, to plan: inout PublicationPlan) throws(ServerError) {
-        for (channel, sites) in try packageSites(state).sorted(by: { $0.key < $1.key }) {
+        for (channel, sites) in try PublishedSites(of: state, in: self).packages().sorted(by: { $0.key < $1.key }) {
             for site in sites {
                 func target(_ path: String) -> PublicationPlan.Write.Target? {
                     (try? AssetPath(path)).map { .tree(.gateway(site.gateway, channel, $0)) }

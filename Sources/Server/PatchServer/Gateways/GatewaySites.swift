@@ -59,9 +59,10 @@ actor GatewaySites {
         // Taken before it is read, so that a change meanwhile shows at the next look.
         guard let origin = FileOrigin(at: folder.tree(of: app).at(URLLayout.timestamp).string) else { return nil }
         let state = try PublishedState(of: repository)
-        let sites = try repository.sites(state)
+        let published = PublishedSites(of: state, in: repository)
+        let sites = try published.meteor()
         var packages: [Gateway: [ChannelName: [String: PackageFile]]] = [:]
-        for (channel, sites) in try repository.packageSites(state) {
+        for (channel, sites) in try published.packages() {
             for site in sites {
                 packages[site.gateway, default: [:]][channel] = site.files.mapValues { PackageFile($0, from: origin) }
             }

@@ -1,18 +1,26 @@
-package import Gateways
-package import PatchFormat
+import Gateways
+import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-extension AppRepository {
+/// What the clients of other systems get of an app's channels, as list and dial say now.
+struct PublishedSites {
+    private let state: PublishedState
+    private let repository: AppRepository
+
+    init(of state: PublishedState, in repository: AppRepository) {
+        (self.state, self.repository) = (state, repository)
+    }
+
     /// What the clients of Meteor get of each channel, as list and dial say now; channels where they get nothing have none.
     ///
     /// Verified as far as a server can: roles, lists and manifests, and the index page, of which their version is made.
-    package func sites(_ state: PublishedState) throws(ServerError) -> [ChannelName: MeteorSite] {
+    func meteor() throws(ServerError) -> [ChannelName: MeteorSite] {
         var sites: [ChannelName: MeteorSite] = [:]
         for (channel, published) in state.channels {
-            let entries = try list(of: channel, published.role).entries
+            let entries = try repository.list(of: channel, published.role).entries
             guard entries.contains(where: { $0.gateways.contains(.meteor) }) else { continue }
-            let dial = try dial(of: channel, in: state)
+            let dial = try repository.dial(of: channel, in: state)
             guard let entry = GatewayChoice.entry(for: .meteor, among: entries, dial: dial) else { continue }
             sites[channel] = try site(of: entry, in: channel, published)
         }
@@ -20,12 +28,12 @@ extension AppRepository {
     }
 
     /// What JSPatch's clients get of each channel, as list and dial say now; channels where nothing was ever switched on have none.
-    package func packageSites(_ state: PublishedState) throws(ServerError) -> [ChannelName: [PackageSite]] {
+    func packages() throws(ServerError) -> [ChannelName: [PackageSite]] {
         var sites: [ChannelName: [PackageSite]] = [:]
         for (channel, published) in state.channels {
-            let verified = try list(of: channel, published.role)
+            let verified = try repository.list(of: channel, published.role)
             guard !verified.list.gateways.isEmpty else { continue }
-            let dial = try dial(of: channel, in: state)
+            let dial = try repository.dial(of: channel, in: state)
             sites[channel] = [Gateway.loader, .platform].compactMap {
                 PackageSite($0, of: verified.list.gateways, among: verified.entries, dial: dial)
             }
@@ -45,43 +53,29 @@ extension AppRepository {
         _ published: PublishedState.Channel
     ) throws(ServerError) -> MeteorSite? {
         let path = TargetPath.manifest(channel: channel, patchID: entry.patchID, version: entry.version)
-        let (bytes, _) = try tree.target(path, of: published.role)
+        let (bytes, _) = try repository.tree.target(path, of: published.role)
         let bundle: AssetManifest
         do throws(FormatError) { bundle = try AssetManifest(bytes, named: path.text) } catch {
-            throw .tree(app, .malformed(error))
+            throw .tree(repository.app, .malformed(error))
         }
         guard let index = bundle[bundle.index], index.fingerprint.size <= Limits.meteorIndexPage else { return nil }
         let digest = index.fingerprint.sha256
-        let page = try tree.read(.object(digest), limit: Limits.meteorIndexPage)
+        let page = try repository.tree.read(.object(digest), limit: Limits.meteorIndexPage)
         guard SHA256Digest(of: page) == digest else {
-            throw .tree(app, .wrongDigest(name: digest.hex, algorithm: "sha256"))
+            throw .tree(repository.app, .wrongDigest(name: digest.hex, algorithm: "sha256"))
         }
         return try? MeteorSite(bundle, page: page)
     }
-}
-
-extension AppRepository {
-    /// What developers are told once a channel was published; nothing is read for an app without their channel.
-    ///
-    /// - Parameter state: the one before.
-    func developers(
-        since channel: ChannelName,
-        over state: PublishedState
-    ) throws(ServerError) -> [DevelopersStanding] {
-        let names = [channel] + state.channels.keys
-        guard names.contains(where: { $0.text == PackageSite.developers }) else { return [] }
-        return try developers(PublishedState(of: self))
-    }
 
     /// What developers are told at each other channel's place.
-    func developers(_ state: PublishedState) throws(ServerError) -> [DevelopersStanding] {
+    func developers() throws(ServerError) -> [DevelopersStanding] {
         guard let own = ChannelName(PackageSite.developers), let published = state.channels[own] else { return [] }
-        let rows = try list(of: own, published.role).list.gateways.filter {
+        let rows = try repository.list(of: own, published.role).list.gateways.filter {
             $0.line.wire.gateway == .platform && $0.isSwitchedOn
         }
         guard !rows.isEmpty else { return [] }
         var standings: [DevelopersStanding] = []
-        let sites = try packageSites(state).sorted { $0.key < $1.key }
+        let sites = try packages().sorted { $0.key < $1.key }
         let theirs = sites.first { $0.key == own }?.value.first { $0.gateway == .platform }?.files ?? [:]
         for (channel, sites) in sites where channel != own {
             guard let files = sites.first(where: { $0.gateway == .platform })?.files else { continue }

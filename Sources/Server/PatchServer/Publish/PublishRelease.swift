@@ -1,3 +1,4 @@
+import Gateways
 package import PatchFormat
 import PatchStore
 import PatchCrypto
@@ -41,246 +42,222 @@ package struct Publication: Equatable, Sendable {
     package var removedForms = RemovedForms.nothing
 }
 
-extension AppRepository {
-    /// Verifies a release and publishes it, or keeps it as a draft.
-    ///
-    /// The caller holds the lock. Any error but `file` means that nothing on disk has changed.
-    ///
+/// Verifies a release and publishes it, or keeps it as a draft.
+///
+/// The caller holds the lock. Any error but `file` means that nothing on disk has changed.
+package struct PublishRelease: Sendable {
+    private let offered: SignedRelease
+    private let repository: AppRepository
+    private let known: VerifiedRelease?
+    private let forms: CompressedForms
+    private let rollout: ReleaseRollout
+    private let key: OnlineKey
+    private let now: UTCTime
+
     /// - Parameters:
-    ///   - known: the result of ``verified(_:)`` from before the lock; parts of it that still hold are not checked again.
-    ///   - compressed: the result of ``compress(_:)`` on the same, from before the lock.
+    ///   - known: the result of ``VerifyRelease`` from before the lock; parts of it that still hold are not checked again.
+    ///   - forms: the result of ``CompressForms`` on the same, from before the lock.
     ///   - rollout: How the versions that it lists newly begin. Devices see the release and its dial together.
-    package func publish(
+    package init(
         _ offered: SignedRelease,
+        in repository: AppRepository,
         verified known: VerifiedRelease? = nil,
         compressed forms: CompressedForms = .none,
         rollout: ReleaseRollout = .none,
         signing key: OnlineKey,
         at now: UTCTime
-    ) throws(ServerError) -> PublishOutcome {
-        let state = try PublishedState(of: self)
-        try checkOnlineKey(key, in: state)
-        let labels = try labels()
-        let comparison = try comparison(of: offered, in: state, labels: labels)
-        let release = try merged(offered, comparison: comparison, in: state)
-        let verified =
-            if let still = try again(known, release, in: state) { still } else { try verify(release, in: state) }
-        try checkNumber(of: verified, in: state, labels: labels)
-        let decision: Publishing
-        do throws(TrustError) {
-            decision = try Publishing(verified, comparison: comparison, state: state, labels: labels, now: now)
-        } catch .entry(let fault) where fault.rule == .republished {
-            throw .republished(fault, difference: try difference(of: fault.entry, in: verified, from: labels))
-        } catch { throw .release(.trust(error)) }
-        return try carryOut(decision, verified, forms, rollout, state, knowing: labels, key, now)
+    ) {
+        (self.offered, self.repository, self.known) = (offered, repository, known)
+        (self.forms, self.rollout, self.key, self.now) = (forms, rollout, key, now)
     }
 
-    /// Verifies a release as ``publish(_:verified:compressed:rollout:signing:at:)`` does, and changes nothing.
-    ///
-    /// It needs no lock, so that no publish waits for a release that takes long to read and may lack a quorum.
-    package func verified(_ offered: SignedRelease) throws(ServerError) -> VerifiedRelease {
-        let state = try PublishedState(of: self)
-        let comparison = try comparison(of: offered, in: state, labels: try labels())
-        return try verify(try merged(offered, comparison: comparison, in: state), in: state)
-    }
-
-    /// The earlier result, if it still holds: nil when keys or content differ, or an object that the tree had was
-    /// collected.
-    private func again(
-        _ known: VerifiedRelease?,
-        _ release: SignedRelease,
-        in state: PublishedState
-    ) throws(ServerError) -> VerifiedRelease? {
-        let delegation = try delegation(of: release.header.channel, in: state)
-        guard let known = known?.counting(release, by: delegation) else { return nil }
-        for object in known.contents where release.objects[object] == nil {
-            guard try storage.status(of: .object(object)) != nil else { return nil }
+    package func run() throws(ServerError) -> PublishOutcome {
+        let facts = try read()
+        switch try decide(facts) {
+        case .keepDraft: return try keepDraft(facts)
+        case .repair: return try repair(facts)
+        case .publish(let labels): return .published(try publish(facts, labels))
         }
-        return known
     }
 
-    private func comparison(
-        of release: SignedRelease,
-        in state: PublishedState,
-        labels: PublishedLabels
-    ) throws(ServerError) -> BaseComparison {
-        try checkApp(of: release)
-        let restored = try tree.versionRecord().restored
-        do throws(PublishConflict) {
-            return try BaseComparison(release, in: state, labels: labels, restored: restored)
-        } catch {
-            throw .conflict(error)
-        }
+    private struct Facts {
+        let state: PublishedState
+        let labels: PublishedLabels
+        let comparison: BaseComparison
+        let verified: VerifiedRelease
+
+        var channel: ChannelName { verified.release.header.channel }
+        var version: Int { verified.role.header.version }
+    }
+
+    private func read() throws(ServerError) -> Facts {
+        let state = try PublishedState(of: repository)
+        try repository.checkOnlineKey(key, in: state)
+        let verifying = VerifyRelease(offered, in: repository)
+        let offer = try verifying.facts(in: state)
+        let facts = Facts(
+            state: state,
+            labels: offer.labels,
+            comparison: offer.comparison,
+            verified: try verifying.verify(offer, knowing: known)
+        )
+        try checkNumber(of: facts)
+        return facts
     }
 
     /// A channel that was dropped and comes back may be based on any version, but its number must be unused.
-    private func checkNumber(
-        of verified: VerifiedRelease,
-        in state: PublishedState,
-        labels: PublishedLabels
-    ) throws(ServerError) {
-        let (channel, version) = (verified.release.header.channel, verified.role.header.version)
-        guard state.channels[channel] == nil, let last = labels.dropped[channel], version <= last else { return }
+    private func checkNumber(of facts: Facts) throws(ServerError) {
+        let (channel, version, tree) = (facts.channel, facts.version, repository.tree)
+        guard facts.state.channels[channel] == nil, let last = facts.labels.dropped[channel], version <= last else {
+            return
+        }
         if let digest = try tree.digest(of: .role(channel.text, version: version)) {
-            guard digest != SHA256Digest(of: verified.release.role.fileBytes) else { return }
+            guard digest != SHA256Digest(of: facts.verified.release.role.fileBytes) else { return }
         } else {
             guard version <= (try tree.versionRecord().collected[channel]) ?? 0 else { return }
         }
         throw .conflict(.versionUsed(channel: channel, version: version))
     }
 
-    func checkApp(of release: SignedRelease) throws(ServerError) {
-        guard release.header.app == app else {
-            let found = release.header.app.text
-            throw .release(.trust(.foreign(document: "release.json", field: "app", found: found, expected: app.text)))
-        }
+    private func decide(_ facts: Facts) throws(ServerError) -> Publishing {
+        do throws(TrustError) {
+            return try Publishing(
+                facts.verified,
+                comparison: facts.comparison,
+                state: facts.state,
+                labels: facts.labels,
+                now: now
+            )
+        } catch .entry(let fault) where fault.rule == .republished {
+            let difference = LabelDifference(
+                of: fault.entry,
+                in: facts.verified,
+                from: facts.labels,
+                repository.storage
+            )
+            throw .republished(fault, difference: difference.words)
+        } catch { throw .release(.trust(error)) }
     }
 
-    /// The release with the valid signatures of its own and of a draft of the same content.
-    private func merged(
-        _ offered: SignedRelease,
-        comparison: BaseComparison,
-        in state: PublishedState
-    ) throws(ServerError) -> SignedRelease {
-        let keys = try delegation(of: offered.header.channel, in: state).keys
-        var signatures = keys.countingSignatures(on: offered.role)
-        let unsigned = Envelope(role: offered.role.role, signing: offered.role.signed)
-        var release = SignedRelease(
-            header: offered.header,
-            role: unsigned,
-            targets: offered.targets,
-            objects: offered.objects
+    private func keepDraft(_ facts: Facts) throws(ServerError) -> PublishOutcome {
+        try repository.tree.keep(facts.verified.release, rollout: rollout.wish)
+        return .drafted(channel: facts.channel, version: facts.version, quorum: facts.verified.quorum)
+    }
+
+    private func repair(_ facts: Facts) throws(ServerError) -> PublishOutcome {
+        var plan = PublicationPlan()
+        plan.add(contentsOf: facts.verified)
+        plan.add(forms)
+        let change = try repository.carryOut(plan, over: facts.state)
+        _ = try repository.tree.removeDrafts(of: facts.channel, upTo: facts.version)
+        return .alreadyPublished(channel: facts.channel, version: facts.version, change)
+    }
+
+    private func publish(_ facts: Facts, _ labels: PublishedLabels) throws(ServerError) -> Publication {
+        try repository.checkSize(of: labels)
+        let fresh = try repository.freshRoles(over: facts.state, signing: key, at: now)
+        let turn = try DialTurn(facts.verified, by: rollout, in: facts.state, knowing: facts.labels, repository)
+        var plan = PublicationPlan()
+        let versions = try plan.publish(facts.verified, on: facts.state, dial: turn.next, labels: labels, fresh: fresh)
+        plan.add(forms)
+        if forms.awaitsOthers {
+            var record = repository.tree.optimizationRecord
+            record.add(PendingOptimization(facts.channel, facts.version))
+            plan.write(record.fileBytes, to: .record(OptimizationRecord.name), in: .records)
+        }
+        let change = try repository.carryOut(plan, over: facts.state)
+        let removed = try repository.tree.removeDrafts(of: facts.channel, upTo: facts.version)
+        return publication(facts, turn, change, versions, removedDrafts: removed)
+    }
+
+    private func publication(
+        _ facts: Facts,
+        _ turn: DialTurn,
+        _ change: TreeChange,
+        _ versions: FreshRoles.Versions,
+        removedDrafts: [Int]
+    ) -> Publication {
+        Publication(
+            channel: facts.channel,
+            version: facts.version,
+            counts: facts.verified.counts,
+            change: change,
+            roles: RefreshedVersions(app: repository.app, versions, signedAt: now),
+            removedDrafts: removedDrafts,
+            started: turn.started,
+            heldBack: turn.heldBack(version: versions.dial),
+            lapses: turn.lapses(version: versions.dial, over: facts.state, knowing: facts.labels),
+            developersWait: developers(facts).filter { $0.taken != nil },
+            endings: ReleaseExpiry(
+                release: ReleaseExpiry.Role(facts.channel.text, expires: facts.verified.role.header.expires),
+                root: facts.state.root.header.expires,
+                targets: facts.state.targets.header.expires
+            ).warnings(at: now),
+            leftOutPacks: forms.leftOut.sorted { $0.words < $1.words },
+            awaitsForms: forms.awaitsOthers
         )
-        if comparison == .next,
-            let draft = try tree.draft(of: offered.header.channel, version: offered.header.roleVersion)
-        {
-            let identity = unsigned.identity
-            if draft.identity == identity {
-                signatures = keys.countingSignatures(on: draft.release.role) + signatures
-            } else if signatures.count < keys.threshold {
-                throw .conflict(
-                    .otherDraft(channel: draft.channel, version: draft.version, kept: draft.identity, offered: identity)
-                )
-            }
-        }
-        release.merge(signatures)
-        return release
     }
 
-    private func verify(_ release: SignedRelease, in state: PublishedState) throws(ServerError) -> VerifiedRelease {
-        try verify(release, by: try delegation(of: release.header.channel, in: state))
-    }
-
-    func verify(_ release: SignedRelease, by delegation: Delegation) throws(ServerError) -> VerifiedRelease {
-        try refuseTestingKeys(of: release.header.channel.text, delegation.keys)
-        let verified: VerifiedRelease
-        do throws(ReleaseError) {
-            verified = try VerifiedRelease(
-                release,
-                delegation: delegation,
-                files: files,
-                elsewhere: { digest in try? storage.open(.object(digest), limit: Limits.object) },
-                progress: { progress(.verifying, $0) }
-            )
-        } catch { throw .release(error) }
-        try refuseTestingKeys(verified.role.entryKeys, of: "entry key of \(verified.role.name)")
-        return verified
-    }
-
-    private func delegation(of channel: ChannelName, in state: PublishedState) throws(ServerError) -> Delegation {
-        guard let delegation = state.targets.delegation(to: channel.text) else {
-            throw .release(.trust(.notDelegated(role: channel.text)))
-        }
-        return delegation
-    }
-
-    func labels() throws(ServerError) -> PublishedLabels {
-        let bytes = try tree.read(tree.labelsFile, limit: labelsLimit)
-        do throws(FormatError) { return try PublishedLabels(bytes) } catch { throw .record(app, error) }
-    }
-
-    /// Refuses records too large to be read again: nothing could be published or taken in after them.
-    func checkSize(of labels: PublishedLabels) throws(ServerError) {
-        let size = labels.fileBytes.count
-        guard size <= labelsLimit else { throw .labelsFull(app, size: size, limit: labelsLimit) }
-    }
-
-    private func carryOut(
-        _ decision: Publishing,
-        _ verified: VerifiedRelease,
-        _ forms: CompressedForms,
-        _ rollout: ReleaseRollout,
-        _ state: PublishedState,
-        knowing known: PublishedLabels,
-        _ key: OnlineKey,
-        _ now: UTCTime
-    ) throws(ServerError) -> PublishOutcome {
-        let (channel, version) = (verified.release.header.channel, verified.role.header.version)
-        switch decision {
-        case .keepDraft:
-            try tree.keep(verified.release, rollout: rollout.wish)
-            return .drafted(channel: channel, version: version, quorum: verified.quorum)
-        case .repair:
-            var plan = PublicationPlan()
-            plan.add(contentsOf: verified)
-            plan.add(forms)
-            let change = try carryOut(plan, over: state)
-            _ = try tree.removeDrafts(of: channel, upTo: version)
-            return .alreadyPublished(channel: channel, version: version, change)
-        case .publish(let labels):
-            try checkSize(of: labels)
-            let fresh = try freshRoles(over: state, signing: key, at: now)
-            let entries = verified.list.entries
-            let started = try starts(of: verified, by: rollout, in: state, knowing: known)
-            let dial = try currentDial(of: channel, isNeeded: !started.isEmpty, in: state)
-            let next = Dial.next(after: dial, starting: started, of: entries, in: channel, of: app)
-            if let next { try checkSize(of: next) }
-            let before = listed(in: channel, state)
-            var plan = PublicationPlan()
-            let versions = try plan.publish(verified, on: state, dial: next, labels: labels, fresh: fresh)
-            plan.add(forms)
-            if forms.awaitsOthers {
-                var record = tree.optimizationRecord
-                record.add(PendingOptimization(channel, version))
-                plan.write(record.fileBytes, to: .record(OptimizationRecord.name), in: .records)
-            }
-            let change = try carryOut(plan, over: state)
-            let removed = try tree.removeDrafts(of: channel, upTo: version)
-            let roles = RefreshedVersions(app: app, versions, signedAt: now)
-            let turned = (next ?? dial?.keeping(entries)).map { DialState($0, version: versions.dial, of: entries) }
-            let old = dial.flatMap { dial in before.map { DialState(dial, version: state.dial.header.version, of: $0) }
-            }
-            var lapses: [DialLapse] = []
-            if let old, let turned {
-                lapses = DialLapse.all(from: old, to: turned) { label in
-                    known.rows[label]?.channel == channel || started.contains { $0.label == label }
-                }
-            }
+    /// What developers are told once it is published; nothing is read for an app without their channel.
+    private func developers(_ facts: Facts) -> [DevelopersStanding] {
+        let names = [facts.channel] + facts.state.channels.keys
+        guard names.contains(where: { $0.text == PackageSite.developers }),
             // It is published: whatever is damaged in another channel is for `check` to say.
-            let developers = (try? developers(since: channel, over: state)) ?? []
-            return .published(
-                Publication(
-                    channel: channel,
-                    version: version,
-                    counts: verified.counts,
-                    change: change,
-                    roles: roles,
-                    removedDrafts: removed,
-                    started: started,
-                    heldBack: (turned?.versions ?? []).filter { version in
-                        version.isHeldBack && !started.contains { $0.sha256 == version.sha256 }
-                    },
-                    lapses: lapses,
-                    developersWait: developers.filter { $0.taken != nil },
-                    endings: ReleaseExpiry(
-                        release: ReleaseExpiry.Role(channel.text, expires: verified.role.header.expires),
-                        root: state.root.header.expires,
-                        targets: state.targets.header.expires
-                    ).warnings(at: now),
-                    leftOutPacks: forms.leftOut.sorted { $0.words < $1.words },
-                    awaitsForms: forms.awaitsOthers
-                )
-            )
+            let state = try? PublishedState(of: repository)
+        else { return [] }
+        return (try? PublishedSites(of: state, in: repository).developers()) ?? []
+    }
+}
+
+/// The dial of a channel before and after a release.
+private struct DialTurn {
+    let started: [StartedVersion]
+    /// Nil if the dial stays as it is.
+    let next: Dial?
+    private let dial: Dial?
+    private let entries: [PatchEntry]
+    /// Of the release before; nil if they cannot be read.
+    private let before: [PatchEntry]?
+    private let channel: ChannelName
+
+    init(
+        _ verified: VerifiedRelease,
+        by rollout: ReleaseRollout,
+        in state: PublishedState,
+        knowing labels: PublishedLabels,
+        _ repository: AppRepository
+    ) throws(ServerError) {
+        channel = verified.release.header.channel
+        entries = verified.list.entries
+        started = try rollout.starts(of: verified, in: state, knowing: labels, repository)
+        if state.channels[channel] == nil {
+            dial = nil
+        } else {
+            // A dial that cannot be read stays as it is, unless rows are added.
+            dial =
+                started.isEmpty
+                ? try? repository.dial(of: channel, in: state) : try repository.dial(of: channel, in: state)
+        }
+        next = Dial.next(after: dial, starting: started, of: entries, in: channel, of: repository.app)
+        if let next { try next.checkSize() }
+        before = repository.listed(in: channel, state)
+    }
+
+    private func turned(version: Int) -> DialState? {
+        (next ?? dial?.keeping(entries)).map { DialState($0, version: version, of: entries) }
+    }
+
+    func heldBack(version: Int) -> [DialState.Version] {
+        (turned(version: version)?.versions ?? []).filter { version in
+            version.isHeldBack && !started.contains { $0.sha256 == version.sha256 }
+        }
+    }
+
+    func lapses(version: Int, over state: PublishedState, knowing labels: PublishedLabels) -> [DialLapse] {
+        guard let dial, let before, let turned = turned(version: version) else { return [] }
+        let old = DialState(dial, version: state.dial.header.version, of: before)
+        return DialLapse.all(from: old, to: turned) { label in
+            labels.rows[label]?.channel == channel || started.contains { $0.label == label }
         }
     }
 }

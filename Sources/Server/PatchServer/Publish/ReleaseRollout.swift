@@ -17,51 +17,40 @@ package struct ReleaseRollout: Hashable, Sendable {
     }
 }
 
-extension AppRepository {
+extension ReleaseRollout {
     /// The versions that begin restricted if this release is published now; none if it is the current one already.
-    package func starts(
-        of verified: VerifiedRelease,
-        by rollout: ReleaseRollout
-    ) throws(ServerError) -> [StartedVersion] {
-        let state = try PublishedState(of: self)
+    package func starts(of verified: VerifiedRelease, in repository: AppRepository) throws(ServerError)
+        -> [StartedVersion]
+    {
+        let state = try PublishedState(of: repository)
         let release = verified.release
         guard state.channels[release.header.channel]?.identity != release.role.identity else { return [] }
-        return try starts(of: verified, by: rollout, in: state, knowing: try labels())
+        return try starts(of: verified, in: state, knowing: try repository.labels(), repository)
     }
 
     func starts(
         of verified: VerifiedRelease,
-        by rollout: ReleaseRollout,
         in state: PublishedState,
-        knowing labels: PublishedLabels
+        knowing labels: PublishedLabels,
+        _ repository: AppRepository
     ) throws(ServerError) -> [StartedVersion] {
-        guard rollout != .none else { return [] }
+        guard self != .none else { return [] }
         let channel = verified.release.header.channel
         // A publish that was interrupted may have written the labels of this very release.
         let known = labels.published(in: state).rows
-        let new = NewVersions(verified.list.entries, after: listed(in: channel, state) ?? []) { label in
+        let new = NewVersions(verified.list.entries, after: repository.listed(in: channel, state) ?? []) { label in
             known[label]?.channel == channel
         }
         do throws(DialRefusal) {
-            return try new.starts(by: rollout.wish, default: rollout.usual, in: channel)
+            return try new.starts(by: wish, default: usual, in: channel)
         } catch { throw .dial(error) }
     }
+}
 
-    /// The channel's dial; nil if it has none.
-    ///
-    /// - Parameter isNeeded: Whether rows are added. A dial that cannot be read otherwise stays as it is.
-    func currentDial(
-        of channel: ChannelName,
-        isNeeded: Bool,
-        in state: PublishedState
-    ) throws(ServerError) -> Dial? {
-        guard state.channels[channel] != nil else { return nil }
-        return isNeeded ? try dial(of: channel, in: state) : try? dial(of: channel, in: state)
-    }
-
+extension Dial {
     /// Refuses a dial that no device would read.
-    func checkSize(of dial: Dial) throws(ServerError) {
-        let size = dial.json.fileBytes.count
+    func checkSize() throws(ServerError) {
+        let size = json.fileBytes.count
         guard size <= Limits.dial else { throw .dial(.tooLarge(size: size, limit: Limits.dial)) }
     }
 }

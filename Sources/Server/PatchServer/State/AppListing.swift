@@ -1,3 +1,4 @@
+import Gateways
 package import PatchFormat
 import PatchCrypto
 import PatchTrust
@@ -52,6 +53,94 @@ package struct AppListing: Equatable, Sendable {
     package let roles: [Role]
     package let channels: [Channel]
     package let drafts: [DraftRow]
+}
+
+extension AppListing {
+    /// What is published now, verified down to each list; manifests and objects are for readers to verify.
+    package init(of repository: AppRepository) throws(ServerError) {
+        let state = try PublishedState(of: repository)
+        var channels: [Channel] = []
+        for (name, channel) in state.channels.sorted(by: { $0.key < $1.key }) {
+            channels.append(try Channel(name, channel.role, dial: try repository.dial(of: name, in: state), repository))
+        }
+        if let index = channels.firstIndex(where: { $0.name.text == PackageSite.developers }) {
+            channels[index].gateways.told(try PublishedSites(of: state, in: repository).developers())
+        }
+        var drafts: [DraftRow] = []
+        for delegation in state.targets.delegations {
+            guard let channel = ChannelName(delegation.name) else { continue }
+            for version in try repository.tree.draftVersions(of: channel) {
+                let draft = try repository.tree.readableDraft(of: channel, version: version)
+                drafts.append(
+                    DraftRow(
+                        channel: channel,
+                        version: version,
+                        identity: draft?.identity,
+                        valid: draft?.validSignatures(delegation) ?? 0,
+                        needed: delegation.keys.threshold,
+                        isCurrent: draft != nil && version == state.version(of: channel) + 1
+                    )
+                )
+            }
+        }
+        self.init(app: repository.app, roles: Self.roles(of: state), channels: channels, drafts: drafts)
+    }
+
+    private static func roles(of state: PublishedState) -> [Role] {
+        let offline = [("root", state.root.header), ("targets", state.targets.header)]
+        let channels = state.channels.sorted { $0.key < $1.key }.map { ($0.key.text, $0.value.role.header) }
+        let online = [
+            ("dial", state.dial.header), ("snapshot", state.snapshot.header), ("timestamp", state.timestamp.header),
+        ]
+        return (offline + channels + online).map { name, header in
+            Role(name: name, version: header.version, expires: header.expires)
+        }
+    }
+}
+
+extension AppListing.Channel {
+    fileprivate init(
+        _ name: ChannelName,
+        _ role: TargetsRole,
+        dial: Dial,
+        _ repository: AppRepository
+    ) throws(ServerError) {
+        let list = try repository.list(of: name, role)
+        var patches: [AppListing.Patch] = []
+        for entry in list.entries {
+            let assets = entry.kind == .bundle ? try repository.assets(of: entry, in: name, role) : []
+            let size = entry.kind == .bundle ? assets.reduce(0) { $0 + $1.fingerprint.size } : entry.fingerprint.size
+            patches.append(
+                AppListing.Patch(
+                    patchID: entry.patchID,
+                    version: entry.version,
+                    kind: entry.kind,
+                    sha256: entry.fingerprint.sha256,
+                    rollout: entry.rules.rollout,
+                    dial: dial.row(entry.patchID, entry.fingerprint.sha256),
+                    size: size,
+                    assets: assets.count,
+                    security: entry.security,
+                    place: entry.place,
+                    gateways: entry.gateways
+                )
+            )
+        }
+        self.init(
+            name: name,
+            version: role.header.version,
+            published: list.list.published,
+            patches: patches,
+            gateways: GatewayStandings(list.entries, list.list.gateways, dial)
+        )
+    }
+}
+
+extension AppTree {
+    /// A draft; nil for one that is damaged, which keeps nobody from what else there is.
+    fileprivate func readableDraft(of channel: ChannelName, version: Int) throws(ServerError) -> Draft? {
+        do throws(ServerError) { return try draft(of: channel, version: version) } catch .release { return nil }
+    }
 }
 
 extension AppListing {

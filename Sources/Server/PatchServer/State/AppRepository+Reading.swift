@@ -1,38 +1,12 @@
-import Gateways
 package import PatchFormat
+import PatchStore
 import PatchCrypto
 import PatchTrust
 
+/// The published lists, dials and parameters.
 extension AppRepository {
-    /// What is published now, verified down to each list; manifests and objects are for readers to verify.
-    package func listing() throws(ServerError) -> AppListing {
-        let state = try PublishedState(of: self)
-        var channels: [AppListing.Channel] = []
-        for (name, channel) in state.channels.sorted(by: { $0.key < $1.key }) {
-            channels.append(try self.channel(name, channel.role, dial: try dial(of: name, in: state)))
-        }
-        if let index = channels.firstIndex(where: { $0.name.text == PackageSite.developers }) {
-            channels[index].gateways.told(try developers(state))
-        }
-        var drafts: [AppListing.DraftRow] = []
-        for delegation in state.targets.delegations {
-            guard let channel = ChannelName(delegation.name) else { continue }
-            for version in try tree.draftVersions(of: channel) {
-                let draft = try readable(version, of: channel)
-                drafts.append(
-                    AppListing.DraftRow(
-                        channel: channel,
-                        version: version,
-                        identity: draft?.identity,
-                        valid: draft?.validSignatures(delegation) ?? 0,
-                        needed: delegation.keys.threshold,
-                        isCurrent: draft != nil && version == state.version(of: channel) + 1
-                    )
-                )
-            }
-        }
-        return AppListing(app: app, roles: roles(of: state), channels: channels, drafts: drafts)
-    }
+    /// Another one after each publication, so that what was read of the tree need not be read again before.
+    package func revision() throws(ServerError) -> StoredFile? { try storage.status(of: .timestamp) }
 
     /// Those that the root of trust names, with releases or without.
     package func channelNames() throws(ServerError) -> [ChannelName] { try PublishedState(of: self).channelNames }
@@ -40,54 +14,6 @@ extension AppRepository {
     /// - Throws: `noChannel` for one that the root of trust does not name.
     package func check(_ channel: ChannelName) throws(ServerError) {
         try PublishedState(of: self).check(channel)
-    }
-
-    /// A draft; nil for one that is damaged, which keeps nobody from what else there is.
-    private func readable(_ version: Int, of channel: ChannelName) throws(ServerError) -> Draft? {
-        do throws(ServerError) { return try tree.draft(of: channel, version: version) } catch .release { return nil }
-    }
-
-    private func roles(of state: PublishedState) -> [AppListing.Role] {
-        let offline = [("root", state.root.header), ("targets", state.targets.header)]
-        let channels = state.channels.sorted { $0.key < $1.key }.map { ($0.key.text, $0.value.role.header) }
-        let online = [
-            ("dial", state.dial.header), ("snapshot", state.snapshot.header), ("timestamp", state.timestamp.header),
-        ]
-        return (offline + channels + online).map { name, header in
-            AppListing.Role(name: name, version: header.version, expires: header.expires)
-        }
-    }
-
-    private func channel(_ name: ChannelName, _ role: TargetsRole, dial: Dial) throws(ServerError) -> AppListing.Channel
-    {
-        let list = try list(of: name, role)
-        var patches: [AppListing.Patch] = []
-        for entry in list.entries {
-            let assets = entry.kind == .bundle ? try self.assets(of: entry, in: name, role) : []
-            let size = entry.kind == .bundle ? assets.reduce(0) { $0 + $1.fingerprint.size } : entry.fingerprint.size
-            patches.append(
-                AppListing.Patch(
-                    patchID: entry.patchID,
-                    version: entry.version,
-                    kind: entry.kind,
-                    sha256: entry.fingerprint.sha256,
-                    rollout: entry.rules.rollout,
-                    dial: dial.row(entry.patchID, entry.fingerprint.sha256),
-                    size: size,
-                    assets: assets.count,
-                    security: entry.security,
-                    place: entry.place,
-                    gateways: entry.gateways
-                )
-            )
-        }
-        return AppListing.Channel(
-            name: name,
-            version: role.header.version,
-            published: list.list.published,
-            patches: patches,
-            gateways: GatewayStandings(list.entries, list.list.gateways, dial)
-        )
     }
 
     /// - Throws: `tree` when a signature of any entry does not hold.
@@ -100,6 +26,40 @@ extension AppRepository {
         } catch { throw .tree(app, error) }
     }
 
+    /// What each channel lists, verified.
+    package func listedContents() throws(ServerError) -> [ChannelName: [PatchEntry]] {
+        let state = try PublishedState(of: self)
+        var listed: [ChannelName: [PatchEntry]] = [:]
+        for (channel, published) in state.channels { listed[channel] = try list(of: channel, published.role).entries }
+        return listed
+    }
+
+    /// What JSPatch's clients get of each channel, verified.
+    package func gatewayPackages() throws(ServerError) -> [ChannelName: [GatewayPackages]] {
+        let state = try PublishedState(of: self)
+        var rows: [ChannelName: [GatewayPackages]] = [:]
+        for (channel, published) in state.channels {
+            rows[channel] = try list(of: channel, published.role).list.gateways
+        }
+        return rows
+    }
+
+    /// The channel's list, verified.
+    func listed(of channel: ChannelName, in state: PublishedState) throws(ServerError) -> PatchList {
+        try state.check(channel)
+        guard let published = state.channels[channel] else { throw .dial(.unpublished(channel)) }
+        return try list(of: channel, published.role).list
+    }
+
+    /// The channel's list, checked by its digest alone, which is enough to tell a person the former rows.
+    func listed(in channel: ChannelName, _ state: PublishedState) -> [PatchEntry]? {
+        guard let role = state.channels[channel]?.role, let list = try? tree.target(.patchList(channel), of: role).0
+        else {
+            return nil
+        }
+        return (try? ParsedPatchList(list))?.list.entries
+    }
+
     func assets(of entry: PatchEntry, in channel: ChannelName, _ role: TargetsRole) throws(ServerError)
         -> [Asset]
     {
@@ -110,8 +70,55 @@ extension AppRepository {
         } catch { throw .tree(app, .malformed(error)) }
     }
 
+    /// The present state of a channel's dial.
+    package func dial(of channel: ChannelName) throws(ServerError) -> DialState {
+        let state = try PublishedState(of: self)
+        let list = try listed(of: channel, in: state)
+        return DialState(try dial(of: channel, in: state), version: state.dial.header.version, of: list)
+    }
+
     func dial(of channel: ChannelName, in state: PublishedState) throws(ServerError) -> Dial {
         let (bytes, _) = try tree.target(.dial(channel), of: state.dial)
         do throws(FormatError) { return try Dial(bytes) } catch { throw .tree(app, .malformed(error)) }
+    }
+
+    /// What a channel offers: its list and its dial.
+    package func offered(in channel: ChannelName) throws(ServerError) -> (list: PatchList, dial: Dial) {
+        let state = try PublishedState(of: self)
+        try state.check(channel)
+        guard let published = state.channels[channel] else { throw .dial(.unpublished(channel)) }
+        return (try list(of: channel, published.role).list, try dial(of: channel, in: state))
+    }
+
+    /// The online parameters of a channel; one that never had any has none.
+    package func parameters(of channel: ChannelName) throws(ServerError) -> ParametersState {
+        ParametersState(try parameters(of: channel, in: try PublishedState(of: self)))
+    }
+
+    func parameters(of channel: ChannelName, in state: PublishedState) throws(ServerError) -> OnlineParameters {
+        try state.check(channel)
+        guard state.channels[channel] != nil else { throw .parameters(.unpublished(channel)) }
+        let path = TargetPath.parameters(channel)
+        guard state.dial.targets[ExactString(path.text)] != nil else {
+            return OnlineParameters(app: app, channel: channel)
+        }
+        let (bytes, _) = try tree.target(path, of: state.dial)
+        do throws(FormatError) { return try OnlineParameters(bytes) } catch { throw .tree(app, .malformed(error)) }
+    }
+
+    /// What an app is judged by and what its channels publish, for the audit log.
+    package func trustSummary() throws(ServerError) -> JSON {
+        let state = try PublishedState(of: self)
+        let channels = state.channels.sorted { $0.key < $1.key }.map { name, channel in
+            JSON.fields([
+                ("channel", .text(name.text)), ("roleVersion", .integer(channel.role.header.version)),
+                ("identity", .text(channel.identity.hex)),
+            ])
+        }
+        return .fields([
+            ("root", .integer(state.root.header.version)), ("targets", .integer(state.targets.header.version)),
+            ("targetsSHA256", (state.snapshot.files["targets"]?.sha256?.hex).map { .text($0) }),
+            ("channels", .array(channels)),
+        ])
     }
 }

@@ -4,9 +4,11 @@ import PatchCrypto
 import PatchTrust
 package import SystemPackage
 
-/// One app on a server, and everything that a server does with it: publish, turn, refresh, export, check, clean up.
+/// One app on a server: its tree, the keys that may sign there, and its records.
 ///
-/// Whoever calls a function that changes something holds the folder's lock.
+/// Each verb is a type of its own, in the folder with its name: ``PublishRelease``, ``TakeTrust``, ``TurnDial``,
+/// ``SetParameters``, ``RefreshRoles``, ``ExportTree``, ``CheckTree``, ``CollectGarbage``, ``MakePacks`` and others.
+/// Callers of a verb that changes something hold the folder's lock.
 package struct AppRepository: Sendable {
     package let tree: AppTree
     /// Whether keys whose private halves everybody has may sign: in tests and the demo.
@@ -71,6 +73,69 @@ package struct AppRepository: Sendable {
     var files: any FileOperations { tree.files }
     package var storage: any TreeStorage { tree.storage }
     package var onlineKeyFile: FilePath { tree.onlineKeyFile }
+
+    // MARK: Keys
+
+    func checkOnlineKey(_ key: OnlineKey, in state: PublishedState) throws(ServerError) {
+        try refuseTestingKey(key.publicKey, of: "online key")
+        try key.check(root: state.root, targets: state.targets)
+    }
+
+    func refuseTestingKey(_ key: PublicKey, of use: String) throws(ServerError) {
+        if !allowsTestingKeys, TestingKeys.contains(key) { throw .testingKey(use) }
+    }
+
+    func refuseTestingKeys(of role: String, _ keys: RoleKeys) throws(ServerError) {
+        if !allowsTestingKeys, keys.holdsTestingKey { throw .testingKey(role) }
+    }
+
+    func refuseTestingKeys(in trust: RootOfTrust) throws(ServerError) {
+        for role in RootRole.roleNames { try refuseTestingKeys(of: role, trust.root.keys(of: role)) }
+        for delegation in trust.targets.delegations {
+            try refuseTestingKeys(of: delegation.name, delegation.keys)
+        }
+    }
+
+    func refuseTestingKeys(_ keys: EntryKeys, of use: String) throws(ServerError) {
+        for key in keys.keys.values { try refuseTestingKey(key, of: use) }
+    }
+
+    /// Refuses an online key that another app of the folder has, by its key id or by its material.
+    ///
+    /// An app whose tree does not verify is compared by the keys of its own root of trust.
+    func refuseSharedKey(_ key: PublicKey) throws(ServerError) {
+        // Everybody has the testing keys, so there is nothing to keep apart.
+        guard !allowsTestingKeys || !TestingKeys.contains(key) else { return }
+        for other in try folder.givenApps(files: files) where other != app {
+            let repository = AppRepository(suspecting: other, in: folder, files: files)
+            guard let root = repository.rootForKeys() else { continue }
+            for role in ["timestamp", "snapshot"] {
+                let keys = root.keys(of: role)
+                guard keys.entry(of: key) == nil, keys.keys[TUFKey(key).id] == nil else {
+                    throw .sharedOnlineKey(with: other)
+                }
+            }
+        }
+    }
+
+    private func rootForKeys() -> RootRole? {
+        if let state = try? PublishedState(of: self) { return state.root }
+        guard let bytes = try? files.read(tree.anchorFile, limit: Limits.root) else { return nil }
+        return try? TrustedRoot(anchor: bytes).role
+    }
+
+    // MARK: Labels
+
+    func labels() throws(ServerError) -> PublishedLabels {
+        let bytes = try tree.read(tree.labelsFile, limit: labelsLimit)
+        do throws(FormatError) { return try PublishedLabels(bytes) } catch { throw .record(app, error) }
+    }
+
+    /// Refuses records too large to be read again: nothing could be published or taken in after them.
+    func checkSize(of labels: PublishedLabels) throws(ServerError) {
+        let size = labels.fileBytes.count
+        guard size <= labelsLimit else { throw .labelsFull(app, size: size, limit: labelsLimit) }
+    }
 }
 
 extension PublishedState {

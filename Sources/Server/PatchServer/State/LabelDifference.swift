@@ -58,16 +58,20 @@ struct LabelDifference: Equatable, Sendable {
     }
 }
 
-extension AppRepository {
+extension LabelDifference {
     /// What was published lies in the tree for as long as a release that can be gone back to lists it.
-    func difference(
+    init(
         of label: String,
         in verified: VerifiedRelease,
-        from labels: PublishedLabels
-    ) throws(ServerError) -> String {
+        from labels: PublishedLabels,
+        _ storage: any TreeStorage
+    ) {
         guard let entry = verified.list.entries.first(where: { "\($0.patchID) \($0.version)" == label }),
             let known = labels.rows[Label(patchID: entry.patchID, version: entry.version)]
-        else { return LabelDifference(fromBytes: nil, to: 0).words }
+        else {
+            self.init(fromBytes: nil, to: 0)
+            return
+        }
         func path(_ channel: ChannelName) -> TargetPath {
             .manifest(channel: channel, patchID: entry.patchID, version: entry.version)
         }
@@ -77,9 +81,10 @@ extension AppRepository {
             let was = try? JSON.document(old, named: "manifest", limit: Limits.manifest),
             let offered = try? JSON.document(new, named: "manifest", limit: Limits.manifest)
         {
-            return LabelDifference(from: was, to: offered).words
+            self.init(from: was, to: offered)
+            return
         }
         let size = (try? storage.status(of: .object(known.sha256)))?.size
-        return LabelDifference(fromBytes: size, to: entry.fingerprint.size).words
+        self.init(fromBytes: size, to: entry.fingerprint.size)
     }
 }

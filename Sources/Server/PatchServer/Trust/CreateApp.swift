@@ -26,30 +26,6 @@ extension AppRepository {
         try refuseSharedKey(key.publicKey)
     }
 
-    /// Refuses an online key that another app of the folder has, by its key id or by its material.
-    ///
-    /// An app whose tree does not verify is compared by the keys of its own root of trust.
-    func refuseSharedKey(_ key: PublicKey) throws(ServerError) {
-        // Everybody has the testing keys, so there is nothing to keep apart.
-        guard !allowsTestingKeys || !TestingKeys.contains(key) else { return }
-        for other in try folder.givenApps(files: files) where other != app {
-            let repository = AppRepository(suspecting: other, in: folder, files: files)
-            guard let root = repository.rootForKeys() else { continue }
-            for role in ["timestamp", "snapshot"] {
-                let keys = root.keys(of: role)
-                guard keys.entry(of: key) == nil, keys.keys[TUFKey(key).id] == nil else {
-                    throw .sharedOnlineKey(with: other)
-                }
-            }
-        }
-    }
-
-    private func rootForKeys() -> RootRole? {
-        if let state = try? PublishedState(of: self) { return state.root }
-        guard let bytes = try? files.read(tree.anchorFile, limit: Limits.root) else { return nil }
-        return try? TrustedRoot(anchor: bytes).role
-    }
-
     /// Starts an app on this server with an empty tree.
     ///
     /// The caller holds the lock. Of keys it stores the online key alone. Started again after a crash, it continues.

@@ -213,7 +213,7 @@ extension AppRepository {
     {
         var verified: [VerifiedRelease] = []
         for release in releases {
-            try checkApp(of: release)
+            try release.check(isOf: app)
             let channel = release.header.channel
             guard !verified.contains(where: { $0.release.header.channel == channel }) else {
                 throw .trust(.twoReleases(channel))
@@ -221,7 +221,7 @@ extension AppRepository {
             guard let delegation = trust.targets.delegation(to: channel.text) else {
                 throw .release(.trust(.notDelegated(role: channel.text)))
             }
-            verified.append(try verify(release, by: delegation))
+            verified.append(try VerifyRelease.verified(release, by: delegation, in: self))
         }
         return verified
     }

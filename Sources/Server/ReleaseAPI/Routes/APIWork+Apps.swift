@@ -52,7 +52,7 @@ extension APIWork {
                     let app = try call.app()
                     return .json(
                         try await operations.looking(app) { (repository) throws(ServerError) in
-                            try repository.listing().json
+                            try AppListing(of: repository).json
                         }
                     )
                 }

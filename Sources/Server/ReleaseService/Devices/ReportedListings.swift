@@ -41,7 +41,7 @@ package final class ReportedListings: Sendable {
             // The mark first: a publish in between makes it stale.
             let revision = try repository.revision()
             if let known, known.revision == revision { return (revision, known.listing) }
-            return (revision, try repository.listing())
+            return (revision, try AppListing(of: repository))
         }
         if let revision = read.0 {
             self.known.withLockedValue { $0[app] = Known(revision: revision, listing: read.1) }

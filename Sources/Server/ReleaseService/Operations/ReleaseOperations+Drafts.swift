@@ -6,7 +6,7 @@ extension ReleaseOperations {
     /// Those of a channel, by version, also what cannot be read.
     package func drafts(of channel: ChannelName, in app: AppID) async throws(OperationError) -> [AppListing.DraftRow] {
         try await looking(app) { (repository) throws(ServerError) in
-            try repository.listing().drafts.filter { $0.channel == channel }
+            try AppListing(of: repository).drafts.filter { $0.channel == channel }
         }
     }
 
@@ -18,7 +18,7 @@ extension ReleaseOperations {
     ) async throws(OperationError) -> WaitingDraft? {
         try await looking(app) { (repository) throws(ServerError) in
             guard let draft = try repository.tree.draft(of: channel, version: version) else { return nil }
-            return try WaitingDraft(draft, in: try repository.listing(), try PublishedState(of: repository))
+            return try WaitingDraft(draft, in: try AppListing(of: repository), try PublishedState(of: repository))
         }
     }
 

@@ -87,7 +87,7 @@ extension ReleaseOperations {
     ) throws(ServerError) -> (Result<ProposalCheck, ProposalFault>, Int) {
         let state = try PublishedState(of: repository)
         guard state.targets.delegation(to: channel.text) != nil else { return (.failure(.notDelegated(channel)), 0) }
-        let listing = try repository.listing()
+        let listing = try AppListing(of: repository)
         var (hasRelease, older): (Bool, [Int]) = (false, [])
         if case .rollBack(let version) = change {
             hasRelease = try repository.hasRole(of: channel, version: version)

@@ -78,7 +78,7 @@ package struct ReleaseOperations: Sendable {
         defer { publishing.end() }
         // Before the lock: a release without a quorum may take long to read, and one with a quorum to compress.
         let verified = try await reading(documentsOf: app) { () throws(OperationError) in
-            try serving(app) { (repository) throws(ServerError) in try repository.verified(release) }
+            try serving(app) { (repository) throws(ServerError) in try VerifyRelease(release, in: repository).run() }
         }
         let beginning = try await Rollouts(self).beginning(of: verified, by: wish)
         // Not in the app's turn at reading: another channel's release must not wait for it.
@@ -91,14 +91,15 @@ package struct ReleaseOperations: Sendable {
         let intent = Intent(.publish(release.header.channel), of: app, by: actor, publishing: [entry])
         return try await change(intent) { () throws(OperationError) in
             try signing(app) { (repository, key) throws(ServerError) in
-                var outcome = try repository.publish(
+                var outcome = try PublishRelease(
                     release,
+                    in: repository,
                     verified: verified,
                     compressed: forms,
                     rollout: beginning.rollout,
                     signing: key,
                     at: now
-                )
+                ).run()
                 if case .published(var done) = outcome, done.awaitsForms {
                     // It is published: another time removes them if this does not.
                     done.removedForms = (try? repository.removeUnusedForms(packsAlone: true, at: now)) ?? .nothing

@@ -131,7 +131,7 @@ package struct Rollouts: Sendable {
                     identity: verified.release.role.identity
                 )?.rollout : nil
             let rollout = ReleaseRollout(wish ?? kept, default: usual)
-            return Beginning(rollout: rollout, started: try repository.starts(of: verified, by: rollout))
+            return Beginning(rollout: rollout, started: try rollout.starts(of: verified, in: repository))
         }
     }
 

@@ -15,7 +15,7 @@ extension GarbagePins {
     init(ofUploadAt folder: FilePath, to repository: AppRepository, files: any FileOperations) throws {
         self.init()
         guard let (header, role) = try UploadFolder(path: folder, files: files).documents() else { return }
-        let offer = try repository.checkOffer(of: header, role)
+        let offer = try ReleaseOffer(of: header, role, to: repository)
         guard offer.bytesToRead <= Self.bytesReadOfUpload else { return }
         let sources = try UploadSources(offer, at: folder, in: repository, files: files)
         objects = try UploadedRelease(offer, on: sources, totalLimit: UploadedRelease.totalLimit).objects

@@ -291,7 +291,7 @@ package actor Uploads {
         do throws(OperationError) {
             return try await operations.reading(documentsOf: app) { () throws(OperationError) in
                 try operations.serving(app) { (repository) throws(ServerError) in
-                    try repository.checkOffer(of: header, role)
+                    try ReleaseOffer(of: header, role, to: repository)
                 }
             }
         } catch { throw .operations(error) }
