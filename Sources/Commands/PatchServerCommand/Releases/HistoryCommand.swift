@@ -121,7 +121,7 @@ struct HistoryShowCommand: AsyncParsableCommand {
         try await reporting(json: place.json) {
             let release = try await place.answer {
                 let app = try place.repositoryOfAnyChannel.app
-                return try await place.folder.operations().release(version, of: place.channel, in: app).json
+                return try await History(place.folder.operations()).release(version, of: place.channel, in: app).json
             } there: { service, path in
                 try await service.look("\(path)/history/\(version)")
             }
