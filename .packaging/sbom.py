@@ -7,7 +7,7 @@ import re
 import subprocess
 import uuid
 
-# No package of ours says under which licence it is; each of these has its text beside it.
+# No dependency names its licence in its manifest; each has the text of one of these as a file.
 LICENCES = [
     (re.compile(r"Apache License.*Runtime Library Exception", re.DOTALL), "Apache-2.0 WITH Swift-exception"),
     (re.compile(r"Apache License"), "Apache-2.0"),
@@ -182,7 +182,13 @@ def bill(program: str, version: str, packages: SwiftPackages, libraries: dict[st
         "version": 1,
         "metadata": {
             "timestamp": time,
-            "component": {"type": "application", "bom-ref": own, "name": program, "version": version},
+            "component": {
+                "type": "application",
+                "bom-ref": own,
+                "name": program,
+                "version": version,
+                "licenses": [{"license": {"id": "Apache-2.0"}}],
+            },
         },
         "components": components,
         "dependencies": [{"ref": name, "dependsOn": below} for name, below in sorted(requires.items())],

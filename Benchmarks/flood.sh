@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Whether a flood of connections from few addresses keeps a device from its poll, and another user of a device the page from
 # its confirm: COUNT connections of each kind, each held for SECONDS_EACH, all of them of this machine.
-# Prints the table of Benchmarks/README.md.
+# Prints the table of a page in Benchmarks.
 #
 # usage: Benchmarks/flood.sh BIN_DIR       COUNT=10000 SECONDS_EACH=20 ASKS=400 KINDS="none idle head body upload reader"
 set -euo pipefail

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What the wires of other systems cost: a release with and without Meteor's gateway or JSPatch's packages (signing, publishing, bytes
 # of the tree and of an export), and requests a second of `patchsrv serve` for such clients beside nginx on the same files, one
-# core for the server and one for the load. Prints the tables of Benchmarks/README.md.
+# core for the server and one for the load. Prints the tables of a page in Benchmarks.
 #
 # usage: Benchmarks/gateways.sh BIN_DIR       ROUNDS=5 SECONDS_EACH=3 CONNECTIONS=16 FILES=400 SERVER_CORE=0 LOAD_CORE=1
 #        PARTS='meteor jspatch'

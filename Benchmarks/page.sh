@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # How soon a page of 300 assets is there: a headless Chromium loads the same page from `patchsync serve` and from nginx, by
-# turns, each time with an empty cache. Prints the table of Benchmarks/README.md.
+# turns, each time with an empty cache. Prints the table of a page in Benchmarks.
 #
 # usage: Benchmarks/page.sh BIN_DIR       LOADS=20 ASSETS=300 PYTHON=python3 (with playwright)
 set -euo pipefail

@@ -3,7 +3,7 @@
 
 usage: pages.py FOLDER SITE LINK_TO_SITE LINK_TO_PAGES DEVICE COOKIE LOADS      three URLs, `name=value`, how often each
 
-Prints the table of README.md.
+Prints the table of Pages.md.
 """
 import pathlib, statistics, sys, urllib.request
 from playwright.sync_api import sync_playwright

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Live pages: what finds their marks beside regular expressions in node; what `patchsrv pages` adds to a request beside nginx's
-# proxy_pass; bytes and first paint in a headless Chromium over 1 Mbit/s and 100 ms. Prints the tables of Benchmarks/README.md.
+# proxy_pass; bytes and first paint in a headless Chromium over 1 Mbit/s and 100 ms. Prints the tables of a page in Benchmarks.
 #
 # usage: Benchmarks/pages.sh BIN_DIR PAGES       a folder of NAME.old.html and NAME.new.html, marked by mark_pages.py
 #        ROUNDS=5 SECONDS_EACH=3 LOADS=5 SERVER_CORE=0 LOAD_CORE=1 PYTHON=python3 (with playwright)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The figures of a large bundle: 10,000 generated files, described, signed, published, synced and updated, each beside a
-# stock program that does the least that has to be done, in the same run. Prints the tables of Benchmarks/README.md.
+# stock program that does the least that has to be done, in the same run. Prints the tables of a page in Benchmarks.
 #
 # usage: Benchmarks/run.sh BIN_DIR       ROUNDS=3 of the long ones, POLLS=15 of the short ones, FILES=10000
 set -euo pipefail

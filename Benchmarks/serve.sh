@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What serving costs: `patchsrv serve` and `patchsync serve` beside nginx on the same files, one core for the server and
 # one for the load: a small file, the same unchanged (304), a file of 200 KB, 100 MB of a larger one by a range, and the
-# memory of 1,000 idle connections. Prints the table of Benchmarks/README.md.
+# memory of 1,000 idle connections. Prints the table of a page in Benchmarks.
 #
 # usage: Benchmarks/serve.sh BIN_DIR       ROUNDS=5 SECONDS_EACH=3 CONNECTIONS=16 SERVER_CORE=0 LOAD_CORE=1
 set -euo pipefail

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What the release service costs: a release of 10,000 files with 1 % changed, pushed over HTTP, beside rsync's daemon that
 # takes in the same bytes; objects and metadata from `patchsrv serve` beside nginx on the exported tree; and every command
-# on a server with 1,000 releases of history. Prints the tables of Benchmarks/README.md.
+# on a server with 1,000 releases of history. Prints the tables of a page in Benchmarks.
 #
 # usage: Benchmarks/service.sh BIN_DIR       FILES=10000 ROUNDS=3 RELEASES=1000 SECONDS_EACH=3 SERVER_CORE=0 LOAD_CORE=1
 #        PARTS="push serve history" chooses parts

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What a sync and a start cost: a first sync and one with 1 % changed beside rsync's daemon, aria2c, and `cp -r` with
 # `sha256sum`; one with nothing new beside curl; the first byte after a start; and all of these from 1,000 to 100,000 files.
-# Prints the tables of Benchmarks/README.md and draws Benchmarks/sync.svg.
+# Prints the tables of a page in Benchmarks and draws Benchmarks/sync.svg.
 #
 # usage: Benchmarks/sync.sh BIN_DIR     ROUNDS=3 POLLS=15 FILES=10000 SIZES="1000 3000 10000 30000 100000"
 #        Nothing is removed before the end, and every command begins with a disk that has nothing to write: ext4 passes over

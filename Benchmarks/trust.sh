@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What trust costs: a role of 10,000 targets beside python-tuf, a manifest with its 10,000 signatures beside the Python
-# judge and `openssl speed`, and what a poll moves over the wire. Prints the tables of Benchmarks/README.md.
+# judge and `openssl speed`, and what a poll moves over the wire. Prints the tables of a page in Benchmarks.
 #
 # usage: Benchmarks/trust.sh BIN_DIR       ROUNDS=7 pairs, COUNT=10000; needs the judges' Python (make bench-trust)
 set -euo pipefail

@@ -171,7 +171,7 @@ def one_pair(name, mine, theirs):
 
 
 def summary(results):
-    """Ways down, pairs across: as README.md shows it."""
+    """Ways down, pairs across: as Updates.md shows it."""
     names = list(results["pairs"])
     table = Table("bytes", *names)
     kinds = list(next(iter(results["pairs"].values())))

@@ -1,4 +1,4 @@
-"""Tables: aligned for a terminal, or as README.md has them."""
+"""Tables: aligned for a terminal, or as the pages have them."""
 
 
 def thousands(number):
