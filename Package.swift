@@ -5,8 +5,6 @@ import PackageDescription
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .strictMemorySafety(),
-    .treatAllWarnings(as: .error),
-    .treatWarning("DeprecatedDeclaration", as: .warning),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("ImmutableWeakCaptures"),
     .enableUpcomingFeature("InferIsolatedConformances"),
@@ -409,6 +407,18 @@ if let names = Context.environment["PATCHLINE_TESTS"]?.split(separator: ",").map
     package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
 }
 
+// With PATCHLINE_SLOW set, an expression that takes as many milliseconds to type-check is a warning, and a function that takes
+// twice as many (`make slow`). Elsewhere every warning is an error.
+let warnings: [SwiftSetting] =
+    if let limit = Context.environment["PATCHLINE_SLOW"].flatMap({ Int($0) }) {
+        [
+            .unsafeFlags([
+                "-Xfrontend", "-warn-long-expression-type-checking=\(limit)",
+                "-Xfrontend", "-warn-long-function-bodies=\(2 * limit)",
+            ])
+        ]
+    } else { [.treatAllWarnings(as: .error), .treatWarning("DeprecatedDeclaration", as: .warning)] }
+
 for target in package.targets where target.type != .system {
-    target.swiftSettings = (target.swiftSettings ?? []) + settings
+    target.swiftSettings = (target.swiftSettings ?? []) + settings + warnings
 }
