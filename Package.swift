@@ -1,17 +1,31 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
+// With PATCHLINE_SLOW set, an expression that takes as many milliseconds to type-check is a warning, and a function that takes
+// twice as many (`make slow`). Elsewhere every warning is an error.
+let warnings: [SwiftSetting] =
+    if let limit = Context.environment["PATCHLINE_SLOW"].flatMap({ Int($0) }) {
+        [
+            .unsafeFlags([
+                "-Xfrontend", "-warn-long-expression-type-checking=\(limit)",
+                "-Xfrontend", "-warn-long-function-bodies=\(2 * limit)",
+            ])
+        ]
+    } else { [.treatAllWarnings(as: .error), .treatWarning("DeprecatedDeclaration", as: .warning)] }
+
 // For every Swift target of this package.
-let settings: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),
-    .strictMemorySafety(),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("ImmutableWeakCaptures"),
-    .enableUpcomingFeature("InferIsolatedConformances"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-]
+let settings: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        .strictMemorySafety(),
+    ] + warnings + [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("ImmutableWeakCaptures"),
+        .enableUpcomingFeature("InferIsolatedConformances"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    ]
 
 // The modules of other packages, and the packages they are from.
 let products = [
@@ -41,6 +55,14 @@ func system(_ name: String, _ pkgConfig: String? = nil, apt: String? = nil) -> T
     .systemLibrary(name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: apt.map { [.apt([$0])] })
 }
 
+/// Release programs hold their relocations packed: two megabytes less, in the file and in memory (glibc 2.36).
+///
+/// Only LLVM's linker, which is part of the toolchain, packs them.
+let linking = LinkerSetting.unsafeFlags(
+    ["-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"],
+    .when(configuration: .release)
+)
+
 /// A folder of `Sources`.
 ///
 /// Its modules import one another and lower floors; `.ci/imports` checks that.
@@ -54,7 +76,7 @@ struct Floor {
         modules = rows(table).map { module, uses in
             let path = "Sources/\(name)/\(module)"
             return module.hasSuffix("Command")
-                ? .executableTarget(name: module, dependencies: uses, path: path)
+                ? .executableTarget(name: module, dependencies: uses, path: path, linkerSettings: [linking])
                 : .target(name: module, dependencies: uses, path: path)
         }
     }
@@ -407,18 +429,6 @@ if let names = Context.environment["PATCHLINE_TESTS"]?.split(separator: ",").map
     package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
 }
 
-// With PATCHLINE_SLOW set, an expression that takes as many milliseconds to type-check is a warning, and a function that takes
-// twice as many (`make slow`). Elsewhere every warning is an error.
-let warnings: [SwiftSetting] =
-    if let limit = Context.environment["PATCHLINE_SLOW"].flatMap({ Int($0) }) {
-        [
-            .unsafeFlags([
-                "-Xfrontend", "-warn-long-expression-type-checking=\(limit)",
-                "-Xfrontend", "-warn-long-function-bodies=\(2 * limit)",
-            ])
-        ]
-    } else { [.treatAllWarnings(as: .error), .treatWarning("DeprecatedDeclaration", as: .warning)] }
-
 for target in package.targets where target.type != .system {
-    target.swiftSettings = (target.swiftSettings ?? []) + settings + warnings
+    target.swiftSettings = (target.swiftSettings ?? []) + settings
 }
