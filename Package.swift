@@ -1,4 +1,5 @@
 // swift-tools-version: 6.3
+import Glibc
 import PackageDescription
 
 // With PATCHLINE_SLOW set, an expression that takes as many milliseconds to type-check is a warning, and a function that takes
@@ -55,13 +56,19 @@ func system(_ name: String, _ pkgConfig: String? = nil, apt: String? = nil) -> T
     .systemLibrary(name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: apt.map { [.apt([$0])] })
 }
 
-/// Release programs hold their relocations packed: two megabytes less, in the file and in memory (glibc 2.36).
+/// Release programs hold their relocations packed: two megabytes less, in the file and in memory.
 ///
-/// Only LLVM's linker, which is part of the toolchain, packs them.
-let linking = LinkerSetting.unsafeFlags(
-    ["-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"],
-    .when(configuration: .release)
-)
+/// glibc reads them from 2.36 on (Debian 12). Only LLVM's linker, which is part of the toolchain, packs them.
+let linking: [LinkerSetting] = {
+    // `glibc 2.36`
+    var name = [UInt8](repeating: 0, count: 64)
+    let count = name.withUnsafeMutableBytes { confstr(Int32(_CS_GNU_LIBC_VERSION), $0.baseAddress, $0.count) }
+    let version = String(decoding: name.prefix(count).dropLast(), as: UTF8.self).dropFirst("glibc ".count)
+    let numbers = version.split(separator: ".").compactMap { Int($0) }
+    guard !numbers.isEmpty, !numbers.lexicographicallyPrecedes([2, 36]) else { return [] }
+    let flags = ["-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"]
+    return [.unsafeFlags(flags, .when(configuration: .release))]
+}()
 
 /// A folder of `Sources`.
 ///
@@ -76,7 +83,7 @@ struct Floor {
         modules = rows(table).map { module, uses in
             let path = "Sources/\(name)/\(module)"
             return module.hasSuffix("Command")
-                ? .executableTarget(name: module, dependencies: uses, path: path, linkerSettings: [linking])
+                ? .executableTarget(name: module, dependencies: uses, path: path, linkerSettings: linking)
                 : .target(name: module, dependencies: uses, path: path)
         }
     }
