@@ -10,7 +10,7 @@ SWIFT_PROGRAMS := for product in patchsign patchsrv patchsync patchscript; do $(
 RELEASE := swift build -c release --static-swift-stdlib -Xlinker --no-export-dynamic --scratch-path "$(PATCHLINE_BUILD)"
 SWIFT_RELEASE := for product in patchsign patchsrv patchsync patchscript; do $(RELEASE) --product $$product || exit 1; done
 
-.PHONY: demo test transcripts sweep fuzz answers calls recorded meteor-plugin vassonic engines real sites bench bench-sync bench-trust bench-serve bench-gateways bench-pages bench-service bench-page bench-paint bench-flood bench-updates bench-device bench-documents bench-scripts format lint docs docs-check man man-check example release packages packages-check units clean
+.PHONY: demo test transcripts sweep fuzz answers calls recorded meteor-plugin vassonic engines real sites bench bench-sync bench-trust bench-serve bench-gateways bench-pages bench-service bench-page bench-paint bench-flood bench-updates bench-device bench-documents bench-scripts format lint docs docs-check man man-check example release packages packages-check slow units clean
 
 demo: ; @.ci/setup && $(SWIFT_PROGRAMS) && $(SWIFT_BUILD) --product ShopService && Patches/demo.sh "$$($(SWIFT_BUILD) --show-bin-path)"
 test: ; @.ci/setup --with-judges && .ci/test
@@ -56,6 +56,8 @@ format: ; swift format --in-place --recursive Sources Tests Examples Patches/ser
 lint: ; swift format lint --strict --recursive Sources Tests Examples Patches/service/Sources Package.swift && .ci/imports && .ci/links && .ci/file-graph --limit 5 >/dev/null && .ci/messages && .ci/voice
 # The same links, judged in seconds beside what was built; CI runs it.
 docs-check: ; @.ci/docs
+# Expressions that take more than LIMIT milliseconds to type-check, and functions that take more than twice as long; a build of its own.
+slow: ; @.ci/setup && .ci/slow-expressions $(LIMIT)
 # The sample as the package of its own that it is.
 example: ; @.ci/setup && swift build --package-path Examples/Shop --scratch-path "$(PATCHLINE_BUILD)-example"
 docs: ; swift package --scratch-path "$(PATCHLINE_BUILD)" generate-documentation --target Patchline --target PatchFormat
@@ -72,4 +74,4 @@ packages: ; @.ci/setup && $(SWIFT_RELEASE) && $(RELEASE) --product generate-manu
 packages-check: packages ; @.packaging/check "$$($(RELEASE) --show-bin-path)" "$(PACKAGES)" "$${ROOT:-$$(.ci/private-folder bookworm)/root}"
 # What systemd says of the services; CI runs it.
 units: ; @.ci/units
-clean: ; rm -rf "$(PATCHLINE_BUILD)" "$(PATCHLINE_BUILD)-fuzz"
+clean: ; rm -rf "$(PATCHLINE_BUILD)" "$(PATCHLINE_BUILD)-fuzz" "$(PATCHLINE_BUILD)-slow"

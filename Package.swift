@@ -1,19 +1,32 @@
 // swift-tools-version: 6.3
+import Glibc
 import PackageDescription
 
+// With PATCHLINE_SLOW set, an expression that takes as many milliseconds to type-check is a warning, and a function that takes
+// twice as many (`make slow`). Elsewhere every warning is an error.
+let warnings: [SwiftSetting] =
+    if let limit = Context.environment["PATCHLINE_SLOW"].flatMap({ Int($0) }) {
+        [
+            .unsafeFlags([
+                "-Xfrontend", "-warn-long-expression-type-checking=\(limit)",
+                "-Xfrontend", "-warn-long-function-bodies=\(2 * limit)",
+            ])
+        ]
+    } else { [.treatAllWarnings(as: .error), .treatWarning("DeprecatedDeclaration", as: .warning)] }
+
 // For every Swift target of this package.
-let settings: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),
-    .strictMemorySafety(),
-    .treatAllWarnings(as: .error),
-    .treatWarning("DeprecatedDeclaration", as: .warning),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("ImmutableWeakCaptures"),
-    .enableUpcomingFeature("InferIsolatedConformances"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-]
+let settings: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        .strictMemorySafety(),
+    ] + warnings + [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("ImmutableWeakCaptures"),
+        .enableUpcomingFeature("InferIsolatedConformances"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    ]
 
 // The modules of other packages, and the packages they are from.
 let products = [
@@ -43,6 +56,20 @@ func system(_ name: String, _ pkgConfig: String? = nil, apt: String? = nil) -> T
     .systemLibrary(name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: apt.map { [.apt([$0])] })
 }
 
+/// Release programs hold their relocations packed: two megabytes less, in the file and in memory.
+///
+/// glibc reads them from 2.36 on (Debian 12). Only LLVM's linker, which is part of the toolchain, packs them.
+let linking: [LinkerSetting] = {
+    // `glibc 2.36`
+    var name = [UInt8](repeating: 0, count: 64)
+    let count = name.withUnsafeMutableBytes { confstr(Int32(_CS_GNU_LIBC_VERSION), $0.baseAddress, $0.count) }
+    let version = String(decoding: name.prefix(count).dropLast(), as: UTF8.self).dropFirst("glibc ".count)
+    let numbers = version.split(separator: ".").compactMap { Int($0) }
+    guard !numbers.isEmpty, !numbers.lexicographicallyPrecedes([2, 36]) else { return [] }
+    let flags = ["-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"]
+    return [.unsafeFlags(flags, .when(configuration: .release))]
+}()
+
 /// A folder of `Sources`.
 ///
 /// Its modules import one another and lower floors; `.ci/imports` checks that.
@@ -56,7 +83,7 @@ struct Floor {
         modules = rows(table).map { module, uses in
             let path = "Sources/\(name)/\(module)"
             return module.hasSuffix("Command")
-                ? .executableTarget(name: module, dependencies: uses, path: path)
+                ? .executableTarget(name: module, dependencies: uses, path: path, linkerSettings: linking)
                 : .target(name: module, dependencies: uses, path: path)
         }
     }

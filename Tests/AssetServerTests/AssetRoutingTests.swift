@@ -94,7 +94,7 @@ struct AssetRoutingTests {
             ("/assets/nope.js", "404"), ("/nope.json", "404"), ("/favicon.ico", "404"), ("/nope.html", "404 404.html"),
             ("/api", "200 api"), ("/api/", "404 404.html"), ("/404.html", "200 404.html"), ("/404", "200 404.html"),
             ("/index", "200 index.html"),
-        ]
+        ] as [(String, String)]
     )
     func `answer for a site as a static host does`(target: String, expected: String) async throws {
         #expect(said(try await server(Self.site, routing: .site).get(target)) == expected)

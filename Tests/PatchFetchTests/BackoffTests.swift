@@ -32,13 +32,12 @@ struct BackoffTests {
     }
 
     @Test func `doubles for a build from half a second up to a minute`() {
-        let waits = (1...9).map { Backoff.build.wait(failures: $0, random: 0.5) }
-        #expect(
-            waits == [
-                .milliseconds(500), .seconds(1), .seconds(2), .seconds(4), .seconds(8), .seconds(16), .seconds(32),
-                .seconds(60), .seconds(60),
-            ]
-        )
+        let waits: [Duration?] = (1...9).map { Backoff.build.wait(failures: $0, random: 0.5) }
+        let expected: [Duration?] = [
+            .milliseconds(500), .seconds(1), .seconds(2), .seconds(4), .seconds(8), .seconds(16), .seconds(32),
+            .seconds(60), .seconds(60),
+        ]
+        #expect(waits == expected)
         #expect(Backoff.build.wait(failures: 1_000, random: 0.5) == .seconds(60))
     }
 

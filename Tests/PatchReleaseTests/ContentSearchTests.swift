@@ -24,8 +24,11 @@ struct ContentSearchTests {
     }
 
     private static func wide(_ text: String, isBig: Bool) -> [UInt8] {
-        (isBig ? [0xFE, 0xFF] : [0xFF, 0xFE])
-            + text.utf16.flatMap { isBig ? [UInt8($0 >> 8), UInt8($0 & 0xFF)] : [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+        // With the byte order mark.
+        "\u{FEFF}\(text)".utf16.flatMap { unit -> [UInt8] in
+            let (high, low) = (UInt8(unit >> 8), UInt8(unit & 0xFF))
+            return isBig ? [high, low] : [low, high]
+        }
     }
 
     @Test(arguments: [

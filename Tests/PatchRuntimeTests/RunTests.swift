@@ -161,12 +161,9 @@ struct RunTests {
             "console.log('a', 1, null, undefined, {b: [1]}); console.warn(new TypeError('t')); console.error(() => 1); console.info(); console.debug('d'.repeat(9000)); const o = {}; o.o = o; console.log(o)"
         )
         #expect(shop.log.map(\.level) == [.log, .warn, .error, .info, .debug, .log])
-        #expect(
-            shop.lines.map { String($0.prefix(30)) } == [
-                "a 1 null undefined {\"b\":[1]}", "TypeError: t", "() => 1", "", String(repeating: "d", count: 30),
-                "[object]",
-            ]
-        )
+        let starts: [String] = shop.lines.map { line in String(line.prefix(30)) }
+        let long = String(repeating: "d", count: 30)
+        #expect(starts == ["a 1 null undefined {\"b\":[1]}", "TypeError: t", "() => 1", "", long, "[object]"])
         #expect(shop.lines[4].count == 4000)
     }
 

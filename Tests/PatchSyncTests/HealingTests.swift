@@ -157,11 +157,8 @@ struct HealingTests {
 
         let report = try await device.sync()
         #expect(report.isComplete)
-        #expect(
-            report.healed.map(\.description) == [
-                String(part.file.split(separator: " ").prefix(2).joined(separator: " "))
-            ]
-        )
+        let healed = part.file.split(separator: " ").prefix(2).joined(separator: " ")
+        #expect(report.healed.map(\.description) == [healed])
         #expect(report.staging == .unchanged)
         try expectNoFaults(device)
         #expect(try device.device.state().machine.state.running?.labels == first)

@@ -55,10 +55,12 @@ struct JSPatchTests {
         )
         let signature = try #require(
             Hex.bytes(
-                "8bbd438442723835860848f75b5bba233263bf50a582fefade1ce2445b756861"
-                    + "c6618189de242db895e85a98e4267ff79e82e3af748f59431633f9f7ded3dee2"
-                    + "06f39f2d06415ecd69afccb404f9d57799fc0430f04a32a543cceeca7d0c6648"
-                    + "6b67910057cfc1eef7e45ebf88748e63ae9f3b8ef3eee8c7801c4bca460ccecf"
+                """
+                8bbd438442723835860848f75b5bba233263bf50a582fefade1ce2445b756861\
+                c6618189de242db895e85a98e4267ff79e82e3af748f59431633f9f7ded3dee2\
+                06f39f2d06415ecd69afccb404f9d57799fc0430f04a32a543cceeca7d0c6648\
+                6b67910057cfc1eef7e45ebf88748e63ae9f3b8ef3eee8c7801c4bca460ccecf
+                """
             )
         )
         try key.check(signature, digest: .md5, of: Fingerprint(of: []))

@@ -262,7 +262,8 @@ struct ServeCommand: ServingCommand {
         let rollouts = try RolloutSteps.timer(service?.operations, folder, refresh, keys, log: log)
         // Stopped from the last to the first.
         let optimizer = optimize.service(service?.operations, log)
-        let services: [(any Service)?] = [listeners, demand, optimizer, timer, rollouts, renewal, hangups]
+        let memory = IdleMemoryTimer(clock: .continuous)
+        let services: [(any Service)?] = [listeners, demand, optimizer, timer, rollouts, renewal, hangups, memory]
         let share = try Self.shareFolder(folder, log)
         try await serving(services.compactMap(\.self), stoppingWithin: configuration.drainTimeout, log)
         share?.release()

@@ -93,14 +93,6 @@ struct DaemonLife: Sendable {
         return true
     }
 
-    /// Until its task is cancelled: gives memory back once what a sync began is over, the deadlines of its requests too.
-    static func rest(after lulls: AsyncStream<Void>) async {
-        for await _ in lulls {
-            if (try? await Task.sleep(for: .seconds(65))) == nil { return }
-            IdleMemory.giveBack()
-        }
-    }
-
     /// Until its task is cancelled: twice as often as is wanted at least, and only while the daemon answers.
     func showSigns() async {
         guard let manager, let interval = manager.watchdog else { return }

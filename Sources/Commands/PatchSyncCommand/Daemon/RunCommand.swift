@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandKit
 import DeviceOutput
 import Glibc
+import Linux
 import NIOConcurrencyHelpers
 import PatchDaemon
 import PatchFormat
@@ -94,7 +95,7 @@ struct RunCommand: LastingCommand {
             group.addTask { await life.watchFile(from: settings) }
             group.addTask { await life.reload() }
             group.addTask { await life.showSigns() }
-            group.addTask { await DaemonLife.rest(after: lulls) }
+            group.addTask { await IdleMemory.giveBack(after: lulls) }
             for await signal in signals {
                 guard signal == .sighup else { break }
                 life.reloadIsAsked()

@@ -6,6 +6,7 @@ import AssetServer
 import CommandKit
 import DeviceOutput
 import HTTPFiles
+import Linux
 import PatchDaemon
 import PatchFormat
 import PatchStore
@@ -141,9 +142,11 @@ struct ServeCommand: LastingCommand {
         let events = LaunchEvents(options)
         let table = scripts ? try ScriptTable(of: device.store.root, events: events) : nil
         let log = StoreLogWriter(StoreLog(device.store.root), by: "serve", now: ProcessEnvironment.now)
+        let (lulls, lull) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let server = LocalServer(device: device, settings: try settings(), delegate: delegate) {
             log.take($0)
             events.take($0)
+            if case .synced = $0 { lull.yield() }
             if $0.changesWhatRuns { table?.run() }
         }
         if serving.open { events.isOpen() }
@@ -164,15 +167,20 @@ struct ServeCommand: LastingCommand {
             throw error
         }
         events.listening(address, urlIn: file?.path.string, isSecret: Journal.isStandardOutput && !serving.printURL)
-        do throws(LocalServerError) { try await run(server, until: signals) } catch { throw Failure(error) }
+        do throws(LocalServerError) { try await run(server, lulls, until: signals) } catch { throw Failure(error) }
     }
 
-    private func run(_ server: LocalServer, until signals: UnixSignalsSequence) async throws(LocalServerError) {
+    private func run(
+        _ server: LocalServer,
+        _ lulls: AsyncStream<Void>,
+        until signals: UnixSignalsSequence
+    ) async throws(LocalServerError) {
         let result: Result<Void, LocalServerError> = await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 for await _ in signals { break }
                 await server.stop()
             }
+            group.addTask { await IdleMemory.giveBack(after: lulls) }
             defer { group.cancelAll() }
             do throws(LocalServerError) { return .success(try await server.waitForEnd()) } catch {
                 return .failure(error)
