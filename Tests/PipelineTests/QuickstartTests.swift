@@ -172,7 +172,8 @@ struct BareFolderReleaseTests {
                 lines == [
                     "\(world.path("shop/dist")) has no release.yaml: web 1.4.0 (from package.json), channel production "
                         + "(the default channel)",
-                    "`patchsign describe \(world.path("shop/dist"))` writes one, for rules, scripts and files to leave out",
+                    "`patchsign describe \(world.path("shop/dist")) --app \(Workshop.app)` writes one, for rules, scripts and "
+                        + "files to leave out",
                 ]
             )
             let next = make + ["--previous", world.path("one").string]

@@ -155,6 +155,7 @@ struct QuickstartWordsTests {
 struct DerivedReleaseTests {
     @Test func `is said with its reasons in two lines`() throws {
         let derived = DerivedRelease(
+            app: Sample.app,
             label: Sample.label,
             source: .git,
             channel: Sample.channel,
@@ -165,7 +166,7 @@ struct DerivedReleaseTests {
             derived.lines == [
                 "/home/ann/shop/dist has no release.yaml: \(Sample.label.patchID) \(Sample.label.version) "
                     + "(from git describe), channel production (the default channel)",
-                "`patchsign describe /home/ann/shop/dist` writes one, for rules, scripts and files to leave out",
+                "`patchsign describe /home/ann/shop/dist --app \(Sample.app)` writes one, for rules, scripts and files to leave out",
             ]
         )
     }
