@@ -33,6 +33,33 @@ struct SelectionMachineTests {
         return [patch.content: .init(version: patch.version, failures: 1, until: now.adding(.hours(1)), reason: .timer)]
     }
 
+    // MARK: A trial that is replaced before it is decided
+
+    @Test func `names the selection that a sync put in place of a trial, and the proven one if that is listed again`() {
+        var machine = SelectionMachine(state: trying(a, b, isCounted: false))
+        #expect(machine.replacement(of: b, in: token(1)) == nil, "it is running")
+        #expect(machine.stage(c) == .staged)
+        #expect(machine.replacement(of: b, in: token(1)) == c)
+        _ = machine.switchToPending(token: token(2))
+        #expect(machine.replacement(of: b, in: token(1)) == c, "another process started it")
+        machine = SelectionMachine(state: trying(a, b, isCounted: false))
+        #expect(machine.stage(a) == .unstaged)
+        #expect(machine.replacement(of: b, in: token(1)) == a)
+    }
+
+    @Test func `names no replacement of a trial that was confirmed, rolled back or launched again`() {
+        var machine = SelectionMachine(state: trying(a, b))
+        #expect(machine.confirm(token(1)) == .confirmed(b))
+        #expect(machine.stage(c) == .staged)
+        #expect(machine.replacement(of: b, in: token(1)) == nil)
+        machine = SelectionMachine(state: trying(a, b))
+        #expect(machine.rollBack(at: now) == .rolledBack(to: a, from: b))
+        #expect(machine.replacement(of: b, in: token(1)) == nil)
+        machine = SelectionMachine(state: trying(a, b))
+        #expect(machine.launch(token: token(2), at: now) == .tryOut(b, token(2)))
+        #expect(machine.replacement(of: b, in: token(1)) == nil)
+    }
+
     // MARK: A script that fails in a page
 
     @Test func `fails a trial at once when a script of it fails in one of its pages, and blocks what is new`() {

@@ -72,6 +72,23 @@ struct DamagedTrialTests {
         try world.expectWhole(Self.second)
     }
 
+    /// A start of a large bundle would take as long as hashing it.
+    @Test func `is started without reading files that are as they were verified, and with a look into changed ones`()
+        async throws
+    {
+        for (isChanged, starts) in [(false, true), (true, false)] {
+            let world = try await World.running()
+            world.repository.publish(SampleApp.second)
+            try await world.device.sync()
+            let asset = world.store.objects.path(of: SHA256Digest(of: Array("console.log(2);".utf8)))
+            // The medium altered it: only a reader could see that.
+            if isChanged { try world.disk.overwrite(asset, with: [0x2A]) } else { try world.disk.rot(asset) }
+            let activation = try await world.device.device.launch()
+            let isTrial = if case .tryOut = activation { true } else { false }
+            #expect(isTrial == starts)
+        }
+    }
+
     @Test func `waits again when its launches are used up`() async throws {
         let (world, trial, _) = try await onTrial()
         #expect(try await world.device.device.launch() == .tryOut(trial, SimulatedDevice.token(2)))

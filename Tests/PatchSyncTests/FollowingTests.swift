@@ -173,7 +173,7 @@ struct FollowingTests {
             try await world.device.sync()
             Issue.record("synced")
         } catch {
-            #expect(error == .trust(.notInSnapshot(role: "nightly")))
+            #expect(error == .trust(.noChannel("nightly", known: ["beta", "production"])))
         }
         #expect(try world.device.device.state() == before)
         try world.expectWhole(first)

@@ -371,6 +371,15 @@ struct TargetsRuleTests {
         }
     }
 
+    @Test func `names the channels of the app where a channel is asked for that it does not have`() throws {
+        let repository = try #require(try World().withTargets().repository)
+        let typo = try #require(ChannelName("prodution"))
+        #expect(throws: TrustError.noChannel("prodution", known: ["production"])) {
+            try repository.refuseUnknown(typo)
+        }
+        #expect(throws: Never.self) { try repository.refuseUnknown(production) }
+    }
+
     @Test func `is no other sort of role`() throws {
         let snapshot = try Envelope(role: "targets", signing: try World.snapshot(files: [:]).signed).signed(by: [
             .targets

@@ -119,6 +119,8 @@ extension RunningApp.Event {
         case .scriptsLeftOut(let page, let reason): reason.words(page)
         case .stalePage(let version): RunningApp.Event.stalePage(version)
         case .unproven(let selection): "unproven \(labels(selection))"
+        case .superseded(let selection, let next):
+            "\(labels(selection)) superseded by \(next.patches.isEmpty ? "nothing" : labels(next))"
         case .bundleMissing(let id, let there): "no bundle \(id), but \(there.map(\.text).joined(separator: ", "))"
         case .stateFault(let fault): "state \(fault.standby)"
         case .parametersChanged(let parameters): "parameters \(parameters.values.count)"
@@ -157,9 +159,41 @@ struct RunningAppTests {
         try await world.publish("1")
         let app = world.app()
         try await app.launch()
-        try await world.expect(["serving web 1 on trial", "serving web 1"], from: app) {
+        let expected = ["serving web 1 on trial", "web 1 superseded by nothing", "serving web 1"]
+        try await world.expect(expected, from: app) {
             world.repository.publish([])
             try await world.device.sync()
+        }
+    }
+
+    /// No page of the trial was shown, so a sync may replace it.
+    @Test(arguments: [
+        (false, "serving web 1"), (true, "serving web 3 on trial"),
+    ])
+    func `gives the reason when a newer release replaces a trial before its result`(
+        isMandatory: Bool,
+        after: String
+    ) async throws {
+        let world = try Launched()
+        try await world.publish("1")
+        try await world.device.launchAndConfirm()
+        try await world.publish("2")
+        let app = world.app(start: .firstPage)
+        try await app.launch()
+        try await world.expect(["serving web 2 on trial", "web 2 superseded by web 3", after], from: app) {
+            try await world.publish("3", rules: PatchRules(mandatory: isMandatory))
+        }
+    }
+
+    @Test func `calls a trial that a person rolled back superseded by nothing`() async throws {
+        let world = try Launched()
+        try await world.publish("1")
+        try await world.device.launchAndConfirm()
+        try await world.publish("2")
+        let app = world.app(start: .firstPage)
+        try await app.launch()
+        try await world.expect(["serving web 2 on trial", "serving web 1"], from: app) {
+            _ = try await world.device.device.rollBack()
         }
     }
 

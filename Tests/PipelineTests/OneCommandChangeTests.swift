@@ -93,6 +93,12 @@ struct OneCommandChangeTests {
                 let final = try await run(.patchsign, ["withdraw", "web@2.0.0"] + at).done()
                 #expect(final.output.contains("- web 2.0.0, which is not listed any more, is withdrawn"), "\(final)")
                 #expect(final.output.contains("published production 4"), "\(final)")
+                let place = ["--channel", "production", "--data", shop.site.string]
+                let shown = try await run(.patchsrv, ["history", "show", "4"] + place).done()
+                let difference = "difference to release 3:\n  web 2.0.0 is withdrawn for good\n"
+                #expect(shown.output.hasSuffix(difference), "\(shown)")
+                let log = try await run(.patchsrv, ["audit", "list", "--data", shop.site.string]).done()
+                #expect(log.output.contains("3 → 4: withdrawn web 2.0.0\n"), "\(log)")
                 let again = try await run(.patchsign, ["withdraw", "web@2.0.0"] + at)
                 let sentence = "nothing to do: web 2.0.0 is already withdrawn, since release 4 ("
                 #expect(again.code == 0 && again.output.hasPrefix(sentence), "\(again)")

@@ -31,6 +31,15 @@ struct QuickstartTests {
                 _ = try await server.line(
                     with: "devices ask \(url). On this machine, a device is two commands:"
                 )
+                let port = try #require(url.split(separator: ":").last).trimmingCharacters(in: ["/"])
+                let again = try await run(.patchsrv, Array(arguments.prefix(8)) + ["--port", port])
+                #expect(
+                    again.code == 7
+                        && again.errors.contains(
+                            "hint: a server serves \(world.path("shop")) already: the same command with --no-serve publishes to it"
+                        ),
+                    "\(again)"
+                )
                 let device = Device(store: world.path("device"))
                 try await device.create(root: world.path("shop/keys/root.json"), server: url)
                 try await device.sync().done()
@@ -163,7 +172,8 @@ struct BareFolderReleaseTests {
                 lines == [
                     "\(world.path("shop/dist")) has no release.yaml: web 1.4.0 (from package.json), channel production "
                         + "(the default channel)",
-                    "`patchsign describe \(world.path("shop/dist"))` writes one, for rules, scripts and files to leave out",
+                    "`patchsign describe \(world.path("shop/dist")) --app \(Workshop.app)` writes one, for rules, scripts and "
+                        + "files to leave out",
                 ]
             )
             let next = make + ["--previous", world.path("one").string]

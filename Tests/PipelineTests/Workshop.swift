@@ -60,15 +60,7 @@ struct Workshop: Sendable {
         try await copy(site1, to: site2)
         try await run(.patchsrv, ["publish", release(2).string, "--data", site2.string, "--optimize"]).done()
         try await settle()
-        for site in [site1, site2] { try await checkpoint(site) }
         return self
-    }
-
-    /// Moves what SQLite's log beside the records has into them: a process may end before its connection is closed, and
-    /// ``World/site(_:as:)`` copies no log.
-    private func checkpoint(_ site: FilePath) async throws {
-        let script = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('PRAGMA wal_checkpoint(TRUNCATE)')"
-        try await run(.python, ["-c", script, site.appending("records.sqlite").string]).done()
     }
 
     private func settle() async throws {

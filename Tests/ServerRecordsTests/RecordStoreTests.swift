@@ -137,6 +137,33 @@ struct RecordStoreTests {
         #expect(try await store.setting("synchronous") == "2", "FULL: each commit is followed by an fsync of the log")
     }
 
+    /// The program that wrote them may end in the next moment, and a copy may be made of this file alone.
+    @Test func `are whole in one file once they are closed`() async throws {
+        let other = try RecordsFolder()
+        func write(_ number: Int) async throws {
+            let store = try other.store()
+            try await store.commit([.insert(RecordKey("thing", "\(number)"), .null)])
+            #expect(FileManager.default.fileExists(atPath: other.file.string + "-wal"))
+        }
+        for number in 1...20 {
+            try await write(number)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: other.path.string) == ["records.sqlite"])
+        }
+    }
+
+    @Test func `take nothing more once their connection is closed`() async throws {
+        let lane = SQLiteLane(try SQLiteConnection(folder.file.string, patience: 10))
+        lane.close()
+        lane.close()
+        await #expect(throws: RecordError.failed(path: "", reason: "the file was closed", isFull: false)) {
+            try await lane.run { connection throws(RecordError) in
+                do throws(SQLiteError) { try connection.execute("SELECT 1") } catch {
+                    throw .failed(path: "", reason: error.message, isFull: error.isFull)
+                }
+            }
+        }
+    }
+
     @Test func `that are no database are refused with their path`() throws {
         let path = folder.path.appending("text.sqlite")
         try Data("this is a text, and long enough to have a header that is none".utf8)

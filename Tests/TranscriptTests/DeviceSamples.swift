@@ -217,7 +217,8 @@ extension PatchlineApp.Event: Sampled {
         .nothingInstalled, .serving("web 1.4.2", onTrial: false), .serving("web 1.4.2", onTrial: true),
         .confirmed("web 1.4.2"), .rolledBack(to: "web 1.4.1", from: "web 1.4.2", because: "a script of it failed"),
         .rolledBack(to: nil, from: "web 1.4.2", because: nil),
-        .unproven("web 1.4.2"), .withdrawn(["web", "fix-cart-total"]), .following(channel: "beta"),
+        .unproven("web 1.4.2"), .superseded("web 1.4.2", by: "web 1.4.3"), .superseded("web 1.4.2", by: nil),
+        .withdrawn(["web", "fix-cart-total"]), .following(channel: "beta"),
         .damaged(["web 1.4.2 app.js"]), .syncing(percent: 40), .synced(isNew: true), .synced(isNew: false),
         .putOff([
             PatchlineStore.PutOff(
@@ -236,8 +237,8 @@ extension PatchlineApp.Event: Sampled {
 
     var isSampled: Bool {
         switch self {
-        case .nothingInstalled, .serving, .confirmed, .rolledBack, .unproven, .withdrawn, .following, .damaged,
-            .syncing, .synced, .putOff, .syncFailed, .parametersChanged, .trouble:
+        case .nothingInstalled, .serving, .confirmed, .rolledBack, .unproven, .superseded, .withdrawn, .following,
+            .damaged, .syncing, .synced, .putOff, .syncFailed, .parametersChanged, .trouble:
             true
         }
     }

@@ -80,6 +80,7 @@ extension TrustError: Sampled {
             .wrongLength(name: target, found: 10, expected: 20), .wrongDigest(name: target, algorithm: "sha256"),
             .unknownHash(name: target, algorithm: "blake3"), .noSHA256(target: target), .notInSnapshot(role: role),
             .droppedFromSnapshot(role: role), .notDelegated(role: role), .retired(channel: role),
+            .noChannel("prodution", known: ["beta", role]), .noChannel("nightly", known: []),
             .outsideDelegation(role: role, target: "beta/list.json"), .noTarget(role: role, target: target),
             .targetNotFound(target), .tooManyDelegations(target: target, limit: 32),
             .shadowed(target: target, role: role, by: "beta"), .tooManyRoots(limit: 1_024),
@@ -91,7 +92,7 @@ extension TrustError: Sampled {
         switch self {
         case .malformed, .threshold, .rolledBack, .wrongVersion, .expired, .clockAheadOrStale, .clockBehind,
             .wrongLength, .wrongDigest, .unknownHash, .noSHA256, .notInSnapshot, .droppedFromSnapshot, .notDelegated,
-            .retired,
+            .retired, .noChannel,
             .outsideDelegation, .noTarget, .targetNotFound, .tooManyDelegations, .shadowed, .tooManyRoots, .foreign,
             .testingKey, .entry:
             true

@@ -93,6 +93,9 @@ struct QuickstartWordsTests {
                 "", "devices ask http://127.0.0.1:8080. On this machine, a device is two commands:",
                 "  patchsync init --store device --root /srv/shop/keys/root.json --server http://127.0.0.1:8080",
                 "  patchsync serve --store device --sync-every 60",
+                "", "devices roll back an update that its page does not confirm within 20 seconds. Add to the page:",
+                #"  <script src="/__patchline/launch.js"></script>"#,
+                #"  <script>addEventListener("load", () => window.patchline?.confirm())</script>"#,
                 "", "before production:",
                 "  1. move /srv/shop/keys/root-recovery.key to another medium, and all keys but online.key off the server",
                 "  2. serve over HTTPS: patchsrv serve --data /srv/shop/server --passphrase-file /srv/shop/online.pass "
@@ -152,6 +155,7 @@ struct QuickstartWordsTests {
 struct DerivedReleaseTests {
     @Test func `is said with its reasons in two lines`() throws {
         let derived = DerivedRelease(
+            app: Sample.app,
             label: Sample.label,
             source: .git,
             channel: Sample.channel,
@@ -162,7 +166,7 @@ struct DerivedReleaseTests {
             derived.lines == [
                 "/home/ann/shop/dist has no release.yaml: \(Sample.label.patchID) \(Sample.label.version) "
                     + "(from git describe), channel production (the default channel)",
-                "`patchsign describe /home/ann/shop/dist` writes one, for rules, scripts and files to leave out",
+                "`patchsign describe /home/ann/shop/dist --app \(Sample.app)` writes one, for rules, scripts and files to leave out",
             ]
         )
     }

@@ -34,6 +34,13 @@ struct LaunchTranscripts {
     @Test func `stands in its transcript, of serving and of syncing`() throws {
         var transcript = Transcript("patchsync-events", about: "Lines of patchsync serve, and of a sync while it runs.")
         let bundle = Selection(number: 3, roleVersion: 7, patches: [Self.web], entryKeys: .none)
+        let newer = Selection(
+            number: 4,
+            roleVersion: 8,
+            patches: [Self.bundle(Sample.named("1.4.3"))],
+            entryKeys: .none
+        )
+        let none = Selection(number: 4, roleVersion: 8, patches: [], entryKeys: .none)
         let digits = try #require(LaunchToken(String(repeating: "5e", count: 16)))
         let events: [LocalServer.Event] = [
             .app(.nothingInstalled), .app(.serving(bundle, trial: nil)), .app(.serving(bundle, trial: digits)),
@@ -49,7 +56,7 @@ struct LaunchTranscripts {
                         error: PageError(message: "Uncaught Error: no cart", source: "/app.js", line: 3, column: 9)
                     )
                 )
-            ), .app(.unproven(bundle)),
+            ), .app(.unproven(bundle)), .app(.superseded(bundle, by: newer)), .app(.superseded(bundle, by: none)),
             .app(.bundleMissing(Sample.patch, there: [Sample.script])),
             .app(.scriptFailed(try Self.failure("threw"))), .app(.scriptsLeftOut(page: "/cart", .damagedScript)),
             .app(.stalePage(version: "1.4.1")), .app(.stalePage(version: nil)),
@@ -225,19 +232,23 @@ struct LaunchTranscripts {
         column: nil
     )
 
-    static let web = InstalledPatch(
-        PatchEntry(
-            patchID: Sample.patch,
-            kind: .bundle,
-            version: Sample.version,
-            url: "web",
-            fingerprint: Fingerprint(of: [1]),
-            signature: EntrySignature(keyID: Sample.digest, bytes: []),
-            salt: [],
-            rules: .everyone
-        ),
-        column: nil
-    )
+    static let web = bundle(Sample.version)
+
+    private static func bundle(_ version: VersionLabel) -> InstalledPatch {
+        InstalledPatch(
+            PatchEntry(
+                patchID: Sample.patch,
+                kind: .bundle,
+                version: version,
+                url: "web",
+                fingerprint: Fingerprint(of: [1]),
+                signature: EntrySignature(keyID: Sample.digest, bytes: []),
+                salt: [],
+                rules: .everyone
+            ),
+            column: nil
+        )
+    }
 }
 
 /// What `run` says besides: of its settings, and with each store's name.

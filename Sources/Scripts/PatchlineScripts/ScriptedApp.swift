@@ -160,7 +160,8 @@ extension PatchlineApp.Event {
     fileprivate var changesWhatRuns: Bool {
         switch self {
         case .nothingInstalled, .serving, .rolledBack, .withdrawn, .following, .damaged: true
-        case .confirmed, .unproven, .syncing, .synced, .putOff, .syncFailed, .parametersChanged, .trouble: false
+        case .confirmed, .unproven, .superseded, .syncing, .synced, .putOff, .syncFailed, .parametersChanged, .trouble:
+            false
         }
     }
 }

@@ -41,11 +41,14 @@ extension JSON {
         }
     }
 
-    /// `web 2.1.0, fix 3, without web 1.9.0`: the versions that a release changed; empty in an entry that names none.
+    /// `web 2.1.0, fix 3, without web 1.9.0, withdrawn web 1.8.0`: the versions that a release changed; empty in an entry that names none.
     private var versionWords: String {
-        let removed = texts("removed")
+        let withdrawn = texts("withdrawn")
+        let removed = texts("removed").filter { !withdrawn.contains($0) }
         let more = number("more").map { ["\($0) more"] } ?? []
-        return (texts("added") + removed.map { "without \($0)" } + more).joined(separator: ", ")
+        return
+            (texts("added") + removed.map { "without \($0)" } + withdrawn.map { "withdrawn \($0)" } + more)
+            .joined(separator: ", ")
     }
 
     private func release(or none: String) -> String { self["roleVersion"] == nil ? none : words("roleVersion") }

@@ -103,7 +103,7 @@ struct QuickstartCommand: ServingCommand {
                 passphrase: { isNew throws(Failure) in try passphrase(isNew: isNew) }
             )
             let serves = try serving(place)
-            if !noServe { try await checkPorts(serves) }
+            if !noServe { try await checkPorts(serves, place) }
             try await work.prepare()
             let header = try work.newestHeader()
             let shown = QuickstartWords(place: place, channel: header.channel)
@@ -120,14 +120,23 @@ struct QuickstartCommand: ServingCommand {
     }
 
     /// A port that is in use is found out before keys and a release are made.
-    private func checkPorts(_ serves: ServeCommand) async throws {
-        try await PortCheck.check(host: host, port: port)
-        let operators = serves.operators
-        try await PortCheck.check(
-            host: operators.operatorsHost,
-            port: operators.port(besideDevices: port),
-            prefix: "operators-"
-        )
+    private func checkPorts(_ serves: ServeCommand, _ place: QuickstartFolder) async throws(Failure) {
+        do throws(Failure) {
+            try await PortCheck.check(host: host, port: port)
+            let operators = serves.operators
+            try await PortCheck.check(
+                host: operators.operatorsHost,
+                port: operators.port(besideDevices: port),
+                prefix: "operators-"
+            )
+        } catch {
+            guard error.code == .busy, place.isServed else { throw error }
+            throw Failure(
+                error.message,
+                hint: "a server serves \(place.root) already: the same command with --no-serve publishes to it",
+                code: .busy
+            )
+        }
     }
 
     /// Parses the options of `serve` before any file is written, so that a wrong option fails at once.
@@ -188,6 +197,15 @@ struct QuickstartWords {
         ]
     }
 
+    /// The lines that a newcomer's page lacks.
+    ///
+    /// Without them each update is rolled back, and nothing looks wrong on the page.
+    private static let confirmation = [
+        "", "devices roll back an update that its page does not confirm within 20 seconds. Add to the page:",
+        #"  <script src="/__patchline/launch.js"></script>"#,
+        #"  <script>addEventListener("load", () => window.patchline?.confirm())</script>"#,
+    ]
+
     private var serve: String {
         "patchsrv serve --data \(shellWord(place.server.string)) --passphrase-file \(shellWord(place.onlinePassphrase.string))"
     }
@@ -195,6 +213,7 @@ struct QuickstartWords {
     func lines(url: String?) -> [String] {
         let device = url.map { url in
             ["", "devices ask \(url). On this machine, a device is two commands:"] + commands(at: url).map { "  \($0)" }
+                + Self.confirmation
         }
         let keys = place.keys.string
         return (device ?? ["", "\(serve) serves it"]) + [

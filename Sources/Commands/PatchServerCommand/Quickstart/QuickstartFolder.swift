@@ -70,6 +70,19 @@ struct QuickstartFolder {
         }
     }
 
+    /// Whether a `patchsrv serve` or an earlier quickstart serves the folder now.
+    var isServed: Bool {
+        let serving = ServerFolder(server).serving
+        guard (try? files.status(of: serving)) ?? nil != nil else { return false }
+        do throws(StoreLockError) {
+            _ = try StoreLock(serving)
+            return false
+        } catch {
+            if case .held = error { return true }
+            return false
+        }
+    }
+
     /// 192 bits of the system's randomness.
     private static func randomPassphrase() -> String {
         var system = SystemRandomNumberGenerator()

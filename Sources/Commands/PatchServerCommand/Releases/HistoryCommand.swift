@@ -185,6 +185,7 @@ extension JSON {
         let lines =
             difference.items("added").map { "  + \(name($0))" } + difference.items("removed").map { "  - \(name($0))" }
             + difference.items("rollout").map { "  ~ \(name($0)): \(share($0, "from")) → \(share($0, "to"))" }
+            + difference.items("withdrawn").map { "  \(name($0)) is withdrawn for good" }
         let previous = words("previous")
         console.line(
             previous.isEmpty ? "the first release of the channel in the history" : "difference to release \(previous):"

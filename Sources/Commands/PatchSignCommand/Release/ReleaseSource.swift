@@ -117,6 +117,7 @@ struct BareSource {
             description: folder.description(app: app, channel: channel, label: next.label),
             folder: folder.parent,
             derived: DerivedRelease(
+                app: app,
                 label: next.label,
                 source: next.source,
                 channel: channel,
@@ -129,6 +130,7 @@ struct BareSource {
 
 /// The values that were derived for a folder without release.yaml, with the reasons.
 struct DerivedRelease {
+    let app: AppID
     let label: Label
     /// Nil where the user named the version.
     let source: NextVersion.Source?
@@ -142,7 +144,7 @@ struct DerivedRelease {
         let channel = "channel \(channel)" + (rule.map { " (\($0.rawValue))" } ?? "")
         return [
             "\(printable(folder.string)) has no \(ReleaseDescription.fileName): \(version), \(channel)",
-            "`patchsign describe \(shellWord(folder.string))` writes one, for rules, scripts and files to leave out",
+            "`patchsign describe \(shellWord(folder.string)) --app \(app)` writes one, for rules, scripts and files to leave out",
         ].map { printable($0) }
     }
 

@@ -129,6 +129,9 @@ struct LaunchEvents: Sendable {
             return
                 "not confirmed in time: \(selection.words); it stays, for there is nothing to go back to. It may confirm yet, "
                 + "and a newer release takes its place"
+        case .superseded(let selection, let next):
+            let words = next.patches.isEmpty ? nil : next.words
+            return RunningApp.Event.superseded(selection.words, replacedBy: words)
         case .scriptFailed(let failure): return Self.trouble(failure.description)
         case .scriptsLeftOut(let page, let reason): return Self.trouble(reason.words(page))
         case .stalePage(let version): return Self.trouble(RunningApp.Event.stalePage(version))

@@ -143,10 +143,11 @@ struct InitCommand: AsyncParsableCommand {
     private func rootBytes(_ embedded: EmbeddedFolder?) throws(Failure) -> [UInt8] {
         if let root {
             let (path, bytes) = (FilePath(argument: root), try Self.read(root))
-            // The other file of the same folder is taken for it by mistake.
-            if let role = Self.role(in: bytes), role != "root" {
+            // Other files of the same folder are taken for it by mistake: a role, or a key.
+            let role = Self.role(in: bytes)
+            guard role == "root" else {
                 throw Failure(
-                    "\(path) is the role \(role), not root",
+                    role.map { "\(path) is the role \($0), not root" } ?? "\(path) is not a root of trust",
                     hint: "--root wants the root.json of `patchsign init`.",
                     code: .malformed
                 )

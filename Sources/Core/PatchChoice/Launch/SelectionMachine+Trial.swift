@@ -20,6 +20,25 @@ extension SelectionMachine {
         return trial
     }
 
+    /// The selection that another process put in place of a trial before it was decided, as a sync does that finds a newer
+    /// list.
+    ///
+    /// Nil if the trial is still running, was confirmed or was rolled back.
+    ///
+    /// - Parameter token: the launch of the trial.
+    package func replacement(of trial: Selection, in token: LaunchToken) -> Selection? {
+        guard token != confirmedLaunch else { return nil }
+        let present: Selection? =
+            switch state {
+            case .empty: nil
+            case .pending(_, let next): next
+            case .trying(_, let next, let launch): launch.token == token ? nil : next
+            // A trial that was rolled back is blocked.
+            case .settled(let good): setback(of: trial) == nil ? good : nil
+            }
+        return present?.contents == trial.contents ? nil : present
+    }
+
     /// The selection that the next launch would try in place of a running one.
     package var awaitedTrial: Selection? {
         guard case .pending(let good?, let next) = state, !good.contents.isSuperset(of: next.contents) else {

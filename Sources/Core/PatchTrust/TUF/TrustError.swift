@@ -30,6 +30,8 @@ package enum TrustError: Error, Equatable, Sendable {
     case droppedFromSnapshot(role: String)
     /// Nobody delegates to this role.
     case notDelegated(role: String)
+    /// The app has no channel of this name; the names that the top targets role has.
+    case noChannel(String, known: [String])
     /// The top targets role lists this channel as retired.
     case retired(channel: String)
     /// The role names this target but was never given its path.
@@ -107,6 +109,8 @@ extension TrustError: CustomStringConvertible {
         case .notInSnapshot(let role): "\(role): is not in the snapshot; has this channel been published?"
         case .droppedFromSnapshot(let role): "\(role): was in the snapshot before and is gone"
         case .notDelegated(let role): "\(role): no role delegates to it"
+        case .noChannel(let channel, let known):
+            "\(channel): no such channel; the app has \(known.isEmpty ? "none" : known.joined(separator: ", "))"
         case .retired(let channel): "\(channel): this channel is retired"
         case .outsideDelegation(let role, let target): "\(target): role \(role) was not given this path"
         case .noTarget(let role, let target): "\(target): role \(role) does not name it"

@@ -56,6 +56,13 @@ package struct TrustedRepository: Sendable {
     /// What the snapshot says of a targets role; a role that it does not list is not asked for (TUF 5.6.1).
     package func file(of name: String) throws(TrustError) -> RoleFile { try current.file(of: name) }
 
+    /// Refuses a name that no channel has, before anything of it is fetched: the error then lists the channels.
+    package func refuseUnknown(_ channel: ChannelName) throws(TrustError) {
+        guard targets.delegation(to: channel.text) == nil, !targets.hasRetired(channel.text) else { return }
+        let known = targets.delegations.compactMap { ChannelName($0.name)?.text }.sorted()
+        throw .noChannel(channel.text, known: known)
+    }
+
     /// Refuses a channel that has ended, before anything of it is asked for: its files may be gone.
     func refuseRetired(_ role: String, by delegator: String) throws(TrustError) {
         guard delegator.hasSameBytes(as: "targets"), targets.hasRetired(role) else { return }

@@ -79,6 +79,9 @@ extension SyncError {
         case .trust(.notDelegated(let role)):
             "this app has no channel \(role): follow another with `patchsync switch --channel`. What is installed keeps "
                 + "running."
+        case .trust(.noChannel(let channel, let known)):
+            "follow one of them with `patchsync switch --channel \(channel.nearest(among: known) ?? "NAME")`. What is "
+                + "installed keeps running."
         case .trust(.retired):
             "follow another channel with `patchsync switch --channel NAME`. What is installed keeps running."
         case .trust(.threshold):

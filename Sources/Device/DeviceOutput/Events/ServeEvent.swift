@@ -65,6 +65,8 @@ package struct ServeEvent: Sendable {
         case .rolledBack(let good, let bad, let setback):
             ServeEvent("rolledBack", [("to", good?.told), ("from", bad.told)] + (setback?.members ?? []))
         case .unproven(let selection): ServeEvent("unproven", [("patches", selection.told)])
+        case .superseded(let selection, let next):
+            ServeEvent("superseded", [("patches", selection.told), ("by", next.told)])
         case .scriptFailed(let failure): ServeEvent("scriptFailed", failure.members)
         case .scriptsLeftOut(let page, let reason):
             ServeEvent("scriptsLeftOut", [("page", .text(page)), ("reason", .text(reason.rawValue))])

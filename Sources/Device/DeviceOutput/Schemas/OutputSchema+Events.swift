@@ -74,6 +74,20 @@ extension OutputSchema {
             },
             {
               "type": "object",
+              "description": "The trial ended without a result: a sync chose another selection before it was decided.",
+              "required": ["event", "patches", "by"],
+              "properties": {
+                "event": {"const": "superseded"},
+                "patches": {"type": "array", "items": {"$ref": "#/$defs/version"}},
+                "by": {
+                  "type": "array",
+                  "items": {"$ref": "#/$defs/version"},
+                  "description": "The selection in its place; empty if the trial was removed without another."
+                }
+              }
+            },
+            {
+              "type": "object",
               "description": "Gone by this launch.",
               "required": ["event", "patches"],
               "properties": {

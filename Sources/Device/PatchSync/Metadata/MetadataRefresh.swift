@@ -80,6 +80,9 @@ struct MetadataRefresh {
     /// All metadata that a sync of `channel` needs.
     func refresh(channel: ChannelName, at time: ReferenceTime) async throws(SyncError) -> Refreshed {
         var refreshed = try await refresh(at: time)
+        try judged { [repository = refreshed.repository] () throws(TrustError) in
+            try repository.refuseUnknown(channel)
+        }
         try await targets(channel.text, by: "targets", &refreshed.repository)
         atCommitPoint(.afterMetadata)
         return refreshed

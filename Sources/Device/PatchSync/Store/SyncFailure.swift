@@ -70,7 +70,7 @@ package enum SyncFailureCode: String, CaseIterable, Sendable {
             case .noRoom: .noRoom
             case .trust(.expired), .trust(.clockAheadOrStale), .trust(.clockBehind): .rolesExpired
             case .trust(.rolledBack), .trust(.wrongVersion), .trust(.droppedFromSnapshot): .serverBehind
-            case .trust(.notInSnapshot), .trust(.notDelegated): .noChannel
+            case .trust(.notInSnapshot), .trust(.notDelegated), .trust(.noChannel): .noChannel
             case .trust(.retired): .channelRetired
             case .trust, .format, .object, .pack: .altered
             case .storeIncomplete, .noStore, .unreadable: .storeDamaged

@@ -20,6 +20,10 @@ extension PatchlineApp {
         /// The first version was not confirmed in time. It stays, because there is no other; it may still be confirmed,
         /// and a newer one replaces it.
         case unproven(String)
+        /// A sync chose another version before this one was confirmed. It has not failed, and may be listed again.
+        ///
+        /// - Parameter by: nil if the version was removed without another.
+        case superseded(String, by: String?)
         /// Removed by this launch: they were withdrawn.
         case withdrawn([String])
         /// Another channel is followed from now on.
@@ -50,6 +54,7 @@ extension PatchlineApp.Event: CustomStringConvertible {
         case .rolledBack(let good, let bad, let why):
             "\(bad) was taken back\(why.map { ": \($0)" } ?? ""); \(good.map { "back to \($0)" } ?? "nothing runs")"
         case .unproven(let version): "\(version) did not confirm in its time; it stays, for there is no other"
+        case .superseded(let version, let next): RunningApp.Event.superseded(version, replacedBy: next)
         case .withdrawn(let ids): "withdrawn: \(ids.joined(separator: ", "))"
         case .following(let channel): "following channel \(channel)"
         case .damaged(let files): "damaged, and not served until a sync heals it: \(files.joined(separator: ", "))"
@@ -67,7 +72,8 @@ extension PatchlineApp.Event: CustomStringConvertible {
     var level: Logger.Level {
         switch self {
         case .syncing: .debug
-        case .nothingInstalled, .serving, .confirmed, .withdrawn, .following, .synced, .putOff, .parametersChanged:
+        case .nothingInstalled, .serving, .confirmed, .superseded, .withdrawn, .following, .synced, .putOff,
+            .parametersChanged:
             .info
         case .rolledBack, .unproven, .damaged, .syncFailed, .trouble: .warning
         }
@@ -87,6 +93,8 @@ extension PatchlineApp.Event {
             self = .rolledBack(to: good.map(words), from: words(bad), because: setback?.description)
         case .app(.damaged(let files)): self = .damaged(files)
         case .app(.unproven(let selection)): self = .unproven(words(selection))
+        case .app(.superseded(let selection, let next)):
+            self = .superseded(words(selection), by: next.patches.isEmpty ? nil : words(next))
         case .app(.withdrawn(let ids)): self = .withdrawn(ids.map(\.text))
         case .app(.following(let channel)): self = .following(channel: channel.text)
         case .app(.bundleMissing(let id, let there)):

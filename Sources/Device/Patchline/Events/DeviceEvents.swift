@@ -77,7 +77,7 @@ package struct DeviceEvents: Sendable {
 
     private static func type(of event: RunningApp.Event) -> PatchEventType {
         switch event {
-        case .serving, .nothingInstalled, .confirmed, .following, .parametersChanged: .unknown
+        case .serving, .nothingInstalled, .confirmed, .superseded, .following, .parametersChanged: .unknown
         case .withdrawn: .updateDone
         case .rolledBack, .unproven: .updateFail
         case .scriptFailed: .jsException

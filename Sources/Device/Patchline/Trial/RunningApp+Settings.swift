@@ -25,6 +25,8 @@ extension RunningApp {
         case stalePage(version: String?)
         /// Not confirmed in time; it stays, because there is nothing to go back to.
         case unproven(Selection)
+        /// Neither confirmed nor failed: a sync chose another selection before the trial was decided.
+        case superseded(Selection, by: Selection)
         /// The running selection has other bundles than the one to serve.
         case bundleMissing(PatchID, there: [PatchID])
         /// `state.json` cannot be read; the fault names the state used instead.
@@ -57,6 +59,13 @@ extension RunningApp {
 }
 
 extension RunningApp.Event {
+    /// A trial that ended without a result, in words.
+    ///
+    /// - Parameter next: the versions in its place; nil if it was removed without another.
+    package static func superseded(_ version: String, replacedBy next: String?) -> String {
+        "the trial of \(version) ended without a result: the latest sync \(next.map { "chose \($0)" } ?? "removed it")"
+    }
+
     /// A stale page, in words.
     package static func stalePage(_ version: String?) -> String {
         "a page of \(version ?? "another version") stays on the screen: a service worker or another cache keeps it"

@@ -28,6 +28,15 @@ extension RunningApp {
         }
     }
 
+    /// Reports once that a sync chose another selection before the trial was decided.
+    func tellReplacement(in machine: SelectionMachine) {
+        guard let trial, let serving, !trial.isReplaced,
+            let next = machine.replacement(of: serving, in: trial.token)
+        else { return }
+        self.trial?.isReplaced = true
+        report(.superseded(serving, by: next))
+    }
+
     private func isUnopened(_ token: LaunchToken) -> Bool {
         trial.map { $0.token == token && !$0.isOpened } ?? false
     }

@@ -124,7 +124,9 @@ package actor RunningApp: Service {
         try await followChannel()
         try tellFault()
         holdEnds = try device.activationHold()?.until
-        switch try device.state().machine.state {
+        let machine = try device.state().machine
+        tellReplacement(in: machine)
+        switch machine.state {
         case .empty:
             if serving != nil || trial != nil { try show(.nothing) }
         case .pending(let good, let next) where startsByItself(next, over: good):

@@ -13,6 +13,8 @@ struct RunningTrial {
     var wasHealed = false
     /// Whether its time is over, and it stays for want of another.
     var isUnproven = false
+    /// Whether it was reported that another selection replaces it.
+    var isReplaced = false
 
     init(token: LaunchToken, timer: StartupTimer) {
         (self.token, self.timer) = (token, timer)

@@ -93,8 +93,8 @@ extension APIWork {
                     .init(
                         status: 200,
                         about: """
-                            The members of the history, and `previous`, `difference` (`added`, `removed`, `rollout`), and in each \
-                            of `patches` its `size` and `files`, as long as the server has them.
+                            The members of the history, and `previous`, `difference` (`added`, `removed`, `rollout`, \
+                            `withdrawn`), and in each of `patches` its `size` and `files`, as long as the server has them.
                             """,
                         schema: .document
                     )

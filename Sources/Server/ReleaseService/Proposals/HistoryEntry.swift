@@ -29,6 +29,8 @@ package struct HistoryEntry: Equatable, Sendable {
     package let proposal: ProposalID?
     /// The versions whose rollout it set.
     package var started: [StartedVersion] = []
+    /// The versions that it withdrew, also ones that only an earlier release listed.
+    package var withdrawn: [Label] = []
 
     package var key: RecordKey {
         RecordKey(Self.collection, Self.prefix(app, channel) + RecordKey.digits(roleVersion) + "/" + identity.hex)
@@ -103,7 +105,9 @@ extension HistoryEntry {
             notes: notes,
             patches: (list?.entries ?? []).map(Patch.init),
             proposal: release.header.proposal,
-            started: started
+            started: started,
+            // Later lists name them as well.
+            withdrawn: (list?.withdrawn ?? []).filter { $0.serial == list?.serial }.map(\.label)
         )
     }
 }
@@ -131,6 +135,14 @@ extension HistoryEntry {
                     started.append(try StartedVersion(try Fields(value, of: "history", at: "started[\(index)]")))
                 }
             }
+            if fields.has("withdrawn") {
+                for (index, value) in try fields.array("withdrawn", limit: Limits.patchesInList).enumerated() {
+                    let version = try Fields(value, of: "history", at: "withdrawn[\(index)]")
+                    withdrawn.append(
+                        Label(patchID: try version.name("patchId"), version: try version.name("version"))
+                    )
+                }
+            }
         } catch { throw .malformed(record.key, rule: error.description) }
     }
 
@@ -143,6 +155,7 @@ extension HistoryEntry {
             ] + notes.members + [
                 ("patches", .array(patches.map(\.json))), ("proposal", proposal.map { .text($0.text) }),
                 ("started", started.isEmpty ? nil : .array(started.map(\.json))),
+                ("withdrawn", withdrawn.isEmpty ? nil : .array(withdrawn.map(\.json))),
             ]
         )
     }

@@ -43,6 +43,8 @@ package struct HistoryDifference: Equatable, Sendable {
     /// Versions that are listed no more.
     package let removed: [Label]
     package let shares: [ShareChange]
+    /// Versions that the release withdrew for good.
+    package let withdrawn: [Label]
 
     /// - Parameter before: nil for the first release of a channel.
     package init(from before: HistoryEntry?, to after: HistoryEntry) {
@@ -50,13 +52,14 @@ package struct HistoryDifference: Equatable, Sendable {
         let new = Set(after.patches.map(\.label))
         added = after.patches.map(\.label).filter { old[$0] == nil }
         removed = (before?.patches ?? []).map(\.label).filter { !new.contains($0) }
+        withdrawn = after.withdrawn
         shares = after.patches.compactMap { patch in
             guard let share = old[patch.label], share != patch.rollout else { return nil }
             return ShareChange(label: patch.label, from: share, to: patch.rollout)
         }
     }
 
-    package var isEmpty: Bool { added.isEmpty && removed.isEmpty && shares.isEmpty }
+    package var isEmpty: Bool { added.isEmpty && removed.isEmpty && shares.isEmpty && withdrawn.isEmpty }
 
     package var json: JSON {
         .fields([
@@ -68,7 +71,7 @@ package struct HistoryDifference: Equatable, Sendable {
                         change.label.json.adding([("from", .integer(change.from)), ("to", .integer(change.to))])
                     }
                 )
-            ),
+            ), ("withdrawn", withdrawn.isEmpty ? nil : .array(withdrawn.map(\.json))),
         ])
     }
 
@@ -80,13 +83,16 @@ package struct HistoryDifference: Equatable, Sendable {
         func names(_ labels: [Label]) -> JSON? {
             labels.isEmpty ? nil : .array(labels.prefix(Self.auditedLimit).map { .text($0.description) })
         }
-        let left = max(0, added.count - Self.auditedLimit) + max(0, removed.count - Self.auditedLimit)
-        return [("added", names(added)), ("removed", names(removed)), ("more", left == 0 ? nil : .integer(left))]
+        let left = [added, removed, withdrawn].map { max(0, $0.count - Self.auditedLimit) }.reduce(0, +)
+        return [
+            ("added", names(added)), ("removed", names(removed)), ("withdrawn", names(withdrawn)),
+            ("more", left == 0 ? nil : .integer(left)),
+        ]
     }
 }
 
 extension Label {
-    fileprivate var json: JSON {
+    var json: JSON {
         .fields([("patchId", .text(patchID.text)), ("version", .text(version.text))])
     }
 }

@@ -20,6 +20,7 @@ enum SQLiteValue: Sendable {
 /// SQLite's own interface and no more: a library above it that needs all of Foundation costs a program 44 MB.
 @safe final class SQLiteConnection: @unchecked Sendable {
     private let handle: OpaquePointer
+    private var isClosed = false
 
     /// Opens the file, or makes an empty one.
     ///
@@ -38,7 +39,16 @@ enum SQLiteValue: Sendable {
         unsafe sqlite3_busy_timeout(handle, Int32(patience * 1_000))
     }
 
-    deinit { unsafe sqlite3_close_v2(handle) }
+    deinit { close() }
+
+    /// Closes the file; statements fail afterwards.
+    ///
+    /// The last connection of all processes to close moves SQLite's log into the file and removes it.
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        unsafe sqlite3_close_v2(handle)
+    }
 
     /// How many rows the last statement changed.
     var changedRows: Int { unsafe Int(sqlite3_changes64(handle)) }
@@ -65,6 +75,7 @@ enum SQLiteValue: Sendable {
         _ values: [SQLiteValue] = [],
         _ goesOn: (borrowing SQLiteRow) -> Bool
     ) throws(SQLiteError) {
+        guard !isClosed else { throw SQLiteError(code: SQLITE_MISUSE, message: "the file was closed") }
         var prepared: OpaquePointer?
         var rest = 0
         let code = unsafe sql.withCString { text in

@@ -14,6 +14,9 @@ final class SQLiteLane: Sendable {
         self.connection = connection
     }
 
+    /// Closes the connection after the work that was begun; later work fails.
+    func close() { queue.sync { connection.close() } }
+
     func run<Value: Sendable>(
         _ work: @escaping @Sendable (SQLiteConnection) throws(RecordError) -> Value
     ) async throws(RecordError) -> Value {

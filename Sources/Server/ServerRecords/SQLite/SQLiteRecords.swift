@@ -45,7 +45,18 @@ package final class SQLiteRecords: RecordStore {
         writer = SQLiteLane(connection)
         readers = others
         self.path = path
+        OpenRecords.add(lanes, of: self)
     }
+
+    /// On the thread that lets go of the records, not on that of a lane, whose last closure may outlive its answer: a command
+    /// that ended there would leave SQLite's log beside the file.
+    deinit {
+        for lane in lanes { lane.close() }
+        OpenRecords.remove(self)
+    }
+
+    /// The writer closes last and moves the log into the file.
+    private var lanes: [SQLiteLane] { readers + [writer] }
 
     package func record(_ key: RecordKey) async throws(RecordError) -> Record? {
         let rows = try await rows(
