@@ -1,3 +1,4 @@
+import HTTPAPI
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1

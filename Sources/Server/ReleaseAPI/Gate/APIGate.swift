@@ -1,3 +1,4 @@
+import HTTPAPI
 import HTTPFiles
 import HTTPTypes
 import Hummingbird
@@ -35,9 +36,9 @@ struct APIGate: Sendable {
         _ request: Request,
         from address: String?,
         _ parameters: Parameters,
-        to endpoint: APIEndpoint
+        to endpoint: OperatorRoute
     ) async throws -> APIToken? {
-        if endpoint.access == .everybody { return nil }
+        if !endpoint.needsToken { return nil }
         let token = try await token(of: request, from: address)
         if case .bytes = endpoint.body {} else { try count(token) }
         try check(token, parameters, endpoint)
@@ -97,9 +98,9 @@ struct APIGate: Sendable {
         if let wait { throw APIProblem(429, "tooManyRequests", "this token asks too often", retryAfter: wait) }
     }
 
-    private func check(_ token: APIToken, _ parameters: Parameters, _ endpoint: APIEndpoint) throws(APIProblem) {
+    private func check(_ token: APIToken, _ parameters: Parameters, _ endpoint: OperatorRoute) throws(APIProblem) {
         switch endpoint.access {
-        case .everybody, .anyone: return
+        case nil, .everybody, .anyone: return
         case .server(let role):
             try token.check(token.grants.roleOnEverything, is: role, on: "every app", scope: "*")
         case .app(let role):

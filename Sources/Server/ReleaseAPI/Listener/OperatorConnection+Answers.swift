@@ -1,3 +1,4 @@
+import HTTPAPI
 import HTTPFiles
 import HTTPTypes
 import Hummingbird

@@ -1,3 +1,4 @@
+import HTTPAPI
 import HTTPFiles
 import HTTPTypes
 import Hummingbird
@@ -11,7 +12,7 @@ struct APICall: Sendable {
     let parameters: Parameters
     /// Nil only where everybody is let in.
     let token: APIToken?
-    let body: APIEndpoint.Body
+    let body: APIBody
     /// The address at the other end of the connection.
     let remoteAddress: String?
 
@@ -106,7 +107,7 @@ struct APICall: Sendable {
 
     /// The body as an object that has no member besides those of the endpoint's description.
     func fields() async throws(APIProblem) -> Fields {
-        guard case .json(let schema, let limit) = body else { preconditionFailure("this endpoint takes no JSON") }
+        guard case .json(let schema, let limit, _, _) = body else { preconditionFailure("this endpoint takes no JSON") }
         let fields = try await JSONBody.fields(
             of: request.body,
             type: request.headers[.contentType],

@@ -1,3 +1,6 @@
+import HTTPAPI
+import HTTPFiles
+import NIOHTTP1
 import PatchCompression
 import PatchDelta
 import PatchFormat
@@ -9,6 +12,18 @@ import ReleaseService
 import ServerRecords
 
 extension APIProblem {
+    static let `internal` = APIProblem(500, "internal", "the server could not do this; its log says why")
+
+    /// A refusal before the request reaches a route.
+    init(_ fault: RequestFault) {
+        self = .refused(fault.message, fault.status)
+    }
+
+    /// A refusal by the HTTP server itself.
+    static func refused(_ message: String, _ status: HTTPResponseStatus) -> APIProblem {
+        APIProblem(refused: message, status, kinds: [405: "methodNotAllowed"])
+    }
+
     private init(diskFull consequence: String) {
         self.init(
             507,

@@ -1,3 +1,4 @@
+import HTTPAPI
 import HTTPFiles
 import HTTPTypes
 import Hummingbird
@@ -91,7 +92,7 @@ struct ContinueMiddleware: RouterMiddleware {
 
 /// Lets in who may, before any of the body is taken.
 struct GateMiddleware: RouterMiddleware {
-    let endpoint: APIEndpoint
+    let endpoint: OperatorRoute
     let gate: APIGate
 
     func handle(

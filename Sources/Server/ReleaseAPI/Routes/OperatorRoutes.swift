@@ -1,3 +1,4 @@
+import HTTPAPI
 package import HTTPFiles
 import HTTPTypes
 import Hummingbird
@@ -70,8 +71,9 @@ package struct OperatorRoutes: Sendable {
                 sinceStart: service.sinceStart
             )
             for endpoint in endpoints {
+                guard let method = HTTPRequest.Method(endpoint.method.rawValue) else { continue }
                 router.group().add(middleware: GateMiddleware(endpoint: endpoint, gate: gate))
-                    .on("\(RouteTable.prefix)\(endpoint.path)", method: endpoint.method) { request, context in
+                    .on("\(RouteTable.prefix)\(endpoint.path)", method: method) { request, context in
                         let call = APICall(
                             request: request,
                             parameters: context.parameters,
@@ -79,7 +81,7 @@ package struct OperatorRoutes: Sendable {
                             body: endpoint.body,
                             remoteAddress: context.admitted.remoteAddress
                         )
-                        return Response(try await endpoint.handle(call))
+                        return Response(try await endpoint.work(call))
                     }
             }
         }
@@ -87,7 +89,7 @@ package struct OperatorRoutes: Sendable {
         responder = router.buildResponder()
     }
 
-    private static func endpoints(of service: Service) -> [APIEndpoint] {
+    private static func endpoints(of service: Service) -> [OperatorRoute] {
         let work = APIWork(operations: service.operations, uploads: service.uploads)
         let endpoints =
             work.aboutIdentity + work.aboutApps + work.aboutTrust + work.aboutPublished + work.aboutUploads
@@ -95,15 +97,15 @@ package struct OperatorRoutes: Sendable {
             + work.aboutProposals
             + work.aboutDial + work.aboutParameters + work.aboutAnswers + work.aboutTokens + work.aboutAudit
         // Written once: everybody may ask for it, and writing takes longer than all else of an answer.
-        let document = OpenAPIDocument.make(endpoints).fileBytes + [0x0A]
-        let description = APIEndpoint(
-            method: .get,
+        let document = OperatorDescription.make(endpoints).fileBytes + [0x0A]
+        let description = OperatorRoute(
+            method: .GET,
             path: "/openapi.json",
             name: "describeAPI",
             about: "This description.",
             access: .everybody,
             answers: [.init(status: 200, about: "OpenAPI 3.1.", schema: .document)],
-            handle: { _ in APIAnswer(bytes: document, headers: [("Content-Type", "application/json")]) }
+            work: { _ in .bytes(document, type: "application/json") }
         )
         return endpoints + [description]
     }

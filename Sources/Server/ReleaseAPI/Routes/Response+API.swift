@@ -1,3 +1,4 @@
+import HTTPAPI
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -14,8 +15,12 @@ extension Response {
 
     init(_ answer: APIAnswer) {
         var fields = Self.safe
-        let bytes = answer.json.map { $0.fileBytes + [0x0A] } ?? answer.bytes
-        fields[.contentType] = answer.json != nil ? "application/json" : bytes != nil ? "application/octet-stream" : nil
+        let bytes: [UInt8]?
+        switch answer.content {
+        case .json(let json): (bytes, fields[.contentType]) = (json.fileBytes + [0x0A], "application/json")
+        case .bytes(let content, let type): (bytes, fields[.contentType]) = (content, type)
+        case .none, .stream: bytes = nil
+        }
         for (name, value) in answer.headers {
             if let name = HTTPField.Name(name) { fields[name] = value }
         }
@@ -48,15 +53,12 @@ extension Response {
 }
 
 extension APIProblem {
-    /// As it is sent.
-    var bytes: [UInt8] { json.fileBytes + [0x0A] }
-
     var fields: HTTPFields {
         var fields: HTTPFields = [.cacheControl: "no-store", .contentType: Self.mediaType]
         if let name = HTTPField.Name("X-Content-Type-Options") { fields[name] = "nosniff" }
         if let retryAfter { fields[.retryAfter] = "\(retryAfter)" }
         if status == 401 { fields[.wwwAuthenticate] = "Bearer realm=\"patchsrv\"" }
-        if status == 405 { fields[.allow] = rule }
+        if status == 405 { fields[.allow] = allow }
         return fields
     }
 }

@@ -1,13 +1,14 @@
-import HTTPTypes
+import HTTPAPI
+import NIOHTTP1
 
 /// Which paths there are, for whoever must know without being routed: what a path takes, and how long its body may take.
 struct RouteTable: Sendable {
     static let prefix = "/api/v1"
 
-    private let all: [APIEndpoint]
+    private let all: [OperatorRoute]
     private let pages: [String]
 
-    init(endpoints: [APIEndpoint], pages: [String]) {
+    init(endpoints: [OperatorRoute], pages: [String]) {
         (all, self.pages) = (endpoints, pages)
     }
 
@@ -25,7 +26,7 @@ struct RouteTable: Sendable {
     }
 
     /// Those that have this path, whatever their method.
-    func endpoints(at path: some StringProtocol) -> [APIEndpoint] {
+    func endpoints(at path: some StringProtocol) -> [OperatorRoute] {
         guard path.hasPrefix("\(Self.prefix)/") else { return [] }
         // With a slash at its end it is another path.
         let names = path.dropFirst(Self.prefix.count).split(separator: "/", omittingEmptySubsequences: false)
@@ -46,6 +47,6 @@ struct RouteTable: Sendable {
             )
         }
         let allowed = Set(methods + (methods.contains("GET") ? ["HEAD"] : [])).sorted().joined(separator: ", ")
-        return APIProblem(405, "methodNotAllowed", "this takes \(allowed)", rule: allowed)
+        return APIProblem(405, "methodNotAllowed", "this takes \(allowed)", rule: allowed, allow: allowed)
     }
 }
