@@ -18,7 +18,7 @@ let settings: [SwiftSetting] = [
 // The modules of other packages, and the packages they are from.
 let products = [
     "ArgumentParser": "swift-argument-parser", "AsyncHTTPClient": "async-http-client", "HTTPTypes": "swift-http-types",
-    "Hummingbird": "hummingbird", "HummingbirdCore": "hummingbird", "Logging": "swift-log",
+    "Hummingbird": "hummingbird", "Logging": "swift-log",
     "NIOConcurrencyHelpers": "swift-nio", "NIOCore": "swift-nio", "NIOHTTP1": "swift-nio", "NIOPosix": "swift-nio",
     "NIOSSL": "swift-nio-ssl", "NIOTLS": "swift-nio", "ServiceLifecycle": "swift-service-lifecycle",
     "Subprocess": "swift-subprocess", "SystemPackage": "swift-system", "UnixSignals": "swift-service-lifecycle",
@@ -145,8 +145,7 @@ let floors = [
         ReleaseService: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta Linux PatchStore ReleaseFolder
             Gateways PatchServer ServerRecords ServiceLifecycle NIOConcurrencyHelpers NIOCore NIOPosix SystemPackage
         ReleaseAPI: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta PatchStore ReleaseFolder HTTPFiles
-            HTTPAPI Gateways PatchServer ServerRecords ReleaseService HTTPTypes Hummingbird HummingbirdCore ServiceLifecycle Logging
-            NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
+            HTTPAPI Gateways PatchServer ServerRecords ReleaseService NIOConcurrencyHelpers NIOCore NIOHTTP1
         """
     ),
     Floor(
@@ -236,7 +235,7 @@ let tests = rows(
         AsyncHTTPClient NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix NIOSSL Subprocess SystemPackage
     HTTPFilesTests: Linux PatchStore HTTPFiles FolderUploads PatchTesting NIOConcurrencyHelpers NIOCore NIOHTTP1
         NIOPosix NIOSSL Subprocess SystemPackage
-    HTTPAPITests: PatchFormat HTTPFiles HTTPAPI NIOConcurrencyHelpers NIOCore
+    HTTPAPITests: PatchFormat HTTPFiles HTTPAPI NIOConcurrencyHelpers NIOCore NIOHTTP1
     PatchFetchTests: PatchFormat PatchCrypto PatchCompression HTTPPeers PatchFetch AsyncHTTPClient NIOConcurrencyHelpers
         NIOCore NIOPosix NIOSSL Subprocess SystemPackage
     APIProxyTests: PatchFormat HTTPFiles PatchFetch APIProxy AsyncHTTPClient NIOConcurrencyHelpers NIOCore NIOHTTP1

@@ -32,7 +32,9 @@ package struct APIAnswer: Sendable {
     package static let nothing = APIAnswer(.none, status: 204)
 
     /// As ``FileSource`` answers.
-    package var served: FileAnswer {
+    ///
+    /// - Parameter isWhole: see ``ServedBytes/isWhole``.
+    package func served(isWhole: Bool = false) -> FileAnswer {
         let (bytes, type): ([UInt8], String)
         switch content {
         case .none: (bytes, type) = ([], "application/json")
@@ -46,7 +48,8 @@ package struct APIAnswer: Sendable {
                 bytes: bytes,
                 contentType: type,
                 cacheControl: "no-store",
-                headers: headers
+                headers: headers,
+                isWhole: isWhole
             )
         )
     }

@@ -29,15 +29,15 @@ struct ControlSource: FileSource {
                 do {
                     let call = ControlCall(request: request, parameters: parameters)
                     try ControlNames.check(call, of: route)
-                    return try await route.work(call).served
+                    return try await route.work(call).served()
                 } catch {
-                    return (error as? APIProblem ?? APIProblem(Failure("\(error)"))).answer().served
+                    return (error as? APIProblem ?? APIProblem(Failure("\(error)"))).answer().served()
                 }
             }
         }
     }
 
-    private func refusal(_ problem: APIProblem) -> FileDecision { .now(PreparedReply(problem.answer().served)) }
+    private func refusal(_ problem: APIProblem) -> FileDecision { .now(PreparedReply(problem.answer().served())) }
 
     func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalWords? {
         RefusalWords(contentType: APIProblem.mediaType, bytes: APIProblem.refused(refusal, status).bytes)

@@ -1,7 +1,6 @@
 import Gateways
 import HTTPAPI
 package import HTTPFiles
-import HTTPTypes
 import NIOConcurrencyHelpers
 import NIOCore
 package import NIOHTTP1

@@ -1,5 +1,4 @@
 import HTTPAPI
-import HTTPFiles
 import NIOHTTP1
 import PatchCompression
 import PatchDelta
@@ -14,9 +13,16 @@ import ServerRecords
 extension APIProblem {
     static let `internal` = APIProblem(500, "internal", "the server could not do this; its log says why")
 
-    /// A refusal before the request reaches a route.
-    init(_ fault: RequestFault) {
-        self = .refused(fault.message, fault.status)
+    /// The problem of an error of a route's work; nil for an internal error.
+    init?(of error: any Error) {
+        switch error {
+        case let problem as APIProblem: self = problem
+        case let error as OperationError: self.init(error)
+        case let error as UploadError: self.init(error)
+        case let error as RecordError: self.init(OperationError.records(error))
+        case is CancellationError: self.init(OperationError.stopping)
+        default: return nil
+        }
     }
 
     /// A refusal by the HTTP server itself.

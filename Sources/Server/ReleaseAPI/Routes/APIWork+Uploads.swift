@@ -1,5 +1,4 @@
 import HTTPAPI
-import HummingbirdCore
 import NIOHTTP1
 import PatchCrypto
 import PatchFormat
@@ -177,7 +176,7 @@ extension APIWork {
         let offset = try await uploads.receive(
             sha256,
             from: first,
-            call.request.body,
+            try call.bytes(),
             as: coding,
             upload,
             of: app
@@ -192,7 +191,7 @@ extension APIWork {
         let state = try await uploads.receive(
             pack,
             length,
-            call.request.body,
+            try call.bytes(),
             upload,
             of: app
         )
