@@ -31,7 +31,7 @@ let settings: [SwiftSetting] =
 // The modules of other packages, and the packages they are from.
 let products = [
     "ArgumentParser": "swift-argument-parser", "AsyncHTTPClient": "async-http-client", "HTTPTypes": "swift-http-types",
-    "Hummingbird": "hummingbird", "HummingbirdCore": "hummingbird", "Logging": "swift-log",
+    "Hummingbird": "hummingbird", "Logging": "swift-log",
     "NIOConcurrencyHelpers": "swift-nio", "NIOCore": "swift-nio", "NIOHTTP1": "swift-nio", "NIOPosix": "swift-nio",
     "NIOSSL": "swift-nio-ssl", "NIOTLS": "swift-nio", "ServiceLifecycle": "swift-service-lifecycle",
     "Subprocess": "swift-subprocess", "SystemPackage": "swift-system", "UnixSignals": "swift-service-lifecycle",
@@ -130,6 +130,7 @@ let floors = [
         HTTPPeers: NIOCore NIOHTTP1 NIOSSL NIOTLS
         HTTPFiles: CLinux Linux HTTPPeers ServiceLifecycle NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix NIOSSL NIOTLS
             SystemPackage
+        HTTPAPI: PatchFormat HTTPFiles NIOConcurrencyHelpers NIOCore NIOHTTP1
         PatchFetch: CLinux PatchFormat PatchCrypto PatchCompression HTTPPeers AsyncHTTPClient NIOConcurrencyHelpers NIOCore
             NIOHTTP1 NIOPosix NIOSSL SystemPackage
         APIProxy: PatchFormat HTTPPeers HTTPFiles PatchFetch AsyncHTTPClient NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix
@@ -171,8 +172,7 @@ let floors = [
         ReleaseService: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta Linux PatchStore ReleaseFolder
             Gateways PatchServer ServerRecords ServiceLifecycle NIOConcurrencyHelpers NIOCore NIOPosix SystemPackage
         ReleaseAPI: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta PatchStore ReleaseFolder HTTPFiles
-            Gateways PatchServer ServerRecords ReleaseService HTTPTypes Hummingbird HummingbirdCore ServiceLifecycle Logging
-            NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
+            HTTPAPI Gateways PatchServer ServerRecords ReleaseService NIOConcurrencyHelpers NIOCore NIOHTTP1
         """
     ),
     Floor(
@@ -189,8 +189,8 @@ let floors = [
             NIOCore SystemPackage
         DeviceOutput: PatchFormat PatchTrust PatchChoice PatchStore ReleaseFolder PatchFetch PatchSync AssetServer Patchline
             NIOConcurrencyHelpers SystemPackage
-        PatchDaemon: CLinux PatchFormat PatchCrypto PatchChoice PatchStore YAMLReading HTTPFiles PatchFetch APIProxy
-            PatchSync AssetServer Patchline DeviceOutput NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
+        PatchDaemon: CLinux PatchFormat PatchCrypto PatchChoice PatchStore YAMLReading HTTPFiles HTTPAPI PatchFetch
+            APIProxy PatchSync AssetServer Patchline DeviceOutput NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
         """
     ),
     Floor(
@@ -262,6 +262,7 @@ let tests = rows(
         AsyncHTTPClient NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix NIOSSL Subprocess SystemPackage
     HTTPFilesTests: Linux PatchStore HTTPFiles FolderUploads PatchTesting NIOConcurrencyHelpers NIOCore NIOHTTP1
         NIOPosix NIOSSL Subprocess SystemPackage
+    HTTPAPITests: PatchFormat HTTPFiles HTTPAPI NIOConcurrencyHelpers NIOCore NIOHTTP1
     PatchFetchTests: PatchFormat PatchCrypto PatchCompression HTTPPeers PatchFetch AsyncHTTPClient NIOConcurrencyHelpers
         NIOCore NIOPosix NIOSSL Subprocess SystemPackage
     APIProxyTests: PatchFormat HTTPFiles PatchFetch APIProxy AsyncHTTPClient NIOConcurrencyHelpers NIOCore NIOHTTP1
@@ -283,7 +284,7 @@ let tests = rows(
     ReleaseServiceTests: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta PatchStore ReleaseFolder
         HTTPFiles Gateways PatchServer ServerRecords ReleaseService PatchTesting ServerTesting NIOConcurrencyHelpers
         NIOCore NIOHTTP1 NIOPosix SystemPackage
-    ReleaseAPITests: PatchFormat PatchCrypto PatchStore HTTPFiles PatchServer ServerRecords ReleaseService ReleaseAPI
+    ReleaseAPITests: PatchFormat PatchCrypto PatchStore HTTPFiles HTTPAPI PatchServer ServerRecords ReleaseService ReleaseAPI
         NIOCore NIOHTTP1 NIOPosix SystemPackage
     PatchSyncTests: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta PatchChoice Linux PatchStore
         ReleaseFolder PatchFetch PatchSync PatchTesting DeviceTesting NIOConcurrencyHelpers Subprocess SystemPackage
@@ -293,16 +294,16 @@ let tests = rows(
         AssetServer PageSessions PatchTesting AsyncHTTPClient NIOConcurrencyHelpers NIOCore NIOHTTP1 SystemPackage
     PatchlineTests: PatchFormat PatchCrypto PatchTrust PatchChoice PatchStore HTTPFiles PatchFetch PatchSync AssetServer Patchline
         PatchTesting DeviceTesting PageTesting Logging NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
-    PatchDaemonTests: PatchFormat PatchCrypto PatchTrust PatchChoice PatchStore HTTPFiles PatchFetch APIProxy PatchSync AssetServer
+    PatchDaemonTests: PatchFormat PatchCrypto PatchTrust PatchChoice PatchStore HTTPFiles HTTPAPI PatchFetch APIProxy PatchSync AssetServer
         Patchline DeviceOutput PatchDaemon CommandKit PatchTesting DeviceTesting PageTesting NIOConcurrencyHelpers
-        NIOCore Subprocess SystemPackage
+        Subprocess SystemPackage
     PatchRuntimeTests: PatchFormat PatchLanguage PatchRuntime
     PatchlineScriptsTests: PatchFormat PatchChoice PatchStore PatchSync Patchline PatchRuntime PatchlineScripts
         PatchTesting DeviceTesting NIOConcurrencyHelpers SystemPackage
     CommandKitTests: PatchFormat PatchTrust CommandKit ArgumentParser SystemPackage
     FleetSimulationTests: PatchFormat PatchCrypto PatchChoice PatchSync FleetSimulation DeviceTesting
     TranscriptTests: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta PatchChoice PatchLanguage Linux
-        PatchStore ReleaseFolder HTTPPeers HTTPFiles PatchFetch APIProxy Gateways GatewayClients PageDiff PatchRelease
+        PatchStore ReleaseFolder HTTPPeers HTTPFiles HTTPAPI PatchFetch APIProxy Gateways GatewayClients PageDiff PatchRelease
         ReleaseClient PatchServer ServerRecords ReleaseService ReleaseAPI PatchSync AssetServer Patchline DeviceOutput
         PatchDaemon PatchRuntime CommandKit PatchSignCommand PatchServerCommand PatchSyncCommand PatchScriptCommand
         ArgumentParser NIOCore NIOHTTP1 SystemPackage

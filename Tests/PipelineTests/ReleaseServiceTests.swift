@@ -415,8 +415,8 @@ struct ReleaseServiceTests {
     ) async throws {
         try await ServiceFixture.with { fixture in
             let (found, answer) = try await fixture.ask(method, path, token: nil, "-i")
-            #expect(found == status && answer.contains("content-type: application/problem+json"), "\(answer)")
-            #expect(answer.firstMatch(of: #/allow: ([A-Z, ]+)/#).map { String($0.1) } == allow, "\(answer)")
+            #expect(found == status && answer.contains("Content-Type: application/problem+json"), "\(answer)")
+            #expect(answer.firstMatch(of: #/Allow: ([A-Z, ]+)/#).map { String($0.1) } == allow, "\(answer)")
         }
     }
 

@@ -1,3 +1,4 @@
+import HTTPAPI
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
@@ -121,7 +122,7 @@ struct RefusalTests {
             ]
             let answers = try await Self.answers(operators, requests)
             let said = try await operators.said(to: requests[1].replacing("Host", with: "Connection: close\r\nHost"))
-            #expect(said.contains("\r\nwww-authenticate: Bearer realm=\"patchsrv\"\r\n"), "\(said)")
+            #expect(said.contains("\r\nWWW-Authenticate: Bearer realm=\"patchsrv\"\r\n"), "\(said)")
             #expect(
                 answers == [
                     "401 a token is needed (send it as Authorization: Bearer plt_…; patchsrv token new makes one)",
@@ -194,10 +195,16 @@ struct RefusalTests {
     }
 
     @Test func `is said where there is no release service, and to a device that asks in another way`() async throws {
-        let none = RouteTable(endpoints: [], pages: ["/healthz"])
-        #expect(none.problem(at: "/api/v1/apps").detail == "There is nothing here.")
         #expect(APIProblem.internal.detail == "the server could not do this; its log says why")
         let folder = try RunningOperators.Folder()
+        let none = try RunningOperators.routes(folder, nil)
+        let nowhere = FileRequest(method: .GET, path: try RequestPath(parsing: "/api/v1/apps"))
+        guard case .bytes(let nothing) = await none.decide(nowhere).answer(to: nowhere) else {
+            Issue.record("it is answered otherwise")
+            return
+        }
+        let words = try Self.words(String(decoding: nothing.bytes, as: UTF8.self))
+        #expect("\(nothing.status.code) \(words)" == "404 There is nothing here.")
         let answers = DeviceAnswers(try folder.operations(), sinceStart: { .zero }, report: { Issue.record("\($0)") })
         let path = "/api/v1/apps/a/channels/b/answer"
         func asked(_ method: HTTPMethod, _ body: RequestStream? = nil) async throws -> String {

@@ -33,9 +33,10 @@ struct RunningOperators: Sendable {
         let (addresses, listening) = AsyncStream.makeStream(of: SocketAddress.self)
         let (accessLog, access) = AsyncStream.makeStream(of: AccessLogEntry.self)
         let operations = try folder.operations()
-        let server = OperatorServer(
-            ConnectionAdmission(configuration, accessLog: { access.yield($0) }),
-            try routes(folder, operations, names),
+        let server = FileServer(
+            configuration: configuration,
+            source: try routes(folder, operations, names),
+            accessLog: { access.yield($0) },
             onListening: { listening.yield($0) }
         )
         let task = Task {
@@ -61,13 +62,13 @@ struct RunningOperators: Sendable {
         try await task.value
     }
 
-    static func routes(_ folder: Folder, _ operations: ReleaseOperations, _ names: ListenerNames = .all) throws
+    static func routes(_ folder: Folder, _ operations: ReleaseOperations?, _ names: ListenerNames = .all) throws
         -> OperatorRoutes
     {
         let readiness = ReadinessCheck(folder.server, files: DiskFiles(), within: .zero, now: { Folder.now })
         return OperatorRoutes(
             // No time passes: who asks too often does so for good.
-            OperatorRoutes.Service(operations, uploads: Uploads(operations), sinceStart: { .zero }),
+            operations.map { OperatorRoutes.Service($0, uploads: Uploads($0), sinceStart: { .zero }) },
             pages: OperatorPages(
                 readiness: readiness,
                 metrics: ServerMetrics(

@@ -1,3 +1,4 @@
+import HTTPAPI
 import HTTPFiles
 import NIOHTTP1
 import PatchFetch
@@ -22,13 +23,15 @@ struct ControlTranscripts {
         for route in work.routes {
             transcript.list(
                 "\(route.method.rawValue) \(route.path)",
-                [route.about] + (route.pathParameters + route.query + route.headers).map { "\($0.name): \($0.about)" }
+                [route.about]
+                    + (route.pathParameters.map { _ in ControlDescription.store } + route.query + route.headers)
+                    .map { "\($0.name): \($0.about ?? "")" }
                     + route.answers.map { "\($0.status): \($0.about)" }
             )
         }
-        let problems: [ControlProblem] = [
-            .notFound, .noSuchStore, .notAllowed(["GET", "PATCH"]), .fromAPage,
-            .init(refusal: "The request's body is too large.", .payloadTooLarge),
+        let problems: [APIProblem] = [
+            .nothingHere, .noSuchStore, .notAllowed(["GET", "PATCH"]), .fromAPage,
+            .refused("The request's body is too large.", .payloadTooLarge),
             .init(Failure("the list expired", hint: "look at its clock.", code: .refused)),
             .invalid(FormatError("the body", field: "keep", rule: "must be an integer from 0 to 10")),
             .invalid(

@@ -1,5 +1,6 @@
 import GatewayClients
 import Gateways
+import HTTPAPI
 import HTTPFiles
 import HTTPPeers
 import NIOHTTP1

@@ -2,6 +2,7 @@ import DeviceOutput
 import DeviceTesting
 import FoundationEssentials
 import Glibc
+import HTTPAPI
 import NIOConcurrencyHelpers
 import PatchChoice
 import PatchFormat
@@ -274,7 +275,7 @@ struct ControlServerTests {
                     ["-c", script, "bash", socket, "\(Self.store)/events", "\(lines)"] + options
                 )
                 if let meanwhile {
-                    while host.log.listeners == 0 { await Task.yield() }
+                    while host.log.hub.listeners == 0 { await Task.yield() }
                     try await meanwhile()
                 }
                 return try await outcome.output.split(separator: "\n")
@@ -413,7 +414,7 @@ struct ControlServerTests {
     func `has room for its owner, however many streams another user opens`() async throws {
         try await TestHost.with { host in
             try #require(unsafe chmod(host.root.string, 0o755) == 0)
-            let own = host.log.wakes()
+            let own = host.log.hub.wakes()
             let script = """
                 for number in $(seq 80); do curl -sN --unix-socket "$1" http://patchline/v1/events & done; wait
                 """
@@ -424,9 +425,11 @@ struct ControlServerTests {
                     host.socket.string,
                 ]
             )
-            while host.log.listenersSoFar <= EventLog.mostListeners + 1 { try await Task.sleep(for: .milliseconds(5)) }
+            while host.log.hub.listenersSoFar <= EventLog.mostListeners + 1 {
+                try await Task.sleep(for: .milliseconds(5))
+            }
             for _ in 1...3 { #expect(try await host.curl("/v1").status == 200) }
-            #expect(host.log.listeners <= EventLog.mostListeners)
+            #expect(host.log.hub.listeners <= EventLog.mostListeners)
             host.log.close()
             let ended = try await flood.output
             #expect(ended.contains("event: missed\ndata: {\"missed\":0}\n"), "the oldest of that user made room")

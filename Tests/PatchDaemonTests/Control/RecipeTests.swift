@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HTTPAPI
 import PatchChoice
 import PatchStore
 import PatchSync
@@ -68,7 +69,7 @@ struct RecipeTests {
             _ = try await run("chmod", ["+x", browser])
             let file = try write(try recipe("A kiosk", for: host), "kiosk.sh", for: host)
             async let kiosk = run("sh", ["-c", "PATH=\"${1%/*}:$PATH\" exec sh \"$1\"", "sh", file])
-            while host.log.listeners == 0 { await Task.yield() }
+            while host.log.hub.listeners == 0 { await Task.yield() }
             _ = try await host.sync(SyncWish())
             while try host.device().state().machine.state.phase != .trying { await Task.yield() }
             host.log.close()

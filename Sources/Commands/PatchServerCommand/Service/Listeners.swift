@@ -1,13 +1,12 @@
 import PatchFormat
 import HTTPFiles
-import ReleaseAPI
 import ServiceLifecycle
 import CommandKit
 
 /// Both listeners of a server, which stop at once: what is in flight on either has the same time.
 struct Listeners: Service {
     /// - Parameter onListening: called once operators can ask.
-    let operators: @Sendable (_ onListening: @escaping @Sendable () -> Void) -> OperatorServer
+    let operators: @Sendable (_ onListening: @escaping @Sendable () -> Void) -> FileServer
     let devices: FileServer
 
     func run() async throws {

@@ -217,14 +217,9 @@ struct ServeCommand: ServingCommand {
         let scheme = renewal == nil ? "http" : "https"
         let listeners = Listeners(
             operators: { onListening in
-                OperatorServer(
-                    ConnectionAdmission(
-                        operatorsConfiguration,
-                        accessLog: log.accessLog,
-                        meter: numbers.traffic,
-                        errorLog: { log.say(.error, $0) }
-                    ),
-                    OperatorRoutes(
+                FileServer(
+                    configuration: operatorsConfiguration,
+                    source: OperatorRoutes(
                         service?.operators,
                         pages: OperatorPages(readiness: readiness, metrics: numbers),
                         names: ListenerNames(
@@ -232,11 +227,15 @@ struct ServeCommand: ServingCommand {
                             hasTLS: operatorsConfiguration.tls != nil
                         ),
                         report: { log.say(.error, printable($0)) }
-                    )
-                ) {
-                    log.tellListening("operators on", "\(scheme)://\($0.authority)")
-                    onListening()
-                }
+                    ),
+                    accessLog: log.accessLog,
+                    meter: numbers.traffic,
+                    errorLog: { log.say(.error, $0) },
+                    onListening: {
+                        log.tellListening("operators on", "\(scheme)://\($0.authority)")
+                        onListening()
+                    }
+                )
             },
             devices: FileServer(
                 configuration: configuration,

@@ -1,116 +1,42 @@
 import DeviceOutput
-import NIOHTTP1
+import HTTPAPI
 import PatchFormat
 
-/// The socket's interface as OpenAPI 3.1 describes it, made from the very table that is routed by.
+/// The description of the local socket (OpenAPI 3.1).
 enum ControlDescription {
+    static let store = APIParameter(name: "store", about: "As the settings name it.", schema: .text())
+
     static func make(_ routes: [ControlRoute]) -> JSON {
-        var paths: [(String, [(String, JSON?)])] = []
-        for route in routes {
-            let row = (route.method.rawValue.lowercased(), operation(route) as JSON?)
-            if let index = paths.firstIndex(where: { $0.0 == route.path }) {
-                paths[index].1.append(row)
-            } else {
-                paths.append((route.path, [row]))
-            }
-        }
-        return .fields([
-            ("openapi", .text("3.1.0")),
-            (
-                "info",
-                .fields([
-                    ("title", .text("Patchline on this device")), ("version", .text("1")),
-                    (
-                        "description",
-                        .text(
-                            "What the daemon answers on its local socket. Who may ask is who may reach the socket. Members, events "
-                                + "and codes may be added to answers. A request with a member or parameter that is not described is "
-                                + "refused."
-                        )
-                    ),
-                ])
-            ),
-            ("paths", .fields(paths.map { ($0.0, .fields($0.1)) })),
-            ("components", .fields([("schemas", .fields(schemas + documents))])),
-        ])
-    }
-
-    private static func operation(_ route: ControlRoute) -> JSON {
-        let path = route.pathParameters.map { parameter($0, in: "path", required: true) }
-        let problem = ControlRoute.Answer(
-            status: 0,
-            about: "Why not.",
-            schema: .named("Problem"),
-            mediaType: ControlProblem.mediaType
-        )
-        return .fields([
-            ("operationId", .text(route.name)), ("summary", .text(route.about)),
-            (
-                "parameters",
-                .array(
-                    path + route.query.map { parameter($0, in: "query", required: false) }
-                        + route.headers.map { parameter($0, in: "header", required: false) }
-                )
-            ),
-            (
-                "requestBody",
-                route.body.map { body in
-                    .fields([("content", .fields([(route.bodyType, .fields([("schema", body.asBody)]))]))])
-                }
-            ),
-            (
-                "responses",
-                .fields(
-                    route.answers.map { ("\($0.status)", response($0)) } + [("default", response(problem))]
-                )
-            ),
-        ])
-    }
-
-    private static func parameter(_ parameter: ControlRoute.Parameter, in place: String, required: Bool) -> JSON {
-        .fields([
-            ("name", .text(parameter.name)), ("in", .text(place)), ("required", .bool(required)),
-            ("description", .text(parameter.about)), ("schema", parameter.schema.json),
-        ])
-    }
-
-    private static func response(_ answer: ControlRoute.Answer) -> JSON {
-        .fields([
-            ("description", .text(answer.about)),
-            ("content", answer.schema.map { .fields([(answer.mediaType, schema($0))]) }),
-        ])
-    }
-
-    private static func schema(_ schema: ControlSchema) -> JSON { .fields([("schema", schema.json)]) }
-
-    static func schema(named name: String) -> JSON {
-        guard let schema = schemas.first(where: { $0.0 == name })?.1 else {
-            preconditionFailure("a body's schema is one of ours")
-        }
-        return schema
+        OpenAPI(
+            title: "Patchline on this device",
+            about:
+                "What the daemon answers on its local socket. Who may ask is who may reach the socket. Members, events "
+                + "and codes may be added to answers. A request with a member or parameter that is not described is "
+                + "refused.",
+            parameters: [store],
+            problems: .asDefault,
+            schemas: schemas + documents
+        ).document(routes)
     }
 
     private static var schemas: [(String, JSON?)] {
-        let integer = ControlSchema.inline(.fields([("type", .text("integer"))]))
-        let object = ControlSchema.inline(.fields([("type", .text("object"))]))
-        let problem = ControlSchema.object(
-            [
-                ("type", .text), ("title", .text), ("status", integer), ("detail", .text), ("hint", .text),
-                ("exitCode", integer),
-            ],
-            required: ["type", "title", "status", "detail"]
+        let problem = APISchema.object(
+            [("type", .text()), ("title", .text()), ("status", .integer()), ("detail", .text())],
+            optional: [("hint", .text()), ("exitCode", .integer())],
+            more: true
         )
-        let event = ControlSchema.object(
+        let event = APISchema.object(
             [
-                ("id", .text), ("at", .text), ("store", .text), ("type", integer), ("typeName", .text),
-                ("event", .text), ("data", object),
+                ("id", .text()), ("at", .text()), ("store", .text()), ("type", .integer()), ("typeName", .text()),
+                ("event", .text()),
             ],
-            required: ["id", "at", "store", "type", "typeName", "event"]
+            optional: [("data", .document)],
+            more: true
         )
         return [("Problem", problem.json), ("Event", event.json), ("Settings", DeviceSettings.schema.json)]
     }
 
-    /// What commands print: their definitions stand beside them, under names of their own.
+    /// The documents that commands print, whose definitions get names of their own.
     private static var documents: [(String, JSON?)] {
         let printed: [(String, OutputSchema)] = [
             ("Status", .status), ("Sync", .sync), ("Cost", .dryRun), ("Explanation", .explain),

@@ -1,43 +1,45 @@
+import HTTPAPI
 import HTTPFiles
 import NIOHTTP1
 import PatchFormat
 
-/// Finds a request's row of the table, and answers by it.
+/// A route of the local socket.
+///
+/// The permissions of the socket decide on access, so no route has a right.
+typealias ControlRoute = APIRoute<Never, ControlCall>
+
+/// Answers each request by its route.
 struct ControlSource: FileSource {
-    private let routes: [ControlRoute]
+    private let table: APITable<Never, ControlCall>
 
     /// - Parameter routes: with the one that describes them.
     init(_ routes: [ControlRoute]) {
-        self.routes = routes
+        table = APITable(routes)
     }
 
     var acceptsBodies: Bool { true }
 
     func decide(_ request: FileRequest) -> FileDecision {
-        guard !request.headers.contains(name: "Origin") else {
-            return .now(PreparedReply(ControlProblem.fromAPage.served))
-        }
-        // A slash at the end is another path.
-        let segments = request.path.hasTrailingSlash ? [] : request.path.segments
-        let here = routes.compactMap { route in route.parameters(of: segments).map { (route, $0) } }
-        let method = request.method == .HEAD ? .GET : request.method
-        guard let (route, parameters) = here.first(where: { $0.0.method == method }) else {
-            let methods = here.map(\.0.method.rawValue)
-            return .now(PreparedReply((methods.isEmpty ? .notFound : ControlProblem.notAllowed(methods)).served))
-        }
-        return .later(.whole) { request in
-            do throws(ControlProblem) {
-                let call = ControlCall(request: request, parameters: parameters)
-                try ControlNames.check(call, body: route.body, query: route.query.map(\.name))
-                return try await route.work(call).served
-            } catch { return error.served }
+        guard !request.headers.contains(name: "Origin") else { return refusal(.fromAPage) }
+        switch table.match(request) {
+        case .nothing: return refusal(.nothingHere)
+        case .otherMethods(let methods): return refusal(.notAllowed(methods.map(\.rawValue)))
+        case .route(let route, let parameters):
+            return .later(.whole) { request in
+                do {
+                    let call = ControlCall(request: request, parameters: parameters)
+                    try ControlNames.check(call, of: route)
+                    return try await route.work(call).served()
+                } catch {
+                    return (error as? APIProblem ?? APIProblem(Failure("\(error)"))).answer().served()
+                }
+            }
         }
     }
 
+    private func refusal(_ problem: APIProblem) -> FileDecision { .now(PreparedReply(problem.answer().served())) }
+
     func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalWords? {
-        RefusalWords(
-            contentType: ControlProblem.mediaType,
-            bytes: ControlProblem(refusal: refusal, status).json.fileBytes + [0x0A]
-        )
+        RefusalWords(contentType: APIProblem.mediaType, bytes: APIProblem.refused(refusal, status).bytes)
     }
 }

@@ -1,4 +1,5 @@
 import DeviceOutput
+import HTTPAPI
 import NIOHTTP1
 import PatchChoice
 import PatchFormat
@@ -8,37 +9,36 @@ import Patchline
 /// What people decide about what is new.
 extension ControlWork {
     var aboutDecisions: [ControlRoute] {
-        let seconds = ControlSchema.inline(.fields([("type", .text("integer"))]))
-        return [
+        [
             ControlRoute(
                 method: .POST,
                 path: "\(Self.store)/approve",
                 name: "approve",
                 about:
                     "As `patchsync approve`: what waits for that may come, of `patch` or of its `version`; with `all`, everything.",
-                body: .object([("patch", .text), ("version", .text), ("all", .bool)]),
+                body: .members(optional: [("patch", .text()), ("version", .text()), ("all", .bool)]),
                 answers: [
                     .init(
                         status: 200,
                         about: "What may come, none where nothing waited.",
-                        schema: .object([("approved", .array(.inline(.fields([("type", .text("object"))]))))])
+                        schema: .object([], optional: [("approved", .array(.document))], more: true)
                     )
                 ]
-            ) { call throws(ControlProblem) in .json(try await approve(call)) },
+            ) { call in .json(try await approve(call)) },
             ControlRoute(
                 method: .POST,
                 path: "\(Self.store)/postpone",
                 name: "postpone",
                 about: "As `patchsync postpone`: what is new starts in so many `seconds` at the earliest.",
-                body: .object([("seconds", seconds)], required: ["seconds"]),
+                body: .members([("seconds", .integer())]),
                 answers: [
                     .init(
                         status: 200,
                         about: "Until when, which the owner's limit may shorten.",
-                        schema: .object([("until", .text)], required: ["until"])
+                        schema: .object([("until", .text())], more: true)
                     )
                 ]
-            ) { call throws(ControlProblem) in .json(try await postpone(call)) },
+            ) { call in .json(try await postpone(call)) },
             ControlRoute(
                 method: .DELETE,
                 path: "\(Self.store)/postpone",
@@ -48,10 +48,10 @@ extension ControlWork {
                     .init(
                         status: 200,
                         about: "Whether anything was postponed.",
-                        schema: .object([("ended", .bool)], required: ["ended"])
+                        schema: .object([("ended", .bool)], more: true)
                     )
                 ]
-            ) { call throws(ControlProblem) in
+            ) { call in
                 let device = try device(call)
                 let was = try await Self.told { () async throws(SyncError) in try await device.endPostponement() }
                 if was { try note(.postponementEnded, call) }
@@ -60,7 +60,7 @@ extension ControlWork {
         ]
     }
 
-    private func approve(_ call: ControlCall) async throws(ControlProblem) -> JSON {
+    private func approve(_ call: ControlCall) async throws(APIProblem) -> JSON {
         let (device, fields) = (try device(call), try call.fields())
         let patch: PatchID?
         let version: VersionLabel?
@@ -78,13 +78,13 @@ extension ControlWork {
         } catch { throw .invalid(error) }
         let approval = try await Self.told { () async throws(SyncError) in try await device.approve(patch, version) }
         guard case .approved(let versions) = approval else {
-            throw ControlProblem(patch.map { .notListed("\($0)" + (version.map { "@\($0)" } ?? "")) } ?? .noListYet)
+            throw APIProblem(patch.map { .notListed("\($0)" + (version.map { "@\($0)" } ?? "")) } ?? .noListYet)
         }
         if !versions.isEmpty { try note(.approved(versions.map(\.label)), call) }
         return .fields([("approved", .array(versions.map(\.json)))])
     }
 
-    private func postpone(_ call: ControlCall) async throws(ControlProblem) -> JSON {
+    private func postpone(_ call: ControlCall) async throws(APIProblem) -> JSON {
         let (device, fields) = (try device(call), try call.fields())
         let seconds: Int
         do throws(FormatError) { seconds = try fields.integer("seconds", in: 1...31_536_000) } catch {
@@ -94,14 +94,14 @@ extension ControlWork {
             try await device.postpone(for: .seconds(seconds))
         }
         guard let until else {
-            throw ControlProblem(Failure("it is put off for as long as the owner allows", code: .refused))
+            throw APIProblem(Failure("it is put off for as long as the owner allows", code: .refused))
         }
         try note(.postponed(until: until), call)
         return .fields([("until", .text(until.description))])
     }
 
     /// For whoever listens, and for the store's log.
-    private func note(_ decision: PersonDecision, _ call: ControlCall) throws(ControlProblem) {
+    private func note(_ decision: PersonDecision, _ call: ControlCall) throws(APIProblem) {
         log.take(.decided(decision), from: try host(call).name, keptIn: StoreLog(try device(call).store.root))
     }
 }

@@ -1,3 +1,4 @@
+import HTTPAPI
 import HTTPFiles
 import NIOCore
 import NIOHTTP1
@@ -7,10 +8,10 @@ extension ControlWork {
     var aboutEvents: [ControlRoute] {
         [
             route("/v1/events", "events", "Server-sent events of every store.") {
-                (_: ControlCall) throws(ControlProblem) in nil
+                (_: ControlCall) throws(APIProblem) in nil
             },
             route("\(Self.store)/events", "storeEvents", "Server-sent events of this store.") {
-                call throws(ControlProblem) in try host(call).name
+                call throws(APIProblem) in try host(call).name
             },
         ]
     }
@@ -19,7 +20,7 @@ extension ControlWork {
         _ path: String,
         _ name: String,
         _ about: String,
-        store: @escaping @Sendable (ControlCall) throws(ControlProblem) -> String?
+        store: @escaping @Sendable (ControlCall) throws(APIProblem) -> String?
     ) -> ControlRoute {
         ControlRoute(
             method: .GET,
@@ -30,7 +31,7 @@ extension ControlWork {
                 .init(
                     name: "Last-Event-ID",
                     about: "Go on behind this one, of the last \(EventLog.kept); without it with what comes.",
-                    schema: .text
+                    schema: .text()
                 )
             ],
             answers: [
@@ -39,13 +40,13 @@ extension ControlWork {
                     about:
                         "Each `data` is an Event in JSON. `missed` counts the events that are gone unheard, and ends the stream. "
                         + "It is 0 if the stream ends for another one: at most \(EventLog.mostListeners) are open at a time.",
-                    schema: .text,
+                    schema: .text(),
                     mediaType: "text/event-stream"
                 )
             ]
-        ) { call throws(ControlProblem) in
+        ) { call in
             let stream = EventStream(
-                log,
+                log.hub,
                 of: try store(call),
                 after: call.request.headers.first(name: "Last-Event-ID"),
                 beat: beat,

@@ -1,4 +1,5 @@
 import DeviceOutput
+import HTTPAPI
 import NIOHTTP1
 import PatchChoice
 import PatchFormat
@@ -8,7 +9,7 @@ import Patchline
 
 extension ControlWork {
     var aboutLaunches: [ControlRoute] {
-        let result = ControlSchema.object([("result", .text), ("launch", .text)], required: ["result"])
+        let result = APISchema.object([("result", .text())], optional: [("launch", .text())], more: true)
         return [
             ControlRoute(
                 method: .POST,
@@ -17,33 +18,37 @@ extension ControlWork {
                 about:
                     "Starts what waits, as `patchsync switch`; open pages reload. With `channel` or `server` it follows another "
                     + "one from now on.",
-                body: .object([("channel", .text), ("server", .text)]),
+                body: .members(optional: [("channel", .text()), ("server", .text())]),
                 answers: [
                     .init(
                         status: 200,
                         about: "What runs now; or what is followed.",
-                        schema: .object([
-                            ("result", .text), ("launch", .text), ("channel", .text), ("server", .text),
-                            ("running", .text),
-                        ])
+                        schema: .object(
+                            [],
+                            optional: [
+                                ("result", .text()), ("launch", .text()), ("channel", .text()), ("server", .text()),
+                                ("running", .text()),
+                            ],
+                            more: true
+                        )
                     )
                 ]
-            ) { call throws(ControlProblem) in .json(try await switchOver(call)) },
+            ) { call in .json(try await switchOver(call)) },
             ControlRoute(
                 method: .POST,
                 path: "\(Self.store)/confirm",
                 name: "confirm",
                 about: "Says that the launch on trial works; with `launch` only where it is this one.",
-                body: .object([("launch", .text)]),
+                body: .members(optional: [("launch", .text())]),
                 answers: [.init(status: 200, about: "Confirmed, also before.", schema: result)]
-            ) { call throws(ControlProblem) in .json(try await confirm(call)) },
+            ) { call in .json(try await confirm(call)) },
             ControlRoute(
                 method: .POST,
                 path: "\(Self.store)/rollback",
                 name: "rollBack",
                 about: "Goes back to what was confirmed before, as `patchsync rollback`.",
                 answers: [.init(status: 200, about: "What runs now.", schema: result)]
-            ) { call throws(ControlProblem) in
+            ) { call in
                 let device = try device(call)
                 let activation = try await Self.told { () async throws(SyncError) in try await device.rollBack() }
                 if case .rolledBack(let good, let bad) = activation {
@@ -61,7 +66,7 @@ extension ControlWork {
                 name: "background",
                 about: "Nobody sees the app any more: its startup timer pauses.",
                 answers: [.init(status: 204, about: "Noted.")]
-            ) { call throws(ControlProblem) in
+            ) { call in
                 let host = try host(call)
                 try await Self.told { () async throws(SyncError) in try await host.background() }
                 return .nothing
@@ -72,7 +77,7 @@ extension ControlWork {
                 name: "foreground",
                 about: "The app is seen again.",
                 answers: [.init(status: 204, about: "Noted.")]
-            ) { call throws(ControlProblem) in
+            ) { call in
                 let host = try host(call)
                 try await Self.told { () async throws(SyncError) in try await host.foreground() }
                 return .nothing
@@ -80,7 +85,7 @@ extension ControlWork {
         ]
     }
 
-    private func switchOver(_ call: ControlCall) async throws(ControlProblem) -> JSON {
+    private func switchOver(_ call: ControlCall) async throws(APIProblem) -> JSON {
         let (host, fields) = (try host(call), try call.fields())
         let channel: ChannelName?
         let server: ServerURL?
@@ -104,7 +109,7 @@ extension ControlWork {
         }
     }
 
-    private func confirm(_ call: ControlCall) async throws(ControlProblem) -> JSON {
+    private func confirm(_ call: ControlCall) async throws(APIProblem) -> JSON {
         let (device, fields) = (try device(call), try call.fields())
         var token: LaunchToken?
         do throws(FormatError) {
@@ -116,9 +121,9 @@ extension ControlWork {
         let state = try Self.told { () throws(SyncError) in try device.state().machine.state }
         if token == nil, case .trying(_, _, let launch) = state { token = launch.token }
         guard let token else {
-            throw ControlProblem(state.running.map { .nothingOnTrial($0) } ?? Failure(.nothingInstalled))
+            throw APIProblem(state.running.map { .nothingOnTrial($0) } ?? Failure(.nothingInstalled))
         }
         let confirmation = try await Self.told { () async throws(SyncError) in try await device.confirm(token) }
-        do throws(Failure) { return try confirmation.told().json } catch { throw ControlProblem(error) }
+        do throws(Failure) { return try confirmation.told().json } catch { throw APIProblem(error) }
     }
 }

@@ -1,4 +1,5 @@
 import DeviceOutput
+import HTTPAPI
 import NIOHTTP1
 import PatchFetch
 import PatchFormat
@@ -13,21 +14,25 @@ extension ControlWork {
                 name: "settings",
                 about: "As `patchsync set --json`: what rules are judged by, and which servers are asked.",
                 answers: [.init(status: 200, about: "What is set.", schema: .named("Settings"))]
-            ) { call throws(ControlProblem) in .json(try device(call).configuration.facts) },
+            ) { call in .json(try device(call).configuration.facts) },
             ControlRoute(
                 method: .PATCH,
                 path: "\(Self.store)/settings",
                 name: "set",
                 about:
                     "As `patchsync set`: a merge patch (RFC 7396), so null forgets what was set, and what is not named stays.",
-                body: .named("Settings"),
-                bodyType: "application/merge-patch+json",
+                body: .json(
+                    DeviceSettings.schema.closed,
+                    limit: ControlCall.bodyLimit,
+                    type: "application/merge-patch+json",
+                    isRequired: false
+                ),
                 answers: [.init(status: 200, about: "What is set now.", schema: .named("Settings"))]
-            ) { call throws(ControlProblem) in .json(try await set(call)) },
+            ) { call in .json(try await set(call)) },
         ]
     }
 
-    private func set(_ call: ControlCall) async throws(ControlProblem) -> JSON {
+    private func set(_ call: ControlCall) async throws(APIProblem) -> JSON {
         let (device, fields) = (try device(call), try call.fields())
         let settings: DeviceSettings
         do throws(FormatError) { settings = try DeviceSettings(fields) } catch { throw .invalid(error) }
@@ -36,10 +41,10 @@ extension ControlWork {
                 try settings.apply(to: &configuration)
             }.facts
         } catch {
-            guard case .fetch(.tls) = error else { throw ControlProblem(error) }
+            guard case .fetch(.tls) = error else { throw APIProblem(error) }
             // What was asked for goes against the server's URL, or holds no certificate.
             let failure = Failure(error)
-            throw ControlProblem(Failure(failure.message, hint: failure.hint, code: .usage))
+            throw APIProblem(Failure(failure.message, hint: failure.hint, code: .usage))
         }
     }
 }

@@ -1,4 +1,5 @@
 import DeviceOutput
+import HTTPAPI
 import NIOHTTP1
 import PatchChoice
 import PatchFetch
@@ -8,8 +9,7 @@ import Patchline
 
 extension ControlWork {
     var aboutSyncs: [ControlRoute] {
-        let wish = ControlSchema.object([("metered", .bool), ("retryFailed", .bool)])
-        return [
+        [
             ControlRoute(
                 method: .POST,
                 path: "\(Self.store)/sync",
@@ -18,43 +18,39 @@ extension ControlWork {
                     "As `patchsync sync --json`; the answer comes when it is over. With `dry-run` in the query it is the "
                     + "cost alone.",
                 query: [
-                    .init(name: "dry-run", about: "Say what it would cost, and fetch nothing else.", schema: .text)
+                    .init(name: "dry-run", about: "Say what it would cost, and fetch nothing else.", schema: .text())
                 ],
-                headers: [.init(name: "Prefer", about: "`respond-async`: do not wait for its end.", schema: .text)],
-                body: wish,
+                headers: [.init(name: "Prefer", about: "`respond-async`: do not wait for its end.", schema: .text())],
+                body: .members(optional: [("metered", .bool), ("retryFailed", .bool)]),
                 answers: [
                     .init(
                         status: 200,
                         about: "What it came to, or what it would cost.",
-                        schema: .inline(
-                            .fields([
-                                ("anyOf", .array([ControlSchema.named("Sync").json, ControlSchema.named("Cost").json]))
-                            ])
-                        )
+                        schema: .either([.named("Sync"), .named("Cost")])
                     ),
                     .init(status: 202, about: "It begins; the events tell what it comes to."),
                 ]
-            ) { call throws(ControlProblem) in try await sync(call) },
+            ) { call in try await sync(call) },
             ControlRoute(
                 method: .GET,
                 path: "\(Self.store)/cost",
                 name: "cost",
                 about: "As `patchsync sync --dry-run --json`: what a sync would fetch, and what that costs.",
                 answers: [.init(status: 200, about: "What it would cost.", schema: .named("Cost"))]
-            ) { call throws(ControlProblem) in .json(try await cost(call, SyncWish())) },
+            ) { call in .json(try await cost(call, SyncWish())) },
         ]
     }
 
-    private func sync(_ call: ControlCall) async throws(ControlProblem) -> ControlAnswer {
+    private func sync(_ call: ControlCall) async throws(APIProblem) -> APIAnswer {
         let (host, wish) = (try host(call), try wish(call))
         if call.query("dry-run") != nil { return .json(try await cost(call, wish)) }
         guard !call.wantsNoWait else {
             // What it comes to, also its failure, is an event.
             later { _ = try? await host.sync(wish) }
-            let headers = HTTPHeaders([
-                ("Preference-Applied", "respond-async"), ("Location", "/v1/stores/\(host.name)/events"),
-            ])
-            return .json(.fields([]), status: .accepted, headers: headers)
+            let headers: HTTPHeaders = [
+                "Preference-Applied": "respond-async", "Location": "/v1/stores/\(host.name)/events",
+            ]
+            return .json(.fields([]), status: 202, headers: headers)
         }
         return try await Self.told { () async throws(SyncError) in
             let report = try await host.sync(wish)
@@ -63,7 +59,7 @@ extension ControlWork {
         }
     }
 
-    private func wish(_ call: ControlCall) throws(ControlProblem) -> SyncWish {
+    private func wish(_ call: ControlCall) throws(APIProblem) -> SyncWish {
         let fields = try call.fields()
         var wish = SyncWish()
         do throws(FormatError) {
@@ -73,7 +69,7 @@ extension ControlWork {
         return wish
     }
 
-    private func cost(_ call: ControlCall, _ wish: SyncWish) async throws(ControlProblem) -> JSON {
+    private func cost(_ call: ControlCall, _ wish: SyncWish) async throws(APIProblem) -> JSON {
         let device = try device(call)
         return try await Self.told { () async throws(SyncError) in
             // No server is asked beside a trial: what ends the process then would count against it.

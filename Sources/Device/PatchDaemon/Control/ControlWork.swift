@@ -1,4 +1,5 @@
 import DeviceOutput
+import HTTPAPI
 import HTTPFiles
 import NIOHTTP1
 import PatchChoice
@@ -7,7 +8,7 @@ import PatchFormat
 import PatchSync
 import Patchline
 
-/// What the socket can be asked, and what is done then.
+/// The routes of the local socket and their work.
 struct ControlWork: Sendable {
     let hosts: @Sendable () -> [any StoreHost]
     let log: EventLog
@@ -31,25 +32,25 @@ struct ControlWork: Sendable {
         ]
     }
 
-    func host(_ call: ControlCall) throws(ControlProblem) -> any StoreHost {
+    func host(_ call: ControlCall) throws(APIProblem) -> any StoreHost {
         guard let host = hosts().first(where: { $0.name == call.parameters["store"] }) else {
             throw .noSuchStore
         }
         return host
     }
 
-    func device(_ call: ControlCall) throws(ControlProblem) -> Device {
+    func device(_ call: ControlCall) throws(APIProblem) -> Device {
         let host = try host(call)
         return try Self.told { () throws(SyncError) in try host.device() }
     }
 
     /// Device work, with its errors as problems.
-    static func told<Result>(_ work: () throws(SyncError) -> Result) throws(ControlProblem) -> Result {
-        do throws(SyncError) { return try work() } catch { throw ControlProblem(error) }
+    static func told<Result>(_ work: () throws(SyncError) -> Result) throws(APIProblem) -> Result {
+        do throws(SyncError) { return try work() } catch { throw APIProblem(error) }
     }
 
-    static func told<Result>(_ work: () async throws(SyncError) -> Result) async throws(ControlProblem) -> Result {
-        do throws(SyncError) { return try await work() } catch { throw ControlProblem(error) }
+    static func told<Result>(_ work: () async throws(SyncError) -> Result) async throws(APIProblem) -> Result {
+        do throws(SyncError) { return try await work() } catch { throw APIProblem(error) }
     }
 
     static let store = "/v1/stores/{store}"
@@ -67,10 +68,7 @@ struct ControlWork: Sendable {
                     .init(
                         status: 200,
                         about: "What answers here.",
-                        schema: .object(
-                            [("version", .text), ("stores", .array(.text))],
-                            required: ["version", "stores"]
-                        )
+                        schema: .object([("version", .text()), ("stores", .array(.text()))], more: true)
                     )
                 ]
             ) { _ in
@@ -89,10 +87,10 @@ struct ControlWork: Sendable {
                     .init(
                         status: 200,
                         about: "The stores.",
-                        schema: .object([("stores", .array(Self.overview))], required: ["stores"])
+                        schema: .object([("stores", .array(Self.overview))], more: true)
                     )
                 ]
-            ) { _ throws(ControlProblem) in
+            ) { _ in
                 var stores: [JSON] = []
                 for host in hosts() { stores.append(try await Self.overview(of: host)) }
                 return .json(.fields([("stores", .array(stores))]))
@@ -108,14 +106,14 @@ struct ControlWork: Sendable {
                 name: "describeStore",
                 about: "Where its pages are, what runs, and when its server is asked next.",
                 answers: [.init(status: 200, about: "The store.", schema: Self.overview)]
-            ) { call throws(ControlProblem) in .json(try await Self.overview(of: try host(call))) },
+            ) { call in .json(try await Self.overview(of: try host(call))) },
             ControlRoute(
                 method: .GET,
                 path: "\(Self.store)/status",
                 name: "status",
                 about: "As `patchsync status --json`.",
                 answers: [.init(status: 200, about: "Where the device stands.", schema: .named("Status"))]
-            ) { call throws(ControlProblem) in
+            ) { call in
                 let device = try device(call)
                 return .json(try Self.told { () throws(SyncError) in try device.status().json(device.configuration) })
             },
@@ -125,26 +123,26 @@ struct ControlWork: Sendable {
                 name: "explain",
                 about: "As `patchsync explain --json`: why the device gets or does not get each listed version.",
                 query: [
-                    .init(name: "patch", about: "This one alone.", schema: .text),
-                    .init(name: "version", about: "Of the patch, this one alone.", schema: .text),
-                    .init(name: "at", about: "As if it were then: YYYY-MM-DDTHH:MM:SSZ.", schema: .text),
+                    .init(name: "patch", about: "This one alone.", schema: .text()),
+                    .init(name: "version", about: "Of the patch, this one alone.", schema: .text()),
+                    .init(name: "at", about: "As if it were then: YYYY-MM-DDTHH:MM:SSZ.", schema: .text()),
                 ],
                 answers: [.init(status: 200, about: "Why.", schema: .named("Explanation"))]
-            ) { call throws(ControlProblem) in .json(try explain(call)) },
+            ) { call in .json(try explain(call)) },
             ControlRoute(
                 method: .GET,
                 path: "\(Self.store)/log",
                 name: "log",
                 about: "As `patchsync log --json`: what happened to the store, the oldest first.",
-                query: [.init(name: "since", about: "Nothing before this: YYYY-MM-DDTHH:MM:SSZ.", schema: .text)],
+                query: [.init(name: "since", about: "Nothing before this: YYYY-MM-DDTHH:MM:SSZ.", schema: .text())],
                 answers: [
                     .init(
                         status: 200,
                         about: "The lines of its log.",
-                        schema: .object([("lines", .array(.named("Status.logLine")))], required: ["lines"])
+                        schema: .object([("lines", .array(.named("Status.logLine")))], more: true)
                     )
                 ]
-            ) { call throws(ControlProblem) in
+            ) { call in
                 let (log, since) = (StoreLog(try device(call).store.root), try call.time("since"))
                 let lines = log.lines().compactMap { LogLine($0) }.filter { line in
                     since.map { $0 <= line.time } ?? true
@@ -161,29 +159,29 @@ struct ControlWork: Sendable {
                         status: 200,
                         about: "As last fetched and verified.",
                         schema: .object(
-                            [("app", .text), ("channel", .text), ("parameters", .object([]))],
-                            required: ["app", "channel", "parameters"]
+                            [("app", .text()), ("channel", .text()), ("parameters", .object([], more: true))],
+                            more: true
                         )
                     )
                 ]
-            ) { call throws(ControlProblem) in
+            ) { call in
                 let device = try device(call)
                 return .json(try Self.told { () throws(SyncError) in try device.parameters().shown })
             },
         ]
     }
 
-    private func explain(_ call: ControlCall) throws(ControlProblem) -> JSON {
+    private func explain(_ call: ControlCall) throws(APIProblem) -> JSON {
         let device = try device(call)
         let (patch, version) = (
             try call.name("patch", as: PatchID.self), try call.name("version", as: VersionLabel.self)
         )
         let time = try call.time("at")
         let found = try Self.told { () throws(SyncError) in try device.explanation(at: time) }
-        guard let found else { throw ControlProblem(.noListYet) }
+        guard let found else { throw APIProblem(.noListYet) }
         let explanation = patch.map { found.only($0, version) } ?? found
         if let patch, explanation.versions.isEmpty {
-            throw ControlProblem(.notListed(version.map { "\(patch)@\($0)" } ?? "\(patch)"))
+            throw APIProblem(.notListed(version.map { "\(patch)@\($0)" } ?? "\(patch)"))
         }
         return explanation.json(
             device.configuration,
@@ -193,28 +191,30 @@ struct ControlWork: Sendable {
 
     // MARK: A store in short
 
-    private static let overview = ControlSchema.object(
+    private static let overview = APISchema.object(
         [
-            ("name", .text), ("app", .text), ("channel", .text), ("phase", .text),
+            ("name", .text()), ("app", .text()), ("channel", .text()), ("phase", .text()),
             (
                 "running",
-                .array(.object([("patchId", .text), ("version", .text)], required: ["patchId", "version"]))
+                .array(.object([("patchId", .text()), ("version", .text())], more: true))
             ),
+        ],
+        optional: [
             (
                 "pages",
-                .object([("url", .text), ("origin", .text), ("port", .inline(.fields([("type", .text("integer"))])))])
+                .object([], optional: [("url", .text()), ("origin", .text()), ("port", .integer())], more: true)
             ),
             (
                 "next",
-                .object([("seconds", .inline(.fields([("type", .text("integer"))]))), ("reason", .text)])
+                .object([], optional: [("seconds", .integer()), ("reason", .text())], more: true)
             ),
-            ("trouble", .text), ("hint", .text),
+            ("trouble", .text()), ("hint", .text()),
             ("lastFailure", .named("Status.syncFailure")),
         ],
-        required: ["name", "app", "channel", "phase", "running"]
+        more: true
     )
 
-    private static func overview(of host: any StoreHost) async throws(ControlProblem) -> JSON {
+    private static func overview(of host: any StoreHost) async throws(APIProblem) -> JSON {
         let device = try told { () throws(SyncError) in try host.device() }
         let state = try told { () throws(SyncError) in try device.state().machine.state }
         let (pages, next, trouble) = (await host.pages(), await host.nextLook(), await host.trouble())

@@ -1,3 +1,4 @@
+import HTTPAPI
 import PatchFormat
 
 extension DeviceSettings {
@@ -81,18 +82,18 @@ extension Fields {
 
 extension DeviceSettings {
     /// Of answers and of requests: no answer has a null, and a request may have one.
-    static var schema: ControlSchema {
-        func told(_ name: String) -> ControlSchema {
-            .inline(.fields([("type", .text(name)), ("readOnly", .bool(true))]))
+    static var schema: APISchema {
+        func told(_ name: String) -> APISchema {
+            APISchema(json: .fields([("type", .text(name)), ("readOnly", .bool(true))]))
         }
-        var members: [(String, ControlSchema)] = []
-        var inner: [String: [(String, ControlSchema)]] = [:]
+        var members: [(String, APISchema)] = []
+        var inner: [String: [(String, APISchema)]] = [:]
         for setting in DeviceSetting.allCases {
             guard let path = setting.member?.split(separator: ".").map(String.init) else { continue }
             if path.count == 1 {
                 members.append((path[0], setting.schema))
             } else {
-                if inner[path[0]] == nil { members.append((path[0], .object([]))) }
+                if inner[path[0]] == nil { members.append((path[0], .document)) }
                 inner[path[0], default: []].append((path[1], setting.schema))
             }
         }
@@ -100,31 +101,34 @@ extension DeviceSettings {
             (name, inner[name].map { object($0, canBeNull: name == "platform") } ?? schema)
         }
         return .object(
-            members + [
+            [],
+            optional: members + [
                 ("ownHost", .type("boolean")), ("embedded", told("string")), ("debug", told("boolean")),
-            ]
+            ],
+            more: true
         )
     }
 
-    private static func object(_ members: [(String, ControlSchema)], canBeNull: Bool) -> ControlSchema {
-        guard canBeNull else { return .object(members) }
-        return .inline(
-            .fields([
-                ("type", .array([.text("object"), .text("null")])),
-                ("properties", .fields(members.map { ($0.0, $0.1.json) })),
-            ])
+    private static func object(_ members: [(String, APISchema)], canBeNull: Bool) -> APISchema {
+        guard canBeNull else { return .object([], optional: members, more: true) }
+        return APISchema(
+            json:
+                .fields([
+                    ("type", .array([.text("object"), .text("null")])),
+                    ("properties", .fields(members.map { ($0.0, $0.1.json) })),
+                ])
         )
     }
 }
 
-extension ControlSchema {
-    fileprivate static func type(_ names: String...) -> ControlSchema {
-        .inline(.fields([("type", .array((names + ["null"]).map { .text($0) }))]))
+extension APISchema {
+    fileprivate static func type(_ names: String...) -> APISchema {
+        APISchema(json: .fields([("type", .array((names + ["null"]).map { .text($0) }))]))
     }
 }
 
 extension DeviceSetting {
-    fileprivate var schema: ControlSchema {
+    fileprivate var schema: APISchema {
         switch form {
         case .flag: .type("boolean")
         // An answer has whether there are authorities, and not which.
@@ -133,9 +137,9 @@ extension DeviceSetting {
         case .count, .bytes, .time: .type("integer")
         case .list: .type("array")
         case .table:
-            .inline(
-                .fields([
-                    ("type", .text("object")), ("additionalProperties", ControlSchema.type("string").json),
+            APISchema(
+                json: .fields([
+                    ("type", .text("object")), ("additionalProperties", APISchema.type("string").json),
                 ])
             )
         }

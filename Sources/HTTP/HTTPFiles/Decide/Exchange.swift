@@ -142,12 +142,17 @@ extension FileSource {
     /// - Parameter head: nil when it could not be read.
     func completing(_ response: Response, to head: RequestHead?) -> Response {
         var response = response
-        if let refusal = response.refusal, let head, let words = words(for: refusal, response.status, of: head.target) {
+        if let refusal = response.refusal, let words = words(for: refusal, response.status, to: head) {
             response.headers.replaceOrAdd(name: "Content-Type", value: words.contentType)
             response.body = .bytes(words.bytes[...])
         }
         response.headers.add(missing: everyAnswerFields(to: head?.headers))
         return response
+    }
+
+    private func words(for refusal: String, _ status: HTTPResponseStatus, to head: RequestHead?) -> RefusalWords? {
+        guard let head else { return words(forUnread: refusal, status) }
+        return words(for: refusal, status, of: head.target)
     }
 }
 

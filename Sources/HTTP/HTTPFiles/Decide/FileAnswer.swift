@@ -42,7 +42,8 @@ extension FileAnswer {
                     bytes: bytes.bytes,
                     contentType: bytes.contentType,
                     cacheControl: bytes.cacheControl,
-                    headers: bytes.headers
+                    headers: bytes.headers,
+                    isWhole: bytes.isWhole
                 )
             )
         case .files, .stream, .tunnel, .refused: return self

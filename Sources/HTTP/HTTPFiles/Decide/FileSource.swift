@@ -35,6 +35,9 @@ package protocol FileSource: Sendable {
     ///
     /// - Parameter target: as the client spelled it, valid or not: it may be why the request is refused.
     func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalWords?
+
+    /// Replaces the text line of a refusal of a request that could not be read; nil keeps it.
+    func words(forUnread refusal: String, _ status: HTTPResponseStatus) -> RefusalWords?
 }
 
 extension FileSource {
@@ -47,6 +50,8 @@ extension FileSource {
     package func everyAnswerFields(to headers: HTTPHeaders?) -> HTTPHeaders { [:] }
 
     package func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalWords? { nil }
+
+    package func words(forUnread refusal: String, _ status: HTTPResponseStatus) -> RefusalWords? { nil }
 }
 
 /// The body of a refusal that is more than a line of text.

@@ -82,7 +82,7 @@ extension Response {
             modified: nil,
             size: served.bytes.count
         )
-        if case .ok = served.status {
+        if case .ok = served.status, !served.isWhole {
             self.init(representation, for: request) { .bytes(served.bytes[$0]) }
         } else {
             self.init(status: served.status, headers: representation.allHeaders, body: .bytes(served.bytes[...]))

@@ -1,6 +1,8 @@
 package import NIOHTTP1
 
-/// Bytes in memory that answer a request; with status 200, conditions and ranges apply as they do to a file.
+/// Bytes in memory that answer a request.
+///
+/// With status 200, conditions and ranges apply as they do to a file, unless ``isWhole`` is set.
 package struct ServedBytes: Sendable {
     /// 200 and above.
     package let status: HTTPResponseStatus
@@ -15,6 +17,8 @@ package struct ServedBytes: Sendable {
     ///
     /// A remembered answer is true for as long as that file stays what it is; without one, for as long as its edition.
     package let origin: FileOrigin?
+    /// Whether all bytes are sent, whatever conditions and ranges the request has: the answer is about work that was done.
+    package let isWhole: Bool
 
     /// - Precondition: `status` is final, and `entityTag` holds only visible characters other than `"`.
     package init(
@@ -24,7 +28,8 @@ package struct ServedBytes: Sendable {
         contentType: String,
         cacheControl: String = "no-cache",
         headers: HTTPHeaders = [:],
-        origin: FileOrigin? = nil
+        origin: FileOrigin? = nil,
+        isWhole: Bool = false
     ) {
         precondition(status.code >= 200, "not a final status")
         precondition(entityTag?.utf8.allSatisfy(EntityTag.isTagCharacter) ?? true, "not an entity tag")
@@ -35,5 +40,6 @@ package struct ServedBytes: Sendable {
         self.cacheControl = cacheControl
         self.headers = headers
         self.origin = origin
+        self.isWhole = isWhole
     }
 }

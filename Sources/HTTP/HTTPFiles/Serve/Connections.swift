@@ -163,8 +163,8 @@ final class Connections: Sendable {
     }
 
     /// The drain deadline has passed.
-    func closeAll(_ close: (any Channel) -> Void = { $0.close(promise: nil) }) {
+    func closeAll() {
         let all = state.withLockedValue { Array($0.channels.values) + Array($0.refused.values) }
-        for channel in all { close(channel) }
+        for channel in all { channel.close(promise: nil) }
     }
 }

@@ -38,6 +38,21 @@ struct RequestHead: Equatable, Sendable {
         try Self.checkHost(headers["Host"], minorVersion: minorVersion)
     }
 
+    func checkBody(_ framing: BodyFraming) throws(RequestFault) {
+        if framing != .none, method == .GET || method == .HEAD {
+            // Undefined by RFC 9110 §9.3.1, and a way to smuggle.
+            throw .malformed("a body in a GET or HEAD request")
+        }
+    }
+
+    func expectsContinue() throws(RequestFault) -> Bool {
+        // RFC 9110 §10.1.1: an HTTP/1.0 client cannot expect anything.
+        guard minorVersion >= 1 else { return false }
+        let expectations = headers["Expect"].flatMap(\.listElements)
+        guard expectations.allSatisfy({ $0.lowercased() == "100-continue" }) else { throw .unsupportedExpectation }
+        return !expectations.isEmpty
+    }
+
     /// Whether the client leaves the connection open after the answer (RFC 9112 §9.3).
     var wantsKeepAlive: Bool {
         let options = connectionOptions
@@ -80,7 +95,7 @@ struct RequestHead: Equatable, Sendable {
     }
 
     /// RFC 9112 §3.2: exactly one in HTTP/1.1, at most one in HTTP/1.0, and nothing but a host in it.
-    static func checkHost(_ values: [String], minorVersion: Int) throws(RequestFault) {
+    private static func checkHost(_ values: [String], minorVersion: Int) throws(RequestFault) {
         guard values.count == 1 || values.isEmpty && minorVersion == 0 else {
             throw .malformed("there is not exactly one Host")
         }

@@ -1,6 +1,6 @@
 import Gateways
+import HTTPAPI
 package import HTTPFiles
-import HTTPTypes
 import NIOConcurrencyHelpers
 import NIOCore
 package import NIOHTTP1
@@ -55,7 +55,7 @@ package struct DeviceFront: FileSource {
         guard answers != nil, AnswerPath(segments) != nil || StatisticPath(segments) != nil else { return nil }
         return RefusalWords(
             contentType: APIProblem.mediaType,
-            bytes: APIProblem(refused: refusal, status).bytes
+            bytes: APIProblem.refused(refusal, status).bytes
         )
     }
 }
@@ -105,7 +105,7 @@ package struct DeviceAnswers: Sendable {
                 error.status,
                 error.bytes,
                 type: APIProblem.mediaType,
-                [("allow", error.status == 405 ? error.rule : nil), ("retry-after", error.retryAfter.map { "\($0)" })]
+                [("allow", error.allow), ("retry-after", error.retryAfter.map { "\($0)" })]
             )
         }
     }
@@ -134,7 +134,7 @@ package struct DeviceAnswers: Sendable {
     private func body(of request: FileRequest) throws(APIProblem) -> RequestStream {
         if let fault = request.spellingFault { throw .badRequest(fault) }
         guard request.method == .POST, let body = request.stream else {
-            throw APIProblem(405, "methodNotAllowed", "this takes POST", rule: "POST")
+            throw APIProblem(405, "methodNotAllowed", "this takes POST", rule: "POST", allow: "POST")
         }
         let forwarded = request.headers["X-Forwarded-For"]
         let client = LimitedClient(request.remoteAddress, forwarded: forwarded, trusting: trustedProxies)

@@ -1,7 +1,7 @@
+import HTTPAPI
 import HTTPFiles
-import HTTPTypes
-import Hummingbird
 import NIOConcurrencyHelpers
+import NIOHTTP1
 import PatchFormat
 import ServerRecords
 
@@ -29,18 +29,17 @@ struct APIGate: Sendable {
         self.sinceStart = sinceStart
     }
 
-    /// - Parameter address: of the connection.
-    /// - Returns: the token that was shown; nil where everybody is let in.
+    /// - Parameter parameters: of the path.
+    /// - Returns: the token that was shown; nil for a route that needs none.
     func admit(
-        _ request: Request,
-        from address: String?,
-        _ parameters: Parameters,
-        to endpoint: APIEndpoint
+        _ request: FileRequest,
+        _ parameters: [String: String],
+        to route: OperatorRoute
     ) async throws -> APIToken? {
-        if endpoint.access == .everybody { return nil }
-        let token = try await token(of: request, from: address)
-        if case .bytes = endpoint.body {} else { try count(token) }
-        try check(token, parameters, endpoint)
+        if !route.needsToken { return nil }
+        let token = try await token(of: request)
+        if case .bytes = route.body {} else { try count(token) }
+        try check(token, parameters, route)
         await note(token)
         return token
     }
@@ -56,13 +55,8 @@ struct APIGate: Sendable {
         if isNew { try? await records.noteUse(of: token) }
     }
 
-    private func client(of request: Request, from address: String?) -> LimitedClient {
-        let forwarded = HTTPField.Name("X-Forwarded-For").map { request.headers[values: $0] } ?? []
-        return LimitedClient(address, forwarded: forwarded, trusting: trustedProxies)
-    }
-
-    private func token(of request: Request, from address: String?) async throws -> APIToken {
-        guard let field = request.headers[.authorization] else {
+    private func token(of request: FileRequest) async throws -> APIToken {
+        guard let field = request.headers.combined("Authorization") else {
             throw APIProblem(
                 401,
                 "unauthorized",
@@ -70,7 +64,8 @@ struct APIGate: Sendable {
                 hint: "send it as Authorization: Bearer plt_…; patchsrv token new makes one"
             )
         }
-        let client = client(of: request, from: address)
+        let forwarded = request.headers["X-Forwarded-For"]
+        let client = LimitedClient(request.remoteAddress, forwarded: forwarded, trusting: trustedProxies)
         func refusal(_ detail: String, hint: String? = nil) -> APIProblem { self.refusal(of: client, detail, hint) }
         let parts = field.split(separator: " ", omittingEmptySubsequences: true)
         guard parts.count == 2, parts[0].lowercased() == "bearer", let text = TokenText(String(parts[1])) else {
@@ -97,15 +92,19 @@ struct APIGate: Sendable {
         if let wait { throw APIProblem(429, "tooManyRequests", "this token asks too often", retryAfter: wait) }
     }
 
-    private func check(_ token: APIToken, _ parameters: Parameters, _ endpoint: APIEndpoint) throws(APIProblem) {
-        switch endpoint.access {
-        case .everybody, .anyone: return
+    private func check(
+        _ token: APIToken,
+        _ parameters: [String: String],
+        _ route: OperatorRoute
+    ) throws(APIProblem) {
+        switch route.access {
+        case nil, .everybody, .anyone: return
         case .server(let role):
             try token.check(token.grants.roleOnEverything, is: role, on: "every app", scope: "*")
         case .app(let role):
             let app = try Self.app(in: parameters)
-            if endpoint.pathParameters.contains("channel") {
-                guard let channel = parameters.get("channel").flatMap({ ChannelName($0) }) else {
+            if route.pathParameters.contains("channel") {
+                guard let channel = parameters["channel"].flatMap({ ChannelName($0) }) else {
                     throw .badRequest("channel \(ChannelName.rule)", rule: ChannelName.rule)
                 }
                 try token.check(role, on: app, in: channel)
@@ -121,8 +120,8 @@ struct APIGate: Sendable {
         }
     }
 
-    private static func app(in parameters: Parameters) throws(APIProblem) -> AppID {
-        guard let app = parameters.get("app").flatMap({ AppID($0) }) else {
+    private static func app(in parameters: [String: String]) throws(APIProblem) -> AppID {
+        guard let app = parameters["app"].flatMap({ AppID($0) }) else {
             throw .badRequest("app \(AppID.rule)", rule: AppID.rule)
         }
         return app

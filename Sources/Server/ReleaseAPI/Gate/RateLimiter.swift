@@ -1,3 +1,5 @@
+import HTTPFiles
+
 /// How often somebody may ask: a bucket of permits that fills again with time.
 ///
 /// A value; its clock is whatever counts up.
@@ -60,5 +62,32 @@ extension Duration {
     /// Rounded up.
     fileprivate var wholeSeconds: Int {
         Int(components.seconds) + (components.attoseconds > 0 ? 1 : 0)
+    }
+}
+
+/// How often one address may ask within a minute, and all addresses together.
+struct AddressLimiter: Sendable {
+    private var ofOne: RateLimiter
+    private var ofAll: RateLimiter
+
+    init(_ one: Int, ofAll all: Int) {
+        ofOne = RateLimiter(one, per: .seconds(60))
+        ofAll = RateLimiter(all, per: .seconds(60))
+    }
+
+    /// - Returns: nil if the client may ask, else the number of seconds until it may.
+    mutating func take(from client: LimitedClient, at now: Duration) -> Int? {
+        // A client that has used up its own permits takes none of the others'.
+        ofOne.take(client.name, at: now) ?? ofAll.take("", at: now)
+    }
+}
+
+/// A client, as a limit counts it.
+struct LimitedClient: Hashable, Sendable {
+    let name: String
+
+    /// See ``HTTPFiles/ClientName``.
+    init(_ address: String?, forwarded: [String], trusting proxies: TrustedProxies) {
+        name = ClientName(address, forwarded: forwarded, trusting: proxies).text
     }
 }

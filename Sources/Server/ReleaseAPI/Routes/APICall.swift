@@ -1,27 +1,26 @@
+import HTTPAPI
 import HTTPFiles
-import HTTPTypes
-import Hummingbird
-import NIOCore
+import NIOHTTP1
+import PatchCompression
+import PatchCrypto
 import PatchFormat
 import ServerRecords
 
-/// A request that was let in: who asks, and for what.
+/// A request that the gate admitted.
 struct APICall: Sendable {
-    let request: Request
-    let parameters: Parameters
-    /// Nil only where everybody is let in.
+    let request: FileRequest
+    let parameters: [String: String]
+    /// Nil only for routes that need no token.
     let token: APIToken?
-    let body: APIEndpoint.Body
-    /// The address at the other end of the connection.
-    let remoteAddress: String?
+    let body: APIBody
 
     /// Whether the caller is a program on this machine, and not a proxy that asks for another machine.
     var isFromThisMachine: Bool {
-        let forwarding = ["Forwarded", "X-Forwarded-For", "X-Real-IP", "Via"].compactMap { HTTPField.Name($0) }
-        guard !forwarding.contains(where: { request.headers[$0] != nil }) else { return false }
+        let forwarding = ["Forwarded", "X-Forwarded-For", "X-Real-IP", "Via"]
+        guard !forwarding.contains(where: request.headers.contains(name:)) else { return false }
         // A name of another machine in Host is a proxy's, too.
-        let named = request.head.authority.flatMap { ServerURL("http://\($0)") }
-        return remoteAddress.map(ListenerNames.isLoopback) == true && named?.isLoopback == true
+        let named = request.headers.first(name: "Host").flatMap { ServerURL("http://\($0)") }
+        return request.remoteAddress.map(ListenerNames.isLoopback) == true && named?.isLoopback == true
     }
 
     var actor: Actor {
@@ -52,7 +51,7 @@ struct APICall: Sendable {
     }
 
     func text(_ parameter: String) throws(APIProblem) -> String {
-        guard let text = parameters.get(parameter) else { throw .notFound("There is nothing here.") }
+        guard let text = parameters[parameter] else { throw .notFound("There is nothing here.") }
         return text
     }
 
@@ -60,12 +59,12 @@ struct APICall: Sendable {
         try Self.number(try text(parameter), named: parameter, in: range)
     }
 
-    /// A query's number; nil where it does not stand.
+    /// A number of the query; nil if it is missing.
     func query(_ name: String, in range: ClosedRange<Int>) throws(APIProblem) -> Int? {
         try queryText(name).map { (text) throws(APIProblem) in try Self.number(text, named: name, in: range) }
     }
 
-    /// A query's name; nil where it does not stand.
+    /// A name of the query; nil if it is missing.
     func query<Name: ParsedName>(_ name: String, as type: Name.Type = Name.self) throws(APIProblem) -> Name? {
         try queryText(name).map { (text) throws(APIProblem) in
             guard let value = Name(text) else { throw .badRequest("\(name) \(Name.rule)", rule: Name.rule) }
@@ -74,21 +73,20 @@ struct APICall: Sendable {
     }
 
     func queryText(_ name: String) throws(APIProblem) -> String? {
-        let values = request.uri.queryParameters.getAll(name)
+        let values = QueryMember.all(of: request.query).filter { $0.spelledName == name }
         guard values.count <= 1 else { throw .badRequest("\(name) stands twice in the query") }
-        return values.first.map { String($0) }
+        return values.first.map { $0.value(plusIsSpace: false) ?? $0.spelledValue }
     }
 
     func header(_ name: String, in range: ClosedRange<Int>) throws(APIProblem) -> Int {
-        guard let field = HTTPField.Name(name), let text = request.headers[field] else {
-            throw .badRequest("the field \(name) is missing")
-        }
+        guard let text = request.headers.combined(name) else { throw .badRequest("the field \(name) is missing") }
         return try Self.number(text, named: name, in: range)
     }
 
-    /// What the body is compressed by; nil for as it is.
+    /// The compression of the body; nil if it is not compressed.
     func contentCoding() throws(APIProblem) -> CompressionFormat? {
-        guard let text = request.headers[.contentEncoding], text.lowercased() != "identity" else { return nil }
+        guard let text = request.headers.combined("Content-Encoding"), text.lowercased() != "identity"
+        else { return nil }
         guard let format = CompressionFormat(rawValue: text.lowercased()) else {
             throw APIProblem(415, "unsupportedMediaType", "the body's Content-Encoding must be zstd, gzip or identity")
         }
@@ -104,13 +102,20 @@ struct APICall: Sendable {
         return number
     }
 
-    /// The body as an object that has no member besides those of the endpoint's description.
+    /// The body while it arrives.
+    func bytes() throws(APIProblem) -> RequestStream {
+        guard let stream = request.stream else { throw .badRequest("the body did not come whole") }
+        return stream
+    }
+
+    /// The body as an object that has no member besides those of the route's description.
     func fields() async throws(APIProblem) -> Fields {
-        guard case .json(let schema, let limit) = body else { preconditionFailure("this endpoint takes no JSON") }
+        guard case .json(let schema, let limit, _, _) = body else { preconditionFailure("this route takes no JSON") }
+        let stream = try bytes()
         let fields = try await JSONBody.fields(
-            of: request.body,
-            type: request.headers[.contentType],
-            length: request.headers[.contentLength].flatMap { Int($0) },
+            of: stream,
+            type: request.headers.combined("Content-Type"),
+            length: stream.length,
             limit: limit
         )
         // A misspelt member, such as `expct`, would be ignored: that is worse than a refusal.
@@ -118,5 +123,13 @@ struct APICall: Sendable {
             throw .malformed(FormatError(fields.document, field: name, rule: "is not a member of this request"))
         }
         return fields
+    }
+}
+
+extension HTTPHeaders {
+    /// The value of a field, with all its lines (RFC 9110 §5.3); nil if it is missing.
+    func combined(_ name: String) -> String? {
+        let values = self[name]
+        return values.isEmpty ? nil : values.joined(separator: ", ")
     }
 }

@@ -1,3 +1,5 @@
+import HTTPAPI
+import NIOHTTP1
 import PatchCompression
 import PatchDelta
 import PatchFormat
@@ -9,6 +11,25 @@ import ReleaseService
 import ServerRecords
 
 extension APIProblem {
+    static let `internal` = APIProblem(500, "internal", "the server could not do this; its log says why")
+
+    /// The problem of an error of a route's work; nil for an internal error.
+    init?(of error: any Error) {
+        switch error {
+        case let problem as APIProblem: self = problem
+        case let error as OperationError: self.init(error)
+        case let error as UploadError: self.init(error)
+        case let error as RecordError: self.init(OperationError.records(error))
+        case is CancellationError: self.init(OperationError.stopping)
+        default: return nil
+        }
+    }
+
+    /// A refusal by the HTTP server itself.
+    static func refused(_ message: String, _ status: HTTPResponseStatus) -> APIProblem {
+        APIProblem(refused: message, status, kinds: [405: "methodNotAllowed"])
+    }
+
     private init(diskFull consequence: String) {
         self.init(
             507,

@@ -1,7 +1,8 @@
-import HTTPTypes
+import HTTPAPI
+import NIOHTTP1
+import PatchCrypto
 import PatchFormat
 import PatchServer
-import PatchCrypto
 import PatchTrust
 import ReleaseService
 import ServerRecords
@@ -10,10 +11,10 @@ import ServerRecords
 extension APIWork {
     private static let base = "/apps/{app}/channels/{channel}"
 
-    var aboutAnswers: [APIEndpoint] {
+    var aboutAnswers: [OperatorRoute] {
         [
-            APIEndpoint(
-                method: .get,
+            OperatorRoute(
+                method: .GET,
                 path: "\(Self.base)/answers",
                 name: "listAnswers",
                 about: "What is chosen in a channel for single users and for everyone.",
@@ -36,10 +37,10 @@ extension APIWork {
                         schema: .object([("answers", .array(.document))], optional: [("next", .answerPlace)])
                     )
                 ],
-                handle: listAnswers
+                work: listAnswers
             ),
-            APIEndpoint(
-                method: .post,
+            OperatorRoute(
+                method: .POST,
                 path: "\(Self.base)/answers",
                 name: "setAnswer",
                 about: "Chooses a listed version, or nothing new, for a user or for everyone (no user).",
@@ -47,17 +48,17 @@ extension APIWork {
                 body: .json(.answerWish, limit: 16_384),
                 answers: [.init(status: 200, about: "What is chosen now.", schema: .document)],
                 problems: [409, 507],
-                handle: setAnswer
+                work: setAnswer
             ),
-            APIEndpoint(
-                method: .delete,
+            OperatorRoute(
+                method: .DELETE,
                 path: "\(Self.base)/answers/{target}/{patch}",
                 name: "removeAnswer",
                 about: "Chooses no more for everyone, or for the user with this hash.",
                 access: .app(.operate),
                 answers: [.init(status: 204, about: "The list and its rules alone decide again.", schema: nil)],
                 problems: [409, 507],
-                handle: removeAnswer
+                work: removeAnswer
             ),
         ]
     }

@@ -1,4 +1,5 @@
-import HTTPTypes
+import HTTPAPI
+import NIOHTTP1
 import PatchFormat
 import PatchServer
 import ReleaseService
@@ -13,19 +14,19 @@ struct APIWork: Sendable {
 }
 
 extension APIWork {
-    var aboutApps: [APIEndpoint] {
+    var aboutApps: [OperatorRoute] {
         [
-            APIEndpoint(
-                method: .get,
+            OperatorRoute(
+                method: .GET,
                 path: "/whoami",
                 name: "showToken",
                 about: "What the token is and may do.",
                 access: .anyone,
                 answers: [.init(status: 200, about: "The token.", schema: .token)],
-                handle: { call in .json(call.token?.json(at: try await records.referenceTime()) ?? .null) }
+                work: { call in .json(call.token?.json(at: try await records.referenceTime()) ?? .null) }
             ),
-            APIEndpoint(
-                method: .get,
+            OperatorRoute(
+                method: .GET,
                 path: "/apps",
                 name: "listApps",
                 about: "The apps that the token may see.",
@@ -39,16 +40,16 @@ extension APIWork {
                         ])
                     )
                 ],
-                handle: listApps
+                work: listApps
             ),
-            APIEndpoint(
-                method: .get,
+            OperatorRoute(
+                method: .GET,
                 path: "/apps/{app}",
                 name: "showApp",
                 about: "What an app offers now in each channel, which drafts wait, and until when its roles hold.",
                 access: .app(.viewer),
                 answers: [.init(status: 200, about: "The same as patchsrv list --json says of it.", schema: .document)],
-                handle: { call in
+                work: { call in
                     let app = try call.app()
                     return .json(
                         try await operations.looking(app) { (repository) throws(ServerError) in
@@ -57,8 +58,8 @@ extension APIWork {
                     )
                 }
             ),
-            APIEndpoint(
-                method: .get,
+            OperatorRoute(
+                method: .GET,
                 path: "/apps/{app}/channels/{channel}/history",
                 name: "listHistory",
                 about: "Releases that were published in a channel, the newest first.",
@@ -81,10 +82,10 @@ extension APIWork {
                         schema: .object([("releases", .array(.document))], optional: [("next", .positive)])
                     )
                 ],
-                handle: listHistory
+                work: listHistory
             ),
-            APIEndpoint(
-                method: .get,
+            OperatorRoute(
+                method: .GET,
                 path: "/apps/{app}/channels/{channel}/history/{version}",
                 name: "showHistory",
                 about: "A release that was published, with its sizes and its difference to the release before.",
@@ -99,15 +100,15 @@ extension APIWork {
                         schema: .document
                     )
                 ],
-                handle: { call in
+                work: { call in
                     let (app, channel) = (try call.app(), try call.channel())
                     let version = try call.number("version", in: 1...(1 << 53 - 1))
                     _ = try await operations.looking(app) { (repository) throws(ServerError) in repository.app }
                     return .json(try await History(operations).release(version, of: channel, in: app).json)
                 }
             ),
-            APIEndpoint(
-                method: .patch,
+            OperatorRoute(
+                method: .PATCH,
                 path: "/apps/{app}/channels/{channel}/history/{version}",
                 name: "editHistory",
                 about:
@@ -125,7 +126,7 @@ extension APIWork {
                 ),
                 answers: [.init(status: 200, about: "The release's entry as it is now.", schema: .document)],
                 problems: [409, 507],
-                handle: editHistory
+                work: editHistory
             ),
         ]
     }

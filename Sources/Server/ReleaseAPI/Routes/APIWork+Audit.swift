@@ -1,12 +1,13 @@
-import HTTPTypes
+import HTTPAPI
+import NIOHTTP1
 import PatchFormat
 import ServerRecords
 
 extension APIWork {
-    var aboutAudit: [APIEndpoint] {
+    var aboutAudit: [OperatorRoute] {
         [
-            APIEndpoint(
-                method: .get,
+            OperatorRoute(
+                method: .GET,
                 path: "/audit",
                 name: "listAudit",
                 about: "Every change that was made, the oldest first, each with the hash of the one before.",
@@ -27,7 +28,7 @@ extension APIWork {
                         schema: .object([("entries", .array(.document))], optional: [("next", .positive)])
                     )
                 ],
-                handle: { call in
+                work: { call in
                     let last = try call.query("last", in: 1...500)
                     let end = last == nil ? 0 : try await records.lastAuditEntry()?.number ?? 0
                     let (entries, next) = try await records.auditPage(

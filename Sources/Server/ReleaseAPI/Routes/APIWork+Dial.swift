@@ -1,4 +1,5 @@
-import HTTPTypes
+import HTTPAPI
+import NIOHTTP1
 import PatchFormat
 import PatchServer
 import ReleaseService
@@ -20,17 +21,17 @@ extension APIWork {
         ("every", .integer(RolloutRamp.intervals)),
     ])
 
-    var aboutDial: [APIEndpoint] {
+    var aboutDial: [OperatorRoute] {
         [
-            APIEndpoint(
-                method: .get,
+            OperatorRoute(
+                method: .GET,
                 path: "/apps/{app}/channels/{channel}/dial",
                 name: "showDial",
                 about: "What the dial makes of each version that a channel lists.",
                 access: .app(.viewer),
                 answers: [.init(status: 200, about: "Shares in devices of 10,000.", schema: .document)],
                 problems: [422],
-                handle: { call in
+                work: { call in
                     let (app, channel) = (try call.app(), try call.channel())
                     let state = try await operations.looking(app) { (repository) throws(ServerError) in
                         try repository.dial(of: channel)
@@ -39,8 +40,8 @@ extension APIWork {
                     return .json(try await Rollouts(operations).describing(counted, counted.json))
                 }
             ),
-            APIEndpoint(
-                method: .post,
+            OperatorRoute(
+                method: .POST,
                 path: "/apps/{app}/channels/{channel}/dial",
                 name: "turnDial",
                 about:
@@ -61,7 +62,7 @@ extension APIWork {
                 ),
                 answers: [.init(status: 200, about: "The dial as it is now.", schema: .document)],
                 problems: [409, 422, 507],
-                handle: turn
+                work: turn
             ),
         ]
     }

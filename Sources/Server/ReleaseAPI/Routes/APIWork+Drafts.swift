@@ -1,17 +1,18 @@
-import HTTPTypes
+import HTTPAPI
+import NIOHTTP1
+import PatchCrypto
 import PatchFormat
 import PatchServer
-import PatchCrypto
 import PatchTrust
 import ReleaseFolder
 import ReleaseService
 import ServerRecords
 
 extension APIWork {
-    var aboutDrafts: [APIEndpoint] {
+    var aboutDrafts: [OperatorRoute] {
         [
-            APIEndpoint(
-                method: .get,
+            OperatorRoute(
+                method: .GET,
                 path: "/apps/{app}/channels/{channel}/drafts/{version}",
                 name: "showDraft",
                 about: "A release that waits for signatures: its release.json and role.json, for another key holder.",
@@ -23,19 +24,19 @@ extension APIWork {
                         schema: .object([("release", .document), ("role", .document)])
                     )
                 ],
-                handle: { call in
+                work: { call in
                     let draft = try await draft(call)
                     return .json(.fields([("release", draft.release.header.json), ("role", draft.release.role.json)]))
                 }
             ),
-            APIEndpoint(
-                method: .get,
+            OperatorRoute(
+                method: .GET,
                 path: "/apps/{app}/channels/{channel}/drafts/{version}/targets/{sha256}",
                 name: "fetchDraftTarget",
                 about: "The bytes of a list, manifest or signature column of a draft.",
                 access: .app(.viewer),
                 answers: [.init(status: 200, about: "The bytes.", schema: nil)],
-                handle: { call in
+                work: { call in
                     let digest = try call.digest("sha256")
                     let draft = try await draft(call)
                     guard let bytes = draft.release.targets.values.first(where: { SHA256Digest(of: $0) == digest })
@@ -45,15 +46,15 @@ extension APIWork {
                     return .bytes(bytes)
                 }
             ),
-            APIEndpoint(
-                method: .delete,
+            OperatorRoute(
+                method: .DELETE,
                 path: "/apps/{app}/channels/{channel}/drafts/{version}",
                 name: "removeDraft",
                 about: "Gives a draft up.",
                 access: .app(.operate),
                 answers: [.init(status: 204, about: "Gone.", schema: nil)],
                 problems: [409],
-                handle: { call in
+                work: { call in
                     let (app, channel) = (try call.app(), try call.channel())
                     let version = try call.number("version", in: 1...(1 << 53 - 1))
                     guard

@@ -1,17 +1,18 @@
-import HTTPTypes
+import HTTPAPI
+import NIOHTTP1
+import PatchCrypto
 import PatchFormat
 import PatchServer
-import PatchCrypto
 import PatchTrust
 import ReleaseService
 import ServerRecords
 
 /// The question of a client before it sends its token, so that no other server on the same port receives it.
 extension APIWork {
-    var aboutIdentity: [APIEndpoint] {
+    var aboutIdentity: [OperatorRoute] {
         [
-            APIEndpoint(
-                method: .get,
+            OperatorRoute(
+                method: .GET,
                 path: "/identity",
                 name: "identify",
                 about: """
@@ -41,7 +42,7 @@ extension APIWork {
                         )
                     )
                 ],
-                handle: identify
+                work: identify
             )
         ]
     }

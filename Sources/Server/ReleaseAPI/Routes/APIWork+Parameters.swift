@@ -1,4 +1,5 @@
-import HTTPTypes
+import HTTPAPI
+import NIOHTTP1
 import PatchFormat
 import PatchServer
 import ReleaseService
@@ -7,17 +8,17 @@ import ServerRecords
 extension APIWork {
     private static let path = "/apps/{app}/channels/{channel}/parameters"
 
-    var aboutParameters: [APIEndpoint] {
+    var aboutParameters: [OperatorRoute] {
         [
-            APIEndpoint(
-                method: .get,
+            OperatorRoute(
+                method: .GET,
                 path: Self.path,
                 name: "showParameters",
                 about: "The online parameters of a channel, and the tag that names them.",
                 access: .app(.viewer),
                 answers: [.init(status: 200, about: "Values by name.", schema: .document)],
                 problems: [422],
-                handle: { call in
+                work: { call in
                     let (app, channel) = (try call.app(), try call.channel())
                     return .json(
                         try await operations.looking(app) { (repository) throws(ServerError) in
@@ -26,8 +27,8 @@ extension APIWork {
                     )
                 }
             ),
-            APIEndpoint(
-                method: .put,
+            OperatorRoute(
+                method: .PUT,
                 path: Self.path,
                 name: "replaceParameters",
                 about: "These parameters and no others; devices see them at their next look.",
@@ -38,7 +39,7 @@ extension APIWork {
                 ),
                 answers: [.init(status: 200, about: "The parameters as they are now.", schema: .document)],
                 problems: [409, 422, 507],
-                handle: replace
+                work: replace
             ),
         ]
     }

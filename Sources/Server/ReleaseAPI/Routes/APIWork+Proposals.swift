@@ -1,4 +1,5 @@
-import HTTPTypes
+import HTTPAPI
+import NIOHTTP1
 import PatchFormat
 import PatchServer
 import ReleaseService
@@ -19,10 +20,10 @@ extension APIWork {
         ]
     )
 
-    var aboutProposals: [APIEndpoint] {
+    var aboutProposals: [OperatorRoute] {
         [
-            APIEndpoint(
-                method: .post,
+            OperatorRoute(
+                method: .POST,
                 path: Self.path,
                 name: "propose",
                 about: """
@@ -34,10 +35,10 @@ extension APIWork {
                 body: .json(Self.change, limit: Proposal.bodyLimit),
                 answers: [.init(status: 201, about: "The proposal and what it changes.", schema: .document)],
                 problems: [409, 422, 507],
-                handle: propose
+                work: propose
             ),
-            APIEndpoint(
-                method: .get,
+            OperatorRoute(
+                method: .GET,
                 path: Self.path,
                 name: "listProposals",
                 about: "The proposals of a channel, the oldest first, those that are done too.",
@@ -57,16 +58,16 @@ extension APIWork {
                         schema: .object([("proposals", .array(.document))], optional: [("next", .proposal)])
                     )
                 ],
-                handle: list
+                work: list
             ),
-            APIEndpoint(
-                method: .get,
+            OperatorRoute(
+                method: .GET,
                 path: Self.path + "/{proposal}",
                 name: "showProposal",
                 about: "One proposal.",
                 access: .app(.viewer),
                 answers: [.init(status: 200, about: "The proposal.", schema: .document)],
-                handle: { call in
+                work: { call in
                     .json(
                         try await Proposals(operations).proposal(
                             call.name("proposal"),
@@ -76,15 +77,15 @@ extension APIWork {
                     )
                 }
             ),
-            APIEndpoint(
-                method: .delete,
+            OperatorRoute(
+                method: .DELETE,
                 path: Self.path + "/{proposal}",
                 name: "removeProposal",
                 about: "Forgets a proposal that was not published.",
                 access: .app(.publisher),
                 answers: [.init(status: 204, about: "Gone.", schema: nil)],
                 problems: [409, 507],
-                handle: { call in
+                work: { call in
                     try await Proposals(operations).remove(
                         call.name("proposal"),
                         of: call.channel(),

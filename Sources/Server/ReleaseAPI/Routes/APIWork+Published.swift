@@ -1,4 +1,5 @@
-import HTTPTypes
+import HTTPAPI
+import NIOHTTP1
 import PatchFormat
 import PatchServer
 import ReleaseService
@@ -6,10 +7,10 @@ import ServerRecords
 
 /// What devices get, for pipelines: they ask one address.
 extension APIWork {
-    var aboutPublished: [APIEndpoint] {
+    var aboutPublished: [OperatorRoute] {
         [
-            APIEndpoint(
-                method: .get,
+            OperatorRoute(
+                method: .GET,
                 path: "/apps/{app}/published",
                 name: "fetchPublished",
                 about: """
@@ -24,7 +25,7 @@ extension APIWork {
                     )
                 ],
                 answers: [.init(status: 200, about: "The bytes.", schema: nil)],
-                handle: published
+                work: published
             )
         ]
     }

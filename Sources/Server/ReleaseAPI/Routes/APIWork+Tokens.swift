@@ -1,14 +1,15 @@
-import HTTPTypes
+import HTTPAPI
+import NIOHTTP1
 import PatchFormat
 import ServerRecords
 
 extension APIWork {
     private static let longest = Int(APIToken.longest.components.seconds / 86_400)
 
-    var aboutTokens: [APIEndpoint] {
+    var aboutTokens: [OperatorRoute] {
         [
-            APIEndpoint(
-                method: .get,
+            OperatorRoute(
+                method: .GET,
                 path: "/tokens",
                 name: "listTokens",
                 about: "Tokens of the apps on which this one has the role admin.",
@@ -16,13 +17,13 @@ extension APIWork {
                 answers: [
                     .init(status: 200, about: "The oldest first.", schema: .object([("tokens", .array(.token))]))
                 ],
-                handle: { call in
+                work: { call in
                     let own = call.token?.grants ?? []
                     return .json(try await records.tokenList { own.cover($0.grants) })
                 }
             ),
-            APIEndpoint(
-                method: .post,
+            OperatorRoute(
+                method: .POST,
                 path: "/tokens",
                 name: "makeToken",
                 about: "Makes a token for apps on which this one has the role admin.",
@@ -42,17 +43,17 @@ extension APIWork {
                     )
                 ],
                 problems: [409, 507],
-                handle: makeToken
+                work: makeToken
             ),
-            APIEndpoint(
-                method: .delete,
+            OperatorRoute(
+                method: .DELETE,
                 path: "/tokens/{token}",
                 name: "revokeToken",
                 about: "From now on nobody is let in with it.",
                 access: .anyone,
                 answers: [.init(status: 200, about: "The token.", schema: .token)],
                 problems: [409, 507],
-                handle: revokeToken
+                work: revokeToken
             ),
         ]
     }

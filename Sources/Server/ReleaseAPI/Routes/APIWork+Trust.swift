@@ -1,4 +1,5 @@
-import HTTPTypes
+import HTTPAPI
+import NIOHTTP1
 import PatchFormat
 import PatchServer
 import PatchTrust
@@ -9,10 +10,10 @@ extension APIWork {
     /// A document in JSON, as a text in JSON.
     private static let bodyLimit = 2 * (Limits.root * 8 + Limits.targetsRole)
 
-    var aboutTrust: [APIEndpoint] {
+    var aboutTrust: [OperatorRoute] {
         [
-            APIEndpoint(
-                method: .post,
+            OperatorRoute(
+                method: .POST,
                 path: "/apps",
                 name: "createApp",
                 about: """
@@ -32,16 +33,16 @@ extension APIWork {
                     )
                 ],
                 problems: [409, 422, 507],
-                handle: createApp
+                work: createApp
             ),
-            APIEndpoint(
-                method: .get,
+            OperatorRoute(
+                method: .GET,
                 path: "/apps/{app}/trust",
                 name: "showTrust",
                 about: "By which root and targets role the app is judged.",
                 access: .app(.viewer),
                 answers: [.init(status: 200, about: "Versions, and the digest of targets.", schema: .document)],
-                handle: { call in
+                work: { call in
                     let app = try call.app()
                     return .json(
                         try await operations.looking(app) { (repository) throws(ServerError) in
@@ -50,8 +51,8 @@ extension APIWork {
                     )
                 }
             ),
-            APIEndpoint(
-                method: .put,
+            OperatorRoute(
+                method: .PUT,
                 path: "/apps/{app}/trust",
                 name: "updateTrust",
                 about: """
@@ -73,7 +74,7 @@ extension APIWork {
                     .init(status: 200, about: "The same as patchsrv trust --json says.", schema: .document)
                 ],
                 problems: [409, 422, 507],
-                handle: updateTrust
+                work: updateTrust
             ),
         ]
     }

@@ -1,8 +1,8 @@
-import HTTPTypes
-import HummingbirdCore
+import HTTPAPI
+import NIOHTTP1
+import PatchCrypto
 import PatchFormat
 import PatchServer
-import PatchCrypto
 import PatchTrust
 import ReleaseService
 import ServerRecords
@@ -30,10 +30,10 @@ extension APIWork {
         ]
     )
 
-    var aboutUploads: [APIEndpoint] {
+    var aboutUploads: [OperatorRoute] {
         [
-            APIEndpoint(
-                method: .post,
+            OperatorRoute(
+                method: .POST,
                 path: "/apps/{app}/uploads",
                 name: "beginUpload",
                 about: "Begins the upload of a signed release with its release.json and role.json, or goes on with it.",
@@ -44,52 +44,52 @@ extension APIWork {
                 ),
                 answers: [.init(status: 201, about: "What the server needs of it.", schema: Self.state)],
                 problems: [409, 422, 507],
-                handle: begin
+                work: begin
             ),
-            APIEndpoint(
-                method: .get,
+            OperatorRoute(
+                method: .GET,
                 path: "/apps/{app}/uploads/{upload}",
                 name: "showUpload",
                 about: "What is left to be sent: lists and manifests name more once they are here.",
                 access: .release(.publisher),
                 answers: [.init(status: 200, about: "Empty needs: it can be published.", schema: Self.state)],
                 problems: [409, 422],
-                handle: { call in
+                work: { call in
                     let (app, upload) = try await checked(call)
                     return .json(try await uploads.state(upload, of: app).json)
                 }
             ),
-            APIEndpoint(
-                method: .delete,
+            OperatorRoute(
+                method: .DELETE,
                 path: "/apps/{app}/uploads/{upload}",
                 name: "cancelUpload",
                 about: "Forgets an upload.",
                 access: .release(.publisher),
                 answers: [.init(status: 204, about: "Gone.", schema: nil)],
                 problems: [409, 422],
-                handle: { call in
+                work: { call in
                     let (app, upload) = try await checked(call)
                     try await uploads.cancel(upload, of: app)
                     return .nothing
                 }
             ),
-            APIEndpoint(
-                method: .get,
+            OperatorRoute(
+                method: .GET,
                 path: "/apps/{app}/uploads/{upload}/parts/{sha256}",
                 name: "showPart",
                 about: "How many bytes of a part are here.",
                 access: .release(.publisher),
                 answers: [.init(status: 200, about: "Go on from there.", schema: .object([("offset", .natural)]))],
                 problems: [409, 422],
-                handle: { call in
+                work: { call in
                     let sha256 = try call.digest("sha256")
                     let (app, upload) = try await checked(call)
                     let offset = try await uploads.offset(of: sha256, upload, of: app)
                     return .json(.fields([("offset", .integer(offset))]))
                 }
             ),
-            APIEndpoint(
-                method: .patch,
+            OperatorRoute(
+                method: .PATCH,
                 path: "/apps/{app}/uploads/{upload}/parts/{sha256}",
                 name: "sendPart",
                 about: """
@@ -97,16 +97,18 @@ extension APIWork {
                     gzip the body is a compressed form of these bytes.
                     """,
                 access: .release(.publisher),
-                headers: [.init(name: "Upload-Offset", about: "Where these bytes begin.", schema: .natural)],
+                headers: [
+                    .init(name: "Upload-Offset", about: "Where these bytes begin.", schema: .natural, isRequired: true)
+                ],
                 body: .bytes,
                 answers: [
                     .init(status: 200, about: "How many bytes are here now.", schema: .object([("offset", .natural)]))
                 ],
                 problems: [409, 422, 507],
-                handle: sendPart
+                work: sendPart
             ),
-            APIEndpoint(
-                method: .post,
+            OperatorRoute(
+                method: .POST,
                 path: "/apps/{app}/uploads/{upload}/packs/{manifest}/{base}",
                 name: "sendPack",
                 about: """
@@ -115,14 +117,21 @@ extension APIWork {
                     What fails is sent as parts.
                     """,
                 access: .release(.publisher),
-                headers: [.init(name: "Pack-Length", about: "Bytes of the pack; signatures follow.", schema: .natural)],
+                headers: [
+                    .init(
+                        name: "Pack-Length",
+                        about: "Bytes of the pack; signatures follow.",
+                        schema: .natural,
+                        isRequired: true
+                    )
+                ],
                 body: .bytes,
                 answers: [.init(status: 200, about: "What is left to be sent.", schema: Self.state)],
                 problems: [409, 422, 507],
-                handle: sendPack
+                work: sendPack
             ),
-            APIEndpoint(
-                method: .post,
+            OperatorRoute(
+                method: .POST,
                 path: "/apps/{app}/uploads/{upload}/publish",
                 name: "publishUpload",
                 about:
@@ -136,7 +145,7 @@ extension APIWork {
                     .init(status: 200, about: "The same as patchsrv publish --json says.", schema: .document)
                 ],
                 problems: [409, 422, 507],
-                handle: publish
+                work: publish
             ),
         ]
     }
@@ -167,7 +176,7 @@ extension APIWork {
         let offset = try await uploads.receive(
             sha256,
             from: first,
-            call.request.body,
+            try call.bytes(),
             as: coding,
             upload,
             of: app
@@ -182,7 +191,7 @@ extension APIWork {
         let state = try await uploads.receive(
             pack,
             length,
-            call.request.body,
+            try call.bytes(),
             upload,
             of: app
         )

@@ -1,22 +1,17 @@
+import HTTPAPI
 package import HTTPFiles
-import HTTPTypes
-import Hummingbird
-import HummingbirdCore
-import Logging
-import NIOHTTP1
+package import NIOHTTP1
 import PatchFormat
 import PatchServer
 package import ReleaseService
+import ServerRecords
 
-/// What operators and pipelines ask, routed by Hummingbird: the release service under `/api/v1`, its description, and the pages
-/// of a server's health.
+/// The operators' port: the release service under `/api/v1`, its description, and the pages of a server's health.
 ///
-/// Every request but for the description and those pages needs a token (`Authorization: Bearer plt_…`), which is looked at
-/// before any of the body is taken. Nothing is answered from memory, and nothing may be kept by a cache.
-package struct OperatorRoutes: Sendable {
-    static let silent = Logger(label: "patchsrv.operators", factory: { _ in SwiftLogNoOpLogHandler() })
-
-    /// The release service; without one the pages alone are answered.
+/// Every request but for the description and those pages needs a token (`Authorization: Bearer plt_…`), which is checked
+/// before any of the body is received. No answer is remembered, and caches must not store it.
+package struct OperatorRoutes: FileSource {
+    /// The release service; without one only the pages exist.
     package struct Service: Sendable {
         let operations: ReleaseOperations
         let uploads: Uploads
@@ -24,7 +19,7 @@ package struct OperatorRoutes: Sendable {
         let sinceStart: @Sendable () -> Duration
 
         /// - Parameters:
-        ///   - trustedProxies: whose word counts for who asks (`X-Forwarded-For`).
+        ///   - trustedProxies: the proxies whose `X-Forwarded-For` counts.
         ///   - sinceStart: a clock that only counts up.
         package init(
             _ operations: ReleaseOperations,
@@ -37,8 +32,18 @@ package struct OperatorRoutes: Sendable {
         }
     }
 
-    private let responder: RouterResponder<OperatorContext>
-    let table: RouteTable
+    private static let prefix = "/api/v1"
+
+    /// Routes, and the gate in front of them: neither exists without the other.
+    private struct API: Sendable {
+        let table: APITable<OperatorAccess, APICall>
+        let gate: APIGate
+    }
+
+    private let api: API?
+    private let pages: OperatorPages
+    private let names: ListenerNames
+    private let report: @Sendable (String) -> Void
 
     /// - Parameters:
     ///   - names: the names under which the pages are answered. Other paths need a token.
@@ -49,78 +54,120 @@ package struct OperatorRoutes: Sendable {
         names: ListenerNames = .all,
         report: @escaping @Sendable (String) -> Void
     ) {
-        let endpoints = service.map(Self.endpoints) ?? []
-        let table = RouteTable(endpoints: endpoints, pages: OperatorPages.paths)
-        let router = Router(context: OperatorContext.self, options: .autoGenerateHeadEndpoints)
-        router.add(middleware: ProblemMiddleware(table: table, report: report))
-        router.add(middleware: SpellingMiddleware())
-        router.add(middleware: ContinueMiddleware())
-        for path in OperatorPages.paths {
-            router.get("\(path)") { request, _ in
-                let origins = HTTPField.Name("Origin").map { request.headers[values: $0] } ?? []
-                if let fault = names.fault(host: request.head.authority, origins: origins) { throw APIProblem(fault) }
-                guard let page = await pages.page(at: path) else { throw HTTPError(.notFound) }
-                return Response(page)
-            }
-        }
-        if let service {
-            let gate = APIGate(
-                records: service.operations.records,
-                trustedProxies: service.trustedProxies,
-                sinceStart: service.sinceStart
+        api = service.map {
+            API(
+                table: APITable(Self.routes(of: $0), below: Self.prefix),
+                gate: APIGate(
+                    records: $0.operations.records,
+                    trustedProxies: $0.trustedProxies,
+                    sinceStart: $0.sinceStart
+                )
             )
-            for endpoint in endpoints {
-                router.group().add(middleware: GateMiddleware(endpoint: endpoint, gate: gate))
-                    .on("\(RouteTable.prefix)\(endpoint.path)", method: endpoint.method) { request, context in
-                        let call = APICall(
-                            request: request,
-                            parameters: context.parameters,
-                            token: context.token,
-                            body: endpoint.body,
-                            remoteAddress: context.admitted.remoteAddress
-                        )
-                        return Response(try await endpoint.handle(call))
-                    }
-            }
         }
-        self.table = table
-        responder = router.buildResponder()
+        (self.pages, self.names, self.report) = (pages, names, report)
     }
 
-    private static func endpoints(of service: Service) -> [APIEndpoint] {
+    private static func routes(of service: Service) -> [OperatorRoute] {
         let work = APIWork(operations: service.operations, uploads: service.uploads)
-        let endpoints =
+        let routes =
             work.aboutIdentity + work.aboutApps + work.aboutTrust + work.aboutPublished + work.aboutUploads
             + work.aboutDrafts
             + work.aboutProposals
             + work.aboutDial + work.aboutParameters + work.aboutAnswers + work.aboutTokens + work.aboutAudit
-        // Written once: everybody may ask for it, and writing takes longer than all else of an answer.
-        let document = OpenAPIDocument.make(endpoints).fileBytes + [0x0A]
-        let description = APIEndpoint(
-            method: .get,
+        // Written once: anyone may ask for it, and writing takes longer than the rest of an answer.
+        let document = OperatorDescription.make(routes).fileBytes + [0x0A]
+        let description = OperatorRoute(
+            method: .GET,
             path: "/openapi.json",
             name: "describeAPI",
             about: "This description.",
             access: .everybody,
             answers: [.init(status: 200, about: "OpenAPI 3.1.", schema: .document)],
-            handle: { _ in APIAnswer(bytes: document, headers: [("Content-Type", "application/json")]) }
+            work: { _ in .bytes(document, type: "application/json") }
         )
-        return endpoints + [description]
+        return routes + [description]
     }
 
-    /// Every path that is answered, with what varies in braces, and the methods that it takes.
-    package var paths: [(path: String, methods: [String])] { table.paths }
-
-    func answer(_ request: Request, _ source: OperatorContext.Source) async -> Response {
-        do {
-            return try await responder.respond(to: request, context: OperatorContext(source: source))
-        } catch { return Response(APIProblem.internal) }
+    /// Every path that is answered, with braces around its variable parts, and its methods.
+    package var paths: [(path: String, methods: [String])] {
+        var paths: [(path: String, methods: [String])] = OperatorPages.paths.map { ($0, ["GET"]) }
+        for route in api?.table.routes ?? [] {
+            let path = Self.prefix + route.path
+            if let index = paths.firstIndex(where: { $0.path == path }) {
+                paths[index].methods.append(route.method.rawValue)
+            } else {
+                paths.append((path, [route.method.rawValue]))
+            }
+        }
+        return paths
     }
 
-    /// How a body is taken: what is long has a least rate, all else a minute.
-    @Sendable func intake(of head: CheckedHead) -> BodyIntake {
-        let path = head.target.prefix { $0 != "?" }
-        let bodies = table.endpoints(at: path).filter { $0.method.rawValue == head.method.rawValue }.map(\.body)
-        return bodies.contains(where: \.takesLong) ? .keptStream : .keptDocument
+    package var acceptsBodies: Bool { true }
+
+    package func decide(_ request: FileRequest) -> FileDecision {
+        // Each path has one spelling, so that a proxy's rules for paths see the path that is meant.
+        if let fault = request.spellingFault { return refusal(.badRequest(fault)) }
+        let path = request.path.hasTrailingSlash ? "" : request.path.text
+        if OperatorPages.paths.contains(path) {
+            guard request.method == .GET || request.method == .HEAD else { return refusal(notAllowed(["GET"])) }
+            return answering { try await page(at: path, to: $0) }
+        }
+        guard let api else { return refusal(.notFound("There is nothing here.")) }
+        switch api.table.match(request) {
+        case .nothing:
+            return refusal(.notFound("There is nothing here; GET /api/v1/openapi.json says what there is."))
+        case .otherMethods(let methods): return refusal(notAllowed(methods.map(\.rawValue)))
+        case .route(let route, let parameters):
+            return answering(route.body.takesLong ? .keptStream : .keptDocument) { request in
+                let token = try await api.gate.admit(request, parameters, to: route)
+                if token != nil { request.right?.show() }
+                return try await route.work(
+                    APICall(request: request, parameters: parameters, token: token, body: route.body)
+                )
+            }
+        }
+    }
+
+    private func page(at path: String, to request: FileRequest) async throws -> APIAnswer {
+        if let fault = names.fault(host: request.headers.first(name: "Host"), origins: request.headers["Origin"]) {
+            throw APIProblem(fault)
+        }
+        guard let page = await pages.page(at: path) else { throw APIProblem.notFound("There is nothing here.") }
+        return APIAnswer(
+            .bytes(page.bytes, type: page.contentType),
+            status: page.status,
+            headers: HTTPHeaders(page.headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+        )
+    }
+
+    private func notAllowed(_ methods: [String]) -> APIProblem {
+        let allowed = Set(methods + (methods.contains("GET") ? ["HEAD"] : [])).sorted().joined(separator: ", ")
+        return APIProblem(405, "methodNotAllowed", "this takes \(allowed)", rule: allowed, allow: allowed)
+    }
+
+    /// Refused before any of the body is received.
+    private func refusal(_ problem: APIProblem) -> FileDecision { answering { _ in throw problem } }
+
+    private func answering(
+        _ intake: BodyIntake = .keptDocument,
+        _ work: @escaping @Sendable (FileRequest) async throws -> APIAnswer
+    ) -> FileDecision {
+        .later(intake) { request in
+            do { return try await work(request).served(isWhole: true) } catch {
+                let known = APIProblem(of: error)
+                if known == nil { report("\(request.method) \(request.path.text): \(error)") }
+                let problem = known ?? .internal
+                let realm: HTTPHeaders = ["WWW-Authenticate": "Bearer realm=\"patchsrv\""]
+                return problem.answer(problem.status == 401 ? realm : [:]).served(isWhole: true)
+            }
+        }
+    }
+
+    package func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalWords? {
+        words(forUnread: refusal, status)
+    }
+
+    package func words(forUnread refusal: String, _ status: HTTPResponseStatus) -> RefusalWords? {
+        RefusalWords(contentType: APIProblem.mediaType, bytes: APIProblem.refused(refusal, status).bytes)
     }
 }

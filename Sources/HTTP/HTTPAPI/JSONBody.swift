@@ -1,12 +1,12 @@
-import NIOCore
-import PatchFormat
+package import NIOCore
+package import PatchFormat
 
 /// A body that must be one JSON object of at most so many bytes.
-enum JSONBody {
+package enum JSONBody {
     /// - Parameters:
     ///   - type: the value of `Content-Type`.
     ///   - length: of `Content-Length`; what says that it is too large is not read.
-    static func fields<Body: AsyncSequence>(
+    package static func fields<Body: AsyncSequence>(
         of body: Body,
         type: String?,
         length: Int?,
@@ -23,9 +23,9 @@ enum JSONBody {
 }
 
 /// A form of at most so many bytes, as JSPatch's clients post it.
-enum FormBody {
+package enum FormBody {
     /// - Parameter type: the value of `Content-Type`; nil does, as some send none.
-    static func bytes<Body: AsyncSequence>(
+    package static func bytes<Body: AsyncSequence>(
         of body: Body,
         type: String?,
         length: Int?,

@@ -1,40 +1,39 @@
-import HTTPFiles
+package import HTTPFiles
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
-import PatchFormat
 
 /// Server-sent events for one listener (HTML, "Server-sent events").
 ///
-/// It holds nothing for a listener that reads slowly: whoever falls behind all that the log keeps is told how much they missed,
-/// and the stream ends.
-struct EventStream: Sendable {
-    private let log: EventLog
-    private let store: String?
+/// Nothing is stored for a listener that reads slowly. A listener that falls behind all kept events receives the number of the
+/// events that it missed, and the stream ends.
+package struct EventStream: Sendable {
+    private let hub: EventHub
+    private let topic: String?
     private let position: Int
     private let beat: Duration
     private let user: UInt32?
 
     /// - Parameters:
-    ///   - store: nil for all.
-    ///   - user: of the listener, as ``FileRequest/user``.
-    ///   - id: the last event that the listener had.
-    ///   - beat: how often a comment shows that somebody is there.
-    init(_ log: EventLog, of store: String?, after id: String?, beat: Duration, user: UInt32? = nil) {
-        (self.log, self.store, self.beat, self.user) = (log, store, beat, user)
-        position = log.position(after: id)
+    ///   - topic: nil for all.
+    ///   - id: the last event that the listener received.
+    ///   - beat: the time between comments, which show that the connection is alive.
+    ///   - user: the listener's, as ``FileRequest/user``.
+    package init(_ hub: EventHub, of topic: String?, after id: String?, beat: Duration, user: UInt32? = nil) {
+        (self.hub, self.topic, self.beat, self.user) = (hub, topic, beat, user)
+        position = hub.position(after: id)
     }
 
-    var served: ServedStream {
+    package var served: ServedStream {
         ServedStream(
             headers: ["Content-Type": "text/event-stream", "Cache-Control": "no-store"],
             isEndless: true
         ) { write in try await send(write) }
     }
 
-    func send(_ write: @escaping ServedStream.Write) async throws {
-        // Before anything is read from the log, so that nothing falls between the two.
-        let wakes = log.wakes(for: user)
+    package func send(_ write: @escaping ServedStream.Write) async throws {
+        // Before the first events are read, so that no event falls between the two.
+        let wakes = hub.wakes(for: user)
         try await write(ByteBuffer(string: "retry: 1000\n\n"))
         var position = position
         guard try await tell(after: &position, write) else { return }
@@ -55,7 +54,7 @@ struct EventStream: Sendable {
             for await _ in ticks {
                 let before = position
                 guard try await tell(after: &position, write) else { return }
-                // A tick of the clock may stand in place of one that told of news.
+                // A tick of the clock may replace one for news.
                 if position == before, !isPushedOut.withLockedValue(\.self) {
                     try await write(ByteBuffer(string: ":\n\n"))
                 }
@@ -65,18 +64,20 @@ struct EventStream: Sendable {
         }
     }
 
-    /// - Returns: false where the stream ends, for the listener is too far behind.
+    /// - Returns: false if the listener is too far behind, which ends the stream.
     private func tell(after position: inout Int, _ write: ServedStream.Write) async throws(ClientGone) -> Bool {
         while true {
-            switch log.news(after: position) {
+            switch hub.news(after: position) {
             case .missed(let count):
                 try await write(Self.missed(count))
                 return false
             case .events(let entries):
                 guard let last = entries.last else { return true }
                 var text = ByteBuffer()
-                for entry in entries.prefix(Self.piece) where store == nil || entry.store == store {
-                    text.writeBytes(Array("id: \(log.id(entry.number))\n".utf8) + Self.text(entry.name, entry.line))
+                for entry in entries.prefix(Self.piece) where topic == nil || entry.event.topic == topic {
+                    text.writeBytes(
+                        Array("id: \(hub.id(entry.number))\n".utf8) + Self.text(entry.event.name, entry.event.line)
+                    )
                 }
                 position = entries.prefix(Self.piece).last?.number ?? last.number
                 if text.readableBytes > 0 { try await write(text) }

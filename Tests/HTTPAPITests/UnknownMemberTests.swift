@@ -1,14 +1,19 @@
+import HTTPAPI
 import PatchFormat
 import Testing
 
-@testable import ReleaseAPI
-
 @Suite("A member of a request's body that its description does not name")
 struct UnknownMemberTests {
+    /// Its members' names are those of versions.
+    private static let shares = APISchema(
+        json: .fields([
+            ("type", .text("object")), ("additionalProperties", APISchema.object([("all", .bool)]).json),
+        ])
+    )
     private static let schema = APISchema.object(
         [("changes", .array(.object([("subject", .text())], optional: [("ramp", .object([("steps", .document)]))])))],
         optional: [
-            ("default", APISchema.integer(0...10).orNull()), ("shares", .map(of: .object([("all", .bool)]))),
+            ("default", APISchema.integer(0...10).orNull()), ("shares", shares),
             ("part", APISchema.object([("a", .bool)]).orNull()), ("any", .document),
         ]
     )
