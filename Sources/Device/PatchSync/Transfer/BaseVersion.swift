@@ -146,6 +146,14 @@ struct BaseVersion {
     }
 }
 
+extension PackReader.Bounds {
+    /// - Parameter size: of everything that the base is made of. A pack with more bytes is not worth it, and a version has at most
+    ///   four times as many.
+    init(fromBaseOf size: Int) {
+        self.init(pack: max(1_048_576, size), contents: 4 * max(PackLimits.held, size))
+    }
+}
+
 extension PackManifest {
     /// Bytes of all its rows; no sum of them overflows.
     fileprivate var contents: Int { fingerprints.reduce(0) { $0 + $1.size } }

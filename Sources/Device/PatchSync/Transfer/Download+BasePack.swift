@@ -32,46 +32,53 @@ struct PackStep {
 ///
 /// Whatever does not come of it is asked for as it is without one.
 extension Download {
-    /// Brings the manifest of a new bundle: the one that is signed, or none.
+    /// Obtains the signed manifest of a new bundle by a pack, or by two.
+    ///
+    /// - Returns: nil if no pack leads to the bundle.
     mutating func openPack(
         for wanted: SyncPlan.Wanted,
         hasManifest: Bool
     ) async throws(SyncError) -> OpenPack? {
         let patch = wanted.patch
-        let route = BundleRoute(wanted, plan, in: store, hasManifest: hasManifest)
-        guard case .pack(let bases) = route else {
-            return hasManifest ? try await reopenChain(for: wanted) : nil
-        }
-        var tried: [HeldVersion] = []
-        // With the manifest, the cost without a pack is known.
-        let most = hasManifest ? try costWithoutPack(of: patch) : nil
-        for candidate in bases {
-            guard let base = BaseVersion(candidate, to: patch, in: store, &check) else { continue }
-            let step = step(to: patch, from: base, candidate.fingerprint.sha256)
-            switch try await deliver(step, of: patch, upTo: most) {
-            case .manifest(let bytes): return try open(step, bytes, of: patch, hasManifest: hasManifest)
-            case .nowhere: tried.append(HeldVersion(patch: candidate, base: base))
-            case .refused: return nil
+        var version = NewVersion(wanted, plan, in: store, hasManifest: hasManifest)
+        if hasManifest, version.candidates.isEmpty {
+            // Two packs in a row may be here whole: the device was stopped after they made the manifest.
+            version.hasPack = try store.wrapped { () throws(FileError) in
+                try store.objects.hasPack(to: patch.fingerprint.sha256)
             }
         }
-        guard !hasManifest, !tried.isEmpty else { return nil }
-        return try await openByIndex(for: patch, tried, besides: bases)
-    }
-
-    /// Two packs in a row that were here when the device was stopped, after the manifest was made of them.
-    private mutating func reopenChain(for wanted: SyncPlan.Wanted) async throws(SyncError) -> OpenPack? {
-        let patch = wanted.patch
-        let isHere = try store.wrapped { () throws(FileError) in try store.objects.hasPack(to: patch.fingerprint.sha256)
+        var held = HeldVersions()
+        // With the manifest, the cost without a pack is known.
+        let most = hasManifest && version.nextBase != nil ? try costWithoutPack(of: patch) : nil
+        while true {
+            switch Route(.version(version)) {
+            case .pack(let digest, listed: nil):
+                guard let base = version.hold(digest, for: patch, in: &held, store, &check) else { continue }
+                let step = step(to: patch, from: base, digest)
+                switch try await deliver(step, of: patch, upTo: most) {
+                case .manifest(let bytes): return try open(step, bytes, of: patch, hasManifest: hasManifest)
+                case .nowhere: version.mark(digest, .withoutPack)
+                case .refused: return nil
+                }
+            case .index:
+                // After a restart the packs from these versions are not requested again.
+                for digest in version.indexBases.filter({ $0.state == .unknown }).map(\.patch.fingerprint.sha256)
+                where version.hold(digest, for: patch, in: &held, store, &check) != nil {
+                    version.mark(digest, .withoutPack)
+                }
+                guard !held.tried.isEmpty, let index = try await packIndex(of: patch) else { return nil }
+                held.others = store.kept(of: patch, in: list.list.channel, besides: version.indexBases.map(\.patch))
+                let column = signatures == .required ? patch.column.flatMap { plan.columnSizes[$0] } : nil
+                version.packs = IndexedPacks(index, to: patch, from: held, column: column, in: store)
+            case .pack(let digest, let pack?):
+                guard let base = held.base(digest, for: patch, in: store, &check) else { return nil }
+                return try await openListed(pack, from: base, for: patch, hasManifest: hasManifest)
+            case .chain(let first, let row):
+                guard let base = held.base(first.base, for: patch, in: store, &check) else { return nil }
+                return try await openChain(first, through: row, from: base, for: patch, hasManifest: hasManifest)
+            default: return nil
+            }
         }
-        guard isHere else { return nil }
-        let bases = BundleRoute.bases(of: wanted, plan, in: store)
-        var tried: [HeldVersion] = []
-        for candidate in bases {
-            guard let base = BaseVersion(candidate, to: patch, in: store, &check) else { continue }
-            tried.append(HeldVersion(patch: candidate, base: base))
-        }
-        guard !tried.isEmpty else { return nil }
-        return try await openByIndex(for: patch, tried, besides: bases, hasManifest: true)
     }
 
     /// The cost of the missing files without a pack, by the manifest that is here.
@@ -80,7 +87,7 @@ extension Download {
         var missing: [Int] = []
         for (row, asset) in manifest.assets.enumerated() where try !isIntact(asset.fingerprint) { missing.append(row) }
         let costs = TransferCosts(missing: missing, of: PackWeights(manifest.assets), knowing: nil)
-        return costs.bytes + missing.count * TransferChoice.request
+        return costs.bytes + missing.count * WireSize.request
     }
 
     enum Delivery {
@@ -200,7 +207,7 @@ extension Download {
             base: (open.first ?? open.step).base.version,
             through: open.first.map { _ in open.step.base.version },
             bytes: open.bytes,
-            estimate: TransferChoice.estimate(ofDocument: patch.fingerprint.size) + costs.bytes + column
+            estimate: WireSize.estimate(ofDocument: patch.fingerprint.size) + costs.bytes + column
         )
         for digest in fingerprints.map(\.sha256) where damaged.contains(digest) { try removeDamaged(digest) }
         let brought: Set<SHA256Digest>

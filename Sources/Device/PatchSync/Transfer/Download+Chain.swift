@@ -6,50 +6,24 @@ import PatchStore
 import PatchCrypto
 import PatchTrust
 
-/// A version that is here, with what packs from it are applied with.
-struct HeldVersion {
-    let patch: InstalledPatch
-    let base: BaseVersion
-}
-
 /// A new bundle to which no pack leads from the versions that were asked for: by what a server's index of packs says.
 ///
 /// Nobody vouches for the index, nor for the version between two packs. What comes in the end is the signed manifest and its
 /// contents, or it is asked for as it is without packs.
 extension Download {
-    /// - Parameters:
-    ///   - tried: packs from these were asked for, and nobody has them.
-    ///   - besides: with these, which are damaged.
-    mutating func openByIndex(
+    mutating func openListed(
+        _ pack: PackIndex.Pack,
+        from base: BaseVersion,
         for patch: InstalledPatch,
-        _ tried: [HeldVersion],
-        besides bases: [InstalledPatch],
-        hasManifest: Bool = false
+        hasManifest: Bool
     ) async throws(SyncError) -> OpenPack? {
-        guard let index = try await packIndex(of: patch) else { return nil }
-        let others = store.kept(of: patch, in: list.list.channel, besides: bases)
-        let column = signatures == .required ? patch.column.flatMap { plan.columnSizes[$0] } : nil
-        let route = IndexedRoute(index, to: patch, from: tried, and: others, column: column, in: store)
-        func held(_ digest: SHA256Digest) -> BaseVersion? {
-            if let found = tried.first(where: { $0.patch.fingerprint.sha256 == digest }) { return found.base }
-            let other = others.first { $0.fingerprint.sha256 == digest }
-            return other.flatMap { BaseVersion($0, to: patch, in: store, &check) }
-        }
-        switch route {
-        case nil, .documents: return nil
-        case .pack(let pack):
-            guard let base = held(pack.base) else { return nil }
-            var step = step(to: patch, from: base.expecting(pack: pack.size), pack.base)
-            step.signatures = pack.signatures
-            guard let bytes = try await named(step, of: patch) else { return nil }
-            return try open(step, bytes, of: patch, hasManifest: hasManifest)
-        case .chain(let first, let row):
-            guard let base = held(first.base) else { return nil }
-            return try await openChain(first, through: row, from: base, for: patch, hasManifest: hasManifest)
-        }
+        var step = step(to: patch, from: base.expecting(pack: pack.size), pack.base)
+        step.signatures = pack.signatures
+        guard let bytes = try await named(step, of: patch) else { return nil }
+        return try open(step, bytes, of: patch, hasManifest: hasManifest)
     }
 
-    private mutating func openChain(
+    mutating func openChain(
         _ pack: PackIndex.Pack,
         through row: PackIndex.Row,
         from base: BaseVersion,
@@ -111,7 +85,7 @@ extension Download {
     }
 
     /// The index of the first server that has one; one that cannot be read is told of.
-    private func packIndex(of patch: InstalledPatch) async throws(SyncError) -> PackIndex? {
+    func packIndex(of patch: InstalledPatch) async throws(SyncError) -> PackIndex? {
         let path = URLLayout.packIndex(of: patch.fingerprint.sha256)
         let request = FetchRequest(path, limit: Limits.packIndex, deadline: transfers.deadlines.document)
         for source in transfers.sources.inOrder {

@@ -73,12 +73,15 @@ struct MissingObjects: RandomAccessCollection {
     /// The manifest that names a bundle's pack.
     func manifest(of bundle: Int) -> SHA256Digest { tasks[bundle].wanted.patch.fingerprint.sha256 }
 
-    /// How these objects of a bundle come.
+    /// The route of these objects of a bundle.
     ///
-    /// - Parameter facts: of an earlier request for the pack.
-    func choice(of bundle: Int, missing positions: [Int], knowing facts: PackFacts?) -> TransferChoice {
-        guard let weights = weights[bundle] else { return .singleObjects }
-        return TransferChoice(missing: wanted(positions, of: bundle).map(\.row), of: weights, knowing: facts)
+    /// - Parameters:
+    ///   - facts: of an earlier request for the pack.
+    ///   - hasServer: whether a server is left that may have the pack.
+    func route(of bundle: Int, missing positions: [Int], knowing facts: PackFacts?, hasServer: Bool) -> Route {
+        guard let weights = weights[bundle] else { return .objects }
+        let rows = wanted(positions, of: bundle).map(\.row)
+        return Route(.files(missing: rows, of: weights, pack: facts, hasServer: hasServer))
     }
 
     /// The parts of a bundle's plain pack that hold these objects, with their positions.
