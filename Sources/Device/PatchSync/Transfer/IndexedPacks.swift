@@ -122,11 +122,7 @@ extension IndexedPacks.Base {
 
 extension DeviceStore {
     /// Versions of a bundle that are kept for a rollback, besides those from which packs were requested.
-    func kept(
-        of patch: InstalledPatch,
-        in channel: ChannelName,
-        besides bases: [InstalledPatch]
-    ) -> [InstalledPatch] {
+    func kept(of patch: InstalledPatch, in channel: ChannelName, besides bases: [InstalledPatch]) -> [InstalledPatch] {
         var seen = Set(bases.map(\.fingerprint.sha256) + [patch.fingerprint.sha256])
         let kept = (try? state(of: channel))?.machine.kept ?? []
         return kept.flatMap(\.patches).filter { other in
