@@ -25,13 +25,25 @@ struct BundleRouteTests {
         )
     }
 
+    private enum Requests: Equatable {
+        case pack(from: [InstalledPatch])
+        case documents
+    }
+
+    /// The packs that are requested until the last one is missing too, and before an index is read.
     private func route(
         _ patch: InstalledPatch,
         from here: [InstalledPatch],
         hasManifest: Bool = false,
         whole: InstalledPatch? = nil
-    ) -> BundleRoute {
-        BundleRoute(to: patch, from: here, hasManifest: hasManifest) { $0 == whole?.fingerprint.sha256 }
+    ) -> Requests {
+        var version = NewVersion(patch, from: here, hasManifest: hasManifest) { $0 == whole?.fingerprint.sha256 }
+        var bases: [InstalledPatch] = []
+        while case .pack(let digest, listed: nil) = Route(.version(version)) {
+            bases += version.bases.map(\.patch).filter { $0.fingerprint.sha256 == digest }
+            version.mark(digest, .withoutPack)
+        }
+        return bases.isEmpty ? .documents : .pack(from: bases)
     }
 
     @Test func `is by a pack from a bundle of its id that is here, three of them at most, each once`() {

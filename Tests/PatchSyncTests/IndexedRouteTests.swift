@@ -23,19 +23,19 @@ struct IndexedRouteTests {
         return PackIndex.Row(pack(base, size), manifest: manifest, column: hasColumn ? column : nil, from: from)
     }
 
-    private func base(_ name: String, isTried: Bool = true, hasColumn: Bool = true) -> IndexedRoute.Base {
-        IndexedRoute.Base(manifest: digest(name), isTried: isTried, hasColumn: hasColumn)
+    private func base(_ name: String, isTried: Bool = true, hasColumn: Bool = true) -> IndexedPacks.Base {
+        IndexedPacks.Base(manifest: digest(name), isTried: isTried, hasColumn: hasColumn)
     }
 
     private func route(
         _ rows: [PackIndex.Row],
-        from here: [IndexedRoute.Base],
+        from here: [IndexedPacks.Base],
         column: Int? = nil,
         whole: Int? = 100_000,
         contents: Int = 100_000
-    ) -> IndexedRoute {
-        let target = IndexedRoute.Target(manifest: 10_000, column: column, contents: contents, most: contents)
-        return IndexedRoute(PackIndex(whole: whole, from: rows), from: here, to: target)
+    ) -> Route {
+        let target = IndexedPacks.Target(manifest: 10_000, column: column, contents: contents, most: contents)
+        return IndexedPacks(PackIndex(whole: whole, from: rows), from: here, to: target).cheapest
     }
 
     @Test func `is a chain of two where no pack leads from what is here`() {
@@ -48,11 +48,12 @@ struct IndexedRouteTests {
     @Test func `is the pack from another version that is here, unless nobody had it`() {
         let middle = row("b", 500, from: [pack("a", 700)])
         let direct = row("c", 600)
-        #expect(route([middle, direct], from: [base("a"), base("c", isTried: false)]) == .pack(direct.pack))
+        let listed = Route.pack(from: digest("c"), listed: direct.pack)
+        #expect(route([middle, direct], from: [base("a"), base("c", isTried: false)]) == listed)
         #expect(route([direct], from: [base("c")]) == .documents)
         // A request counts as 3,000 bytes.
         let large = row("c", 4_201)
-        let chain = IndexedRoute.chain(pack("a", 700), through: middle)
+        let chain = Route.chain(pack("a", 700), through: middle)
         #expect(route([middle, large], from: [base("a"), base("c", isTried: false)]) == chain)
     }
 
@@ -69,7 +70,7 @@ struct IndexedRouteTests {
         let limit = 2_700 + 20_000 + 3_000
         for (size, isTaken) in [(limit - 701, true), (limit - 700, false)] {
             let middle = row("b", size, from: [pack("a", 700)])
-            let expected = isTaken ? IndexedRoute.chain(pack("a", 700), through: middle) : .documents
+            let expected = isTaken ? Route.chain(pack("a", 700), through: middle) : .documents
             #expect(route([middle], from: [base("a")], whole: 20_000) == expected)
             #expect(route([middle], from: [base("a")], whole: nil, contents: 20_000) == expected)
             // More than what is here makes likely is not believed.
@@ -82,7 +83,7 @@ struct IndexedRouteTests {
         let with = row("b", 500, from: [pack("a", 700)])
         let without = row("c", 400, hasColumn: false, from: [pack("a", 700)])
         let bare = row("d", 400, from: [pack("a", 700, signatures: nil)])
-        let chain = IndexedRoute.chain(pack("a", 700), through: with)
+        let chain = Route.chain(pack("a", 700), through: with)
         #expect(route([without, bare, with], from: [base("a")], column: column) == chain)
         #expect(
             route([without, bare, with], from: [base("a")]) == .chain(pack("a", 700), through: without),
@@ -100,7 +101,7 @@ struct IndexedRouteTests {
         #expect(route([row("b", 500, manifest: 0, from: inner)], from: [base("a")]) == .documents)
         for (manifest, isTaken) in [(85_536, true), (85_537, false)] {
             let middle = row("b", 500, manifest: manifest, from: inner)
-            let expected = isTaken ? IndexedRoute.chain(inner[0], through: middle) : .documents
+            let expected = isTaken ? Route.chain(inner[0], through: middle) : .documents
             #expect(route([middle], from: [base("a")]) == expected)
         }
     }

@@ -67,3 +67,127 @@ extension LeftOutVersions {
         }
     }
 }
+
+/// Bundles whose manifest showed that they fit another native part than this device's, so that it is not fetched again.
+package typealias UnfitVersions = LeftOutVersions<UnfitRow>
+
+/// The native part that an unfit version was judged for.
+package struct UnfitRow: LeftOutRow {
+    package static let field = "unfit"
+
+    package let version: VersionLabel
+    /// For which the manifest was judged.
+    package let platform: Platform
+    /// The hash that it names for that platform; nil when it names none.
+    package let needs: String?
+
+    package init(version: VersionLabel, platform: Platform, needs: String?) {
+        self.version = version
+        self.platform = platform
+        self.needs = needs.map { String($0.unicodeScalars.prefix(Self.longestNeed)) }
+    }
+
+    package init(version: VersionLabel, _ fields: Fields) throws(FormatError) {
+        guard
+            let platform = Platform(
+                name: try fields.string("platform"),
+                compatibility: try fields.string("compatibility")
+            )
+        else { throw fields.broken("platform", Platform.rule) }
+        self.init(version: version, platform: platform, needs: try fields.optionalString("needs"))
+    }
+
+    package var members: [(String, JSON?)] {
+        [
+            ("platform", .text(platform.name)), ("compatibility", .text(platform.compatibility)),
+            ("needs", needs.map { .text($0) }),
+        ]
+    }
+
+    /// In Unicode scalars; a longer hash in a manifest matches no device.
+    private static let longestNeed = 128
+}
+
+extension UnfitVersions {
+    package func contains(_ content: PatchContent, for platform: Platform) -> Bool {
+        rows[content]?.platform == platform
+    }
+
+    /// Forgets versions that are no longer listed, or were judged for another native part.
+    package mutating func keep(only listed: Set<PatchContent>, for platform: Platform?) {
+        keep { listed.contains($0) && $1.platform == platform }
+    }
+}
+
+/// Versions that the last sync left for an unmetered network.
+package typealias PutOffVersions = LeftOutVersions<PutOffRow>
+
+/// The estimated size of a deferred version.
+package struct PutOffRow: LeftOutRow {
+    package static let field = "putOff"
+
+    package let version: VersionLabel
+    /// Of its transfer, as estimated then; nil if unknown.
+    package let bytes: Int?
+
+    package init(version: VersionLabel, bytes: Int?) {
+        (self.version, self.bytes) = (version, bytes)
+    }
+
+    package init(version: VersionLabel, _ fields: Fields) throws(FormatError) {
+        self.version = version
+        bytes = fields.has("bytes") ? try fields.integer("bytes", in: 0...(1 << 53 - 1)) : nil
+    }
+
+    package var members: [(String, JSON?)] { [("bytes", bytes.map { .integer($0) })] }
+}
+
+/// Why a version does not fit on a device's disk.
+package struct RoomWait: Equatable, Sendable {
+    /// Bytes that the version still needs on the disk.
+    package let needs: Int
+    package let free: Int
+    /// Bytes of ``free`` that downloads leave to others.
+    package let reserve: Int
+
+    package init(needs: Int, free: Int, reserve: Int) {
+        (self.needs, self.free, self.reserve) = (needs, free, reserve)
+    }
+}
+
+extension RoomWait: CustomStringConvertible {
+    /// Follows the version's label.
+    package var description: String {
+        "needs \(Self.text(needs)) and \(Self.text(free)) are free (\(Self.text(reserve)) are kept in reserve)"
+    }
+
+    /// As in `52.7 MB`.
+    private static func text(_ bytes: Int) -> String {
+        let units = ["kB", "MB", "GB", "TB", "PB"]
+        var (tenths, unit) = (bytes / 100, 0)
+        while tenths >= 9_999, unit < units.count - 1 { (tenths, unit) = (tenths / 1_000, unit + 1) }
+        return "\(tenths / 10).\(tenths % 10) \(units[unit])"
+    }
+}
+
+/// Versions that the last sync refused for lack of room.
+package typealias RoomWaits = LeftOutVersions<RoomWaitRow>
+
+/// The bytes that a refused version needs.
+package struct RoomWaitRow: LeftOutRow {
+    package static let field = "noRoom"
+
+    package let version: VersionLabel
+    package let needs: Int
+
+    package init(version: VersionLabel, needs: Int) {
+        (self.version, self.needs) = (version, needs)
+    }
+
+    package init(version: VersionLabel, _ fields: Fields) throws(FormatError) {
+        self.version = version
+        needs = try fields.integer("needs", in: 0...(1 << 53 - 1))
+    }
+
+    package var members: [(String, JSON?)] { [("needs", .integer(needs))] }
+}

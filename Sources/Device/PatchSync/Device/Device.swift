@@ -5,6 +5,7 @@ import PatchStore
 import PatchCrypto
 import PatchTrust
 package import ReleaseFolder
+import SystemPackage
 
 /// A device's store and all operations on it without a network: init, launch, confirm, switch, roll back, look.
 package struct Device: Sendable {
@@ -282,5 +283,16 @@ package struct Device: Sendable {
         } catch .lock(.held) {
             return
         }
+    }
+}
+
+extension Device {
+    /// The online parameters of the present channel, as last verified; no network.
+    package func parameters() throws(SyncError) -> OnlineParameters {
+        let (app, channel) = (configuration.app, configuration.channel)
+        guard let bytes = try store.parameters(of: channel) else { return OnlineParameters(app: app, channel: channel) }
+        do throws(FormatError) {
+            return try OnlineParameters(bytes, named: store.parametersFile(channel).string)
+        } catch { throw .format(error) }
     }
 }

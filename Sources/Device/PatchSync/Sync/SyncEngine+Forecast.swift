@@ -24,7 +24,7 @@ extension SyncEngine {
     }
 
     private func forecast(counting count: ByteCount) async throws(SyncError) -> SyncForecast {
-        let offer = try await offer()
+        let offer = try await refresh()
         var state = try store.state(of: configuration.channel)
         state.machine.shortenBlocks(at: offer.time)
         state.transfers.shorten(at: offer.time)

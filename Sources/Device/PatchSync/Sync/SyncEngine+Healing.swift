@@ -27,7 +27,7 @@ extension SyncEngine {
         let damaged = isDamageLikely ? damaged(besides: outcome.ready.union(unchecked.map(\.content))) : []
         guard !damaged.isEmpty || !unchecked.isEmpty else { return }
         var download = download(of: plan.healing(damaged + unchecked), list, after: outcome)
-        do throws(SyncError) { outcome = try await download.run() } catch {
+        do throws(SyncError) { outcome = try await DownloadPlan().run(&download) } catch {
             if error == .fetch(.cancelled) { throw error }
             outcome = download.outcome
         }

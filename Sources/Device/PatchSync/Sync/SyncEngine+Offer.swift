@@ -3,21 +3,23 @@ import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// What the servers say that the channel offers, verified.
+/// The first step of a sync: the verified offer of the channel.
 extension SyncEngine {
-    /// What the channel offers now, verified.
+    /// The verified list, role and dial of the channel.
     struct ChannelOffer {
         let list: VerifiedList
         let role: TargetsRole
         let dial: Dial?
-        /// By which expiry was judged.
+        /// The time that expiry was judged by.
         let time: UTCTime
         let staleMirror: StaleMirror?
         let parameters: ParametersUpdate
     }
 
-    /// What the newest of the servers offers: the next one is asked only where one fails or is behind.
-    func offer() async throws(SyncError) -> ChannelOffer {
+    /// The newest offer of the servers.
+    ///
+    /// The next server is asked only if one fails or is behind.
+    func refresh() async throws(SyncError) -> ChannelOffer {
         var attempts = Attempts(deadlines)
         while true {
             var offer: ChannelOffer?

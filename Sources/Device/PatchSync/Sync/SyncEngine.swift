@@ -83,67 +83,36 @@ package struct SyncEngine: Sendable {
         }
     }
 
+    /// Refresh → choose → download → commit.
+    ///
     /// Repeats, up to a limit, when a newer list appears meanwhile.
     private func syncNewest() async throws(SyncError) -> SyncReport {
         let traffic = Traffic()
         var newerLists = 0
         while true {
-            let offer = try await offer()
+            let offer = try await refresh()
             do throws(SyncError) {
-                let start = try await begin(offer)
-                let bringing = Bringing(offer: offer, machine: start.machine, traffic: traffic)
-                let (plan, outcome) =
-                    newerLists < deadlines.newerLists
-                    ? try await unlessNewer(bringing, under: start.context)
-                    : try await bring(bringing, under: start.context)
-                let staging = try await commit(outcome, plan: plan, list: offer.list, at: offer.time)
-                return SyncReport(
-                    roleVersion: offer.list.roleVersion,
-                    decisions: plan.decisions,
-                    refused: offer.list.refused,
-                    failures: outcome.failures,
-                    filesReceived: traffic.files,
-                    bytesReceived: traffic.bytes,
-                    bytesTransferred: sources.takeTransferred(),
-                    checkedSignatures: outcome.checkedSignatures,
-                    packs: outcome.packs,
-                    putOff: outcome.putOff,
-                    noRoom: outcome.noRoomVersions,
-                    awaiting: AwaitedVersion.all(plan.decisions, of: offer.list.entries),
-                    healed: outcome.healed,
-                    staging: staging,
-                    activates: plan.activates,
-                    staleMirror: offer.staleMirror,
-                    keptEmbedded: plan.keptEmbedded,
-                    mirrors: sources.takeFaults(),
-                    unanswered: outcome.unanswered,
-                    ignoredAnswers: plan.ignoredAnswers,
-                    parameters: offer.parameters,
-                    asked: plan.asked(offer.list.entries),
-                    stateFault: start.stateFault
-                )
+                let device = try await prepare(offer)
+                let isWatched = newerLists < deadlines.newerLists
+                let done = try await whileNewest(offer, isWatched: isWatched) { () async throws(SyncError) in
+                    var job = DownloadJob(offer, device, allowance: allowance, traffic: traffic)
+                    var plan = try await choose(for: &job)
+                    while !job.outcome.isComplete(for: plan) {
+                        try await download(plan, for: &job)
+                        plan = try await choose(for: &job)
+                    }
+                    return try await finish(plan, of: &job)
+                }
+                let staging = try await commit(done, of: offer)
+                return SyncReport(offer, device, done, staging: staging, traffic: traffic, sources)
             } catch .fetch(.newerList) {
                 newerLists += 1
             }
         }
     }
 
-    /// The facts that an offer is judged by.
-    private struct Start {
-        let stateFault: StateFault?
-        let machine: SelectionMachine
-        let context: EligibilityContext
-    }
-
-    /// The subject of one download: an offer, for a device in this state.
-    private struct Bringing {
-        let offer: ChannelOffer
-        let machine: SelectionMachine
-        let traffic: Traffic
-    }
-
     /// The device's facts and state, by the offer's time.
-    private func begin(_ offer: ChannelOffer) async throws(SyncError) -> Start {
+    private func prepare(_ offer: ChannelOffer) async throws(SyncError) -> DeviceSnapshot {
         // The first change writes a new state file.
         let stateFault = try store.stateFault(of: configuration.channel)
         let before = try await store.changingState(of: configuration.channel) { state throws(SyncError) in
@@ -151,7 +120,8 @@ package struct SyncEngine: Sendable {
             state.transfers.shorten(at: offer.time)
             return state
         }
-        return Start(stateFault: stateFault, machine: before.machine, context: try context(before, offer))
+        let context = try context(before, offer)
+        return DeviceSnapshot(stateFault: stateFault, machine: before.machine, context: context)
     }
 
     /// The facts by which versions are chosen, for a device in this state.
@@ -166,115 +136,30 @@ package struct SyncEngine: Sendable {
         return context
     }
 
-    /// - Throws: `fetch(.newerList)` as soon as this offer is no longer the newest.
-    private func unlessNewer(
-        _ bringing: Bringing,
-        under context: EligibilityContext
-    ) async throws(SyncError) -> (SyncPlan, Download.Outcome) {
-        guard let interval = deadlines.newerList else { return try await bring(bringing, under: context) }
-        return try await unless(.newerList) { () async throws(SyncError) in
-            try await bring(bringing, under: context)
-        } when: {
+    /// Runs `work` while the offer is the newest one.
+    ///
+    /// - Parameter isWatched: whether newer offers are looked for.
+    /// - Throws: `fetch(.newerList)` as soon as there is a newer offer.
+    private func whileNewest<Result: Sendable>(
+        _ offer: ChannelOffer,
+        isWatched: Bool,
+        _ work: @escaping @Sendable () async throws(SyncError) -> Result
+    ) async throws(SyncError) -> Result {
+        guard isWatched, let interval = deadlines.newerList else { return try await work() }
+        return try await unless(.newerList, work) {
             while (try? await timing.sleep(interval)) != nil {
-                guard let newer = await newerList(than: bringing.offer.list.roleVersion) else { continue }
+                guard let newer = await newerList(than: offer.list.roleVersion) else { continue }
                 return report(.newerList(roleVersion: newer))
             }
         }
     }
 
-    /// Chooses and downloads until every chosen version is complete: versions that do not fit this device or do not
-    /// arrive are not chosen again in this sync, and neither are versions that require them.
-    private func bring(
-        _ bringing: Bringing,
-        under context: EligibilityContext
-    ) async throws(SyncError) -> (SyncPlan, Download.Outcome) {
-        let (offer, machine, traffic) = (bringing.offer, bringing.machine, bringing.traffic)
-        var context = context
-        var outcome = Download.Outcome()
-        var judge = MeteredJudge(allowance: allowance)
-        while true {
-            let plan = SyncPlan(list: offer.list, role: offer.role, machine: machine, under: context)
-            // No place is taken for what waits; what the server chooses is asked first.
-            let asksFirst = context.answers.wantsChoices && plan.question(for: nil) != nil
-            let waiting = asksFirst ? [:] : try await waiting(in: plan, offer.list, outcome, by: &judge)
-            if !waiting.isEmpty {
-                context.putOff.merge(waiting) { $1 }
-                outcome.putOff = judge.putOff
-                continue
-            }
-            if let answers = try await answers(wantedBy: plan, &outcome) {
-                context.answers = answers
-                continue
-            }
-            try await recordApprovals(of: plan)
-            if outcome.isComplete(for: plan) {
-                defer { traffic.add(outcome) }
-                try await healKept(beside: plan, list: offer.list, machine, &outcome)
-                return (plan, outcome)
-            }
-            var download = download(of: plan, offer.list, after: outcome)
-            do throws(SyncError) {
-                outcome = try await download.run()
-            } catch {
-                if error.isNoSpace { download.giveBack() }
-                traffic.add(download.outcome)
-                try await recordTransfers(of: download.outcome, endedBy: error, plan: plan, offer)
-                throw error
-            }
-            context.unfit.merge(outcome.unfit)
-            context.notReceived.formUnion(outcome.transfers.notReceived)
-            context.noRoom = outcome.noRoom
-        }
-    }
-
-    var transfers: Transfers {
-        var transfers = Transfers(
-            sources: sources,
-            objects: store.objects,
-            deadlines: deadlines,
-            timing: timing,
-            report: report
-        )
-        let (store, reserve) = (store, configuration.reserve)
-        transfers.lacksRoom = { bytes in store.room(reserve: reserve)?.wait(for: bytes) }
-        return transfers
-    }
-
-    /// - Parameter outcome: of this sync's earlier downloads.
-    func download(of plan: SyncPlan, _ list: VerifiedList, after outcome: Download.Outcome) -> Download {
-        Download(
-            of: plan,
-            list,
-            checking: configuration.entrySignatures,
-            into: store,
-            by: transfers,
-            after: outcome,
-            atCommitPoint: atCommitPoint
-        )
-    }
-
-    /// Counts a failure for each transfer in progress, because the way to the server broke, unless some of it arrived.
-    private func recordTransfers(
-        of outcome: Download.Outcome,
-        endedBy error: SyncError,
-        plan: SyncPlan,
-        _ offer: ChannelOffer
-    ) async throws(SyncError) {
-        guard error.transferCause == .network else { return }
-        var transfers = outcome.transfers
-        transfers.breakOff(plan.wanted.filter(\.isNew).map(\.patch))
-        try await store.changingState(of: configuration.channel) { [transfers] state throws(SyncError) in
-            transfers.record(in: &state.transfers, at: offer.time)
-        }
-    }
-
     /// Saves the staged selection, against the present state.
     private func commit(
-        _ outcome: Download.Outcome,
-        plan: SyncPlan,
-        list: VerifiedList,
-        at time: UTCTime
+        _ done: DownloadJob.Result,
+        of offer: ChannelOffer
     ) async throws(SyncError) -> SelectionMachine.Staging {
+        let (plan, outcome, list, time) = (done.plan, done.outcome, offer.list, offer.time)
         atCommitPoint(.beforeState)
         let staging = try await store.changingState(of: configuration.channel) { state throws(SyncError) in
             state.lastSync = .init(at: time, roleVersion: list.roleVersion)

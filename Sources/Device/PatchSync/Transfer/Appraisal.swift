@@ -71,7 +71,7 @@ struct Appraisal {
         }
         if wanted.isNew {
             let column = signatures == .required ? patch.column.flatMap { plan.columnSizes[$0] } ?? 0 : 0
-            facts.all = .about(TransferChoice.estimate(ofDocument: patch.fingerprint.size) + column) + facts.whole
+            facts.all = .about(WireSize.estimate(ofDocument: patch.fingerprint.size) + column) + facts.whole
         }
         return TransferCost(of: facts)
     }
@@ -137,7 +137,7 @@ extension Appraisal {
     private mutating func objects(
         of patch: InstalledPatch,
         _ whole: WireSize
-    ) async throws(SyncError) -> (TransferChoice, WireSize)? {
+    ) async throws(SyncError) -> (Route, WireSize)? {
         guard let manifest = try check.manifest(of: patch) else { return nil }
         let facts = try store.wrapped { () throws(FileError) in
             try store.objects.packFacts(of: patch.fingerprint.sha256)
@@ -155,33 +155,33 @@ extension Appraisal {
                 rest += object.size - min(received, object.size)
             }
         }
-        let costs = TransferCosts(missing: rows, of: PackWeights(manifest.assets), knowing: facts)
-        let choice = costs.cheapest
-        switch choice {
-        case .wholePack:
+        let weights = PackWeights(manifest.assets)
+        let costs = TransferCosts(missing: rows, of: weights, knowing: facts)
+        let route = Route(.files(missing: rows, of: weights, pack: facts, hasServer: true))
+        switch route {
+        case .fullPack:
             // No more of it is read than what is missing needs.
             let isWhole = rows.count == manifest.assets.count && facts == nil
-            if isWhole { return (choice, whole) }
+            if isWhole { return (route, whole) }
             let size = facts == nil ? whole.bytes.map { .about($0) } ?? .unknown : WireSize.about(costs.bytes)
-            return (choice, rest == 0 ? size : size + .about(rest))
-        case .packRanges: return (choice, .about(costs.bytes + rest))
-        case .singleObjects where rows.count + begun.count > Self.mostAsked:
-            return (choice, .about(costs.bytes + rest))
-        case .singleObjects:
+            return (route, rest == 0 ? size : size + .about(rest))
+        case .packRanges: return (route, .about(costs.bytes + rest))
+        case _ where rows.count + begun.count > Self.mostAsked: return (route, .about(costs.bytes + rest))
+        default:
             var size = WireSize.nothing
             for object in rows.map({ manifest.assets[$0].fingerprint }) + begun {
                 let path = URLLayout.object(object.sha256)
                 size = try await size + self.size(of: ExpectedFile(object), at: path)
             }
-            return (choice, size)
+            return (route, size)
         }
     }
 }
 
 /// What the servers say.
 extension Appraisal {
-    /// By the routes that the sync itself takes: the first version that is whole here and from which a server has a pack, else
-    /// what the index of its packs says.
+    /// By the routes of the sync itself: the first version that is whole here and from which a server has a pack, else by the
+    /// index of packs.
     private mutating func pack(
         for wanted: SyncPlan.Wanted,
         _ index: (PackIndex, bytes: Int)?,
@@ -189,87 +189,111 @@ extension Appraisal {
         needsColumn: Bool
     ) async throws(SyncError) -> BundleFacts.Pack? {
         let patch = wanted.patch
-        let route = BundleRoute(wanted, plan, in: store, hasManifest: hasManifest)
-        guard case .pack(let bases) = route else { return nil }
-        var tried: [HeldVersion] = []
-        for candidate in bases {
-            guard let base = BaseVersion(candidate, to: patch, in: store, &check) else { continue }
-            let pack = BasePack(manifest: patch.fingerprint.sha256, base: candidate.fingerprint.sha256)
-            let row = index?.0.from.first { $0.pack.base == pack.base }?.pack
-            let path = URLLayout.pack(pack, .pack)
-            let isHere = try received(of: pack).isWhole
-            var said = row?.size
-            if said == nil, !isHere { said = try await ask(path, limit: base.limits.pack, isPlain: true) }
-            guard isHere || said != nil else {
-                tried.append(HeldVersion(patch: candidate, base: base))
-                continue
+        var version = NewVersion(wanted, plan, in: store, hasManifest: hasManifest)
+        var held = HeldVersions()
+        while true {
+            switch Route(.version(version)) {
+            case .pack(let digest, listed: nil):
+                guard let base = version.hold(digest, for: patch, in: &held, store, &check) else { continue }
+                switch try await pack(from: base, digest, to: patch, index?.0, needsColumn: needsColumn) {
+                case .priced(let facts): return facts
+                case .nowhere: version.mark(digest, .withoutPack)
+                case .tooLarge: return nil
+                }
+            case .index:
+                guard let index else { return nil }
+                held.others = store.kept(of: patch, in: list.list.channel, besides: version.indexBases.map(\.patch))
+                let column = signatures == .required ? patch.column.flatMap { plan.columnSizes[$0] } : nil
+                version.packs = IndexedPacks(index.0, to: patch, from: held, column: column, in: store)
+            case .pack(_, let pack?):
+                let steps = [(BasePack(manifest: patch.fingerprint.sha256, base: pack.base), pack)]
+                guard let base = held.base(pack.base, for: patch, in: store, &check) else { return nil }
+                return try await listed(steps, from: base, to: patch, index: index?.bytes, needsColumn: needsColumn)
+            case .chain(let first, let row):
+                let steps = [
+                    (BasePack(manifest: row.pack.base, base: first.base), first),
+                    (BasePack(manifest: patch.fingerprint.sha256, base: row.pack.base), row.pack),
+                ]
+                guard let base = held.base(first.base, for: patch, in: store, &check) else { return nil }
+                return try await listed(
+                    steps,
+                    from: base,
+                    to: patch,
+                    index: index?.bytes,
+                    needsColumn: needsColumn,
+                    canMakeColumn: row.column != nil
+                )
+            default: return nil
             }
-            guard isHere || said.map({ $0 <= base.limits.pack }) == true else { return nil }
-            var facts = BundleFacts.Pack(base: candidate.version, size: try size(of: pack, said), signatures: .nothing)
-            guard needsColumn else { return facts }
-            if base.column() == nil {
-                facts.signatures = try await columnSize(of: patch)
-            } else if isHere, store.objects.signatures(of: pack, limit: Limits.signatureColumn) != nil {
-                return facts
-            } else if !isHere, let both = try await signedSize(of: pack, base) {
-                facts.size = try size(of: pack, both)
-            } else if let row {
-                facts.signatures = .exactly(row.signatures ?? 0)
-            } else {
-                let path = URLLayout.pack(pack, .signatures)
-                facts.signatures = .exactly(try await ask(path, limit: Limits.signatureColumn, isPlain: true) ?? 0)
-            }
-            return facts
         }
-        guard !hasManifest, let index else { return nil }
-        return try await indexed(patch, index, tried, besides: bases, needsColumn: needsColumn)
     }
 
-    /// Of the pack with the signatures before it; nil where they come by themselves.
+    private enum PackPrice {
+        case priced(BundleFacts.Pack)
+        case nowhere
+        case tooLarge
+    }
+
+    private mutating func pack(
+        from base: BaseVersion,
+        _ manifest: SHA256Digest,
+        to patch: InstalledPatch,
+        _ index: PackIndex?,
+        needsColumn: Bool
+    ) async throws(SyncError) -> PackPrice {
+        let pack = BasePack(manifest: patch.fingerprint.sha256, base: manifest)
+        let row = index?.from.first { $0.pack.base == pack.base }?.pack
+        let path = URLLayout.pack(pack, .pack)
+        let isHere = try received(of: pack).isWhole
+        var said = row?.size
+        if said == nil, !isHere { said = try await ask(path, limit: base.limits.pack, isPlain: true) }
+        guard isHere || said != nil else { return .nowhere }
+        guard isHere || said.map({ $0 <= base.limits.pack }) == true else { return .tooLarge }
+        var facts = BundleFacts.Pack(base: base.version, size: try size(of: pack, said), signatures: .nothing)
+        guard needsColumn else { return .priced(facts) }
+        if base.column() == nil {
+            facts.signatures = try await columnSize(of: patch)
+        } else if isHere, store.objects.signatures(of: pack, limit: Limits.signatureColumn) != nil {
+            return .priced(facts)
+        } else if !isHere, let both = try await signedSize(of: pack, base) {
+            facts.size = try size(of: pack, both)
+        } else if let row {
+            facts.signatures = .exactly(row.signatures ?? 0)
+        } else {
+            let path = URLLayout.pack(pack, .signatures)
+            facts.signatures = .exactly(try await ask(path, limit: Limits.signatureColumn, isPlain: true) ?? 0)
+        }
+        return .priced(facts)
+    }
+
+    /// Of the pack with the signatures before it; nil if they are sent alone.
     private func signedSize(of pack: BasePack, _ base: BaseVersion) async throws(SyncError) -> Int? {
         let limit = base.limits.pack + BasePack.frontCount + Limits.signatureColumn
         return try await ask(URLLayout.pack(pack, .signed), limit: limit, isPlain: true)
     }
 
-    /// Where nobody has a pack from the versions that are asked for first.
-    private mutating func indexed(
-        _ patch: InstalledPatch,
-        _ index: (PackIndex, bytes: Int),
-        _ tried: [HeldVersion],
-        besides bases: [InstalledPatch],
-        needsColumn: Bool
-    ) async throws(SyncError) -> BundleFacts.Pack? {
-        let others = store.kept(of: patch, in: list.list.channel, besides: bases)
-        let column = signatures == .required ? patch.column.flatMap { plan.columnSizes[$0] } : nil
-        let steps: [(pack: BasePack, says: PackIndex.Pack)]
-        var canMake = true
-        switch IndexedRoute(index.0, to: patch, from: tried, and: others, column: column, in: store) {
-        case nil, .documents: return nil
-        case .pack(let pack):
-            steps = [(BasePack(manifest: patch.fingerprint.sha256, base: pack.base), pack)]
-        case .chain(let first, let row):
-            canMake = row.column != nil
-            steps = [
-                (BasePack(manifest: row.pack.base, base: first.base), first),
-                (BasePack(manifest: patch.fingerprint.sha256, base: row.pack.base), row.pack),
-            ]
-        }
-        let other = others.first { $0.fingerprint.sha256 == steps[0].says.base }
-        let held =
-            tried.first { $0.patch.fingerprint.sha256 == steps[0].says.base }?.base
-            ?? other.flatMap { BaseVersion($0, to: patch, in: store, &check) }
-        guard let held else { return nil }
+    /// The packs that an index lists.
+    ///
+    /// - Parameter canMakeColumn: whether the packs' signatures make the column.
+    private mutating func listed(
+        _ steps: [(pack: BasePack, row: PackIndex.Pack)],
+        from base: BaseVersion,
+        to patch: InstalledPatch,
+        index: Int?,
+        needsColumn: Bool,
+        canMakeColumn: Bool = true
+    ) async throws(SyncError) -> BundleFacts.Pack {
         // The sync fetches the index as well.
         var facts = BundleFacts.Pack(
-            base: held.version,
+            base: base.version,
             count: steps.count,
-            size: .exactly(index.bytes),
+            size: .exactly(index ?? 0),
             signatures: .nothing
         )
-        for (pack, says) in steps { facts.size = try facts.size + size(of: pack, says.size) }
+        for (pack, row) in steps { facts.size = try facts.size + size(of: pack, row.size) }
         guard needsColumn else { return facts }
-        if canMake, held.column() != nil {
-            facts.signatures = .exactly(steps.reduce(0) { $0 + ($1.says.signatures ?? 0) })
+        if canMakeColumn, base.column() != nil {
+            facts.signatures = .exactly(steps.reduce(0) { $0 + ($1.row.signatures ?? 0) })
         } else {
             facts.signatures = try await columnSize(of: patch)
         }
@@ -320,7 +344,7 @@ extension Appraisal {
     /// Of a file whose signed size is known: as its server has it, else about what is left of one.
     private mutating func size(of expected: ExpectedFile, at path: String) async throws(SyncError) -> WireSize {
         guard let asked = try await ask(path, limit: expected.size, expected) else {
-            return .about(TransferChoice.estimate(ofDocument: expected.size))
+            return .about(WireSize.estimate(ofDocument: expected.size))
         }
         return WireSize.exactly(asked).without(try received(of: expected.sha256))
     }

@@ -1,12 +1,13 @@
+import Linux
 import PatchChoice
 import PatchFormat
 import PatchStore
 import PatchCrypto
 import PatchTrust
 
-/// The part of a sync that moves bytes: for every wanted patch, missing files are fetched, verified and staged.
+/// The facts of a download and its results so far, which its steps share.
 ///
-/// A patch that fails stays at its version and stops no other (P10).
+/// ``DownloadPlan`` runs the steps.
 struct Download {
     struct Outcome {
         /// Patches that were checked and are complete.
@@ -68,230 +69,150 @@ struct Download {
         (self.outcome, self.atCommitPoint, self.signatures) = (outcome, atCommitPoint, signatures)
         check = IntegrityCheck(store: store, records: store.records())
     }
+}
 
-    mutating func run() async throws(SyncError) -> Outcome {
-        let store = store
-        // What a crash left.
-        try store.wrapped { () throws(FileError) in try store.removeIntermediate() }
-        defer { try? store.removeIntermediate() }
-        var tasks: [PatchDownload] = []
-        for wanted in plan.wanted where !outcome.isDone(wanted) {
-            let task = try await isolating(wanted) { (download) throws(SyncError) in try await download.prepare(wanted)
-            }
-            if let task { tasks.append(task) }
-        }
-        let requests = MissingObjects(tasks)
-        try removeUnwantedParts(requests)
-        transfers.report(
-            .downloading(
-                files: requests.count,
-                bytes: requests.indices.reduce(0) { $0 + requests.fingerprint(at: $1).size }
-            )
-        )
-        let failures = tasks.isEmpty ? [:] : try await fetch(requests)
-        atCommitPoint(.afterObjects)
-        for task in tasks {
-            _ = try await isolating(task.wanted) { (download) throws(SyncError) in
-                if let digest = task.digests.first(where: { failures[$0] != nil }), let failure = failures[digest] {
-                    throw failure
-                }
-                try download.install(task)
-            }
-        }
-        try check.save()
-        return outcome
-    }
-
-    /// A patch that fails stays at its version; errors that end the whole sync are passed on.
-    private mutating func isolating<Result>(
-        _ wanted: SyncPlan.Wanted,
-        _ body: (inout Download) async throws(SyncError) -> Result?
-    ) async throws(SyncError) -> Result? {
-        do throws(SyncError) {
-            return try await body(&self)
-        } catch {
-            guard !error.endsSync else { throw error }
-            if case .incompatible(_, let platform, let needs) = error {
-                let row = UnfitVersions.Row(version: wanted.patch.version, platform: platform, needs: needs)
-                outcome.unfit.add(wanted.patch.content, row)
-                return nil
-            }
-            if case .noRoom(_, let wait) = error { outcome.noRoom[wanted.patch.content] = wait }
-            if wanted.isNew { outcome.transfers.fail(wanted.patch, because: error.transferCause) }
-            let failure = PatchFailure(patchID: wanted.patch.patchID, version: wanted.patch.version, error: error)
-            outcome.failures.append(failure)
-            transfers.report(.failed(failure))
-            return nil
-        }
-    }
-
-    /// Checks the files on disk, and the manifest of a bundle that is not complete.
+/// Objects, as the steps of a download find and store them.
+extension Download {
+    /// Whether the bytes are here, in the store or in what the app ships.
     ///
-    /// Nil when nothing is to be done.
-    private mutating func prepare(_ wanted: SyncPlan.Wanted) async throws(SyncError) -> PatchDownload? {
-        let patch = wanted.patch
-        let faults = try check.faults(of: patch)
-        let state = state(of: wanted, faults)
-        // When a patch's newer version failed or waits, its fallback is only checked: that is the news.
-        let isFallback =
-            !wanted.isNew
-            && (outcome.failures.contains { $0.patchID == patch.patchID }
-                || outcome.putOff.contains { $0.content.patchID == patch.patchID })
-        if !isFallback || !faults.isEmpty {
-            let fault = wanted.isNew ? nil : faults.first?.onDisk.fault
-            transfers.report(.state(patch.patchID, patch.version, state, fault: fault))
+    /// A damaged object that stands before the app's own file steps aside.
+    mutating func isIntact(_ fingerprint: Fingerprint, unrecorded: Bool = false) throws(SyncError) -> Bool {
+        try isIntact(fingerprint.sha256, expected: fingerprint, unrecorded: unrecorded)
+    }
+
+    /// Whether these bytes lie on this device, in the store or in what the app ships.
+    mutating func isIntact(_ digest: SHA256Digest, expected: Fingerprint?, unrecorded: Bool) throws(SyncError) -> Bool {
+        let (place, condition) = try check.condition(of: digest, expected: expected, unrecorded: unrecorded)
+        if case .intact(let identity) = condition {
+            // So that it is not hashed again when it has been linked.
+            check.record(identity, of: digest, at: place)
+            return true
         }
-        let isUnproven = try isUnproven(wanted)
-        guard state.work == .download || isUnproven else {
-            if signatures == .required, listed(patch) != nil, try !check.hasCheckedColumn(of: patch) {
-                // Fetches the signature column where it is missing, checks it and keeps it.
-                let isHere = try check.hasColumn(of: patch)
-                _ = try await manifest(of: wanted)
-                if !isHere { outcome.healed.append(patch.label) }
-            }
-            if wanted.isNew, patch.kind == .bundle, let manifest = try check.manifest(of: patch) {
-                try gate(manifest, wanted, isOnDisk: true)
-            }
-            if patch.kind == .bundle, !check.hasIndex(of: patch) { keepIndex(of: patch) }
-            outcome.ready.insert(patch.content)
-            outcome.transfers.arrive(patch)
-            return nil
+        if !place.isEmbedded, try check.isEmbedded(digest, expected: expected) {
+            if condition != .missing { try removeDamaged(digest) }
+            return true
         }
-        for digest in faults.compactMap({ $0.asset?.fingerprint.sha256 }) { check.forget(digest) }
-        switch patch.kind {
-        case .script:
-            check.forget(patch.fingerprint.sha256)
-            let isMissing = try !isIntact(patch.fingerprint)
-            if isMissing { try admit([patch.fingerprint], for: wanted) }
-            return PatchDownload(wanted: wanted, content: .script(isMissing: isMissing))
-        case .bundle:
-            let before = outcome.filesReceived
-            try admitDocuments(of: wanted)
-            let (manifest, pack) = try await manifest(of: wanted)
-            if outcome.filesReceived > before { outcome.transfers.move(patch) }
-            try gate(manifest, wanted, isOnDisk: false)
-            var missing: [Int32] = []
-            for (row, asset) in manifest.assets.enumerated() where try !isIntact(asset.fingerprint) {
-                missing.append(Int32(row))
+        if condition != .missing { damaged.insert(digest) }
+        return false
+    }
+
+    func removeDamaged(_ digest: SHA256Digest) throws(SyncError) {
+        try store.wrapped { () throws(FileError) in
+            if try store.files.status(of: store.objects.path(of: digest)) != nil {
+                try store.objects.quarantine(digest)
             }
-            let needs = try admit(missing.map { manifest.assets[Int($0)].fingerprint }, for: wanted)
-            if let pack {
-                missing = try take(missing, of: manifest, from: pack, for: wanted)
-                // The files of the pack are on the disk by now.
-                promised -= needs
-                try admit(missing.map { manifest.assets[Int($0)].fingerprint }, for: wanted)
-            }
-            return PatchDownload(wanted: wanted, content: .bundle(manifest, missing: missing))
         }
     }
 
-    /// Whether a new bundle's signatures may never have been checked: all its files may be here without its folder, in
-    /// the embedded files, and the folder is made only after the check.
-    private func isUnproven(_ wanted: SyncPlan.Wanted) throws(SyncError) -> Bool {
-        guard wanted.isNew, wanted.patch.kind == .bundle else { return false }
-        let folder = store.bundle(wanted.patch.fingerprint.sha256)
-        return try store.wrapped { () throws(FileError) in try store.files.status(of: folder)?.kind != .directory }
+    func listed(_ patch: InstalledPatch) -> PatchEntry? {
+        list.entries.first { $0.fingerprint.sha256 == patch.fingerprint.sha256 && $0.patchID == patch.patchID }
     }
 
-    /// Every object is there: stages a bundle, heals an existing one, and checks the result.
-    private mutating func install(_ task: PatchDownload) throws(SyncError) {
-        let patch = task.wanted.patch
-        var verified: AssetManifest?
-        switch task.content {
-        case .bundle(let manifest, _):
-            verified = manifest
-            var staging = BundleStaging(store: store)
-            staging.atCommitPoint = atCommitPoint
-            let folderStands = try store.wrapped { () throws(FileError) in
-                try store.files.status(of: store.bundle(patch.fingerprint.sha256))?.kind == .directory
-            }
-            if folderStands {
-                // What stands may be served now: only what is wrong is replaced.
-                let wrong = try check.faults(of: patch, manifest).compactMap(\.asset)
-                try staging.heal(wrong, of: patch.fingerprint.sha256, &check)
-            } else {
-                try staging.stage(manifest, as: patch.fingerprint.sha256, &check)
-            }
-        case .script:
-            // It has its digest; whether it is text was not looked at on its way in.
-            check.forget(patch.fingerprint.sha256)
-        }
-        if let fault = try check.faults(of: patch, verified).first {
-            let state = PatchState(
-                wanted: patch.address,
-                installed: task.wanted.current?.address,
-                onDisk: fault.onDisk,
-                launch: .notRunning
-            )
-            transfers.report(.state(patch.patchID, patch.version, state, fault: fault.onDisk.fault))
-            throw fault.error
-        }
-        if patch.kind == .bundle {
-            keepIndex(of: patch, verified)
-            try store.wrapped { () throws(FileError) in try store.objects.removePack(of: patch.fingerprint.sha256) }
-        }
-        outcome.ready.insert(patch.content)
-        outcome.transfers.arrive(patch)
-        if !task.wanted.isNew { outcome.healed.append(patch.label) }
-        let launch: PatchInLaunch = task.wanted.isNew ? .notRunning : .running
-        let result = PatchState(wanted: patch.address, installed: patch.address, onDisk: .intact, launch: launch)
-        transfers.report(.state(patch.patchID, patch.version, result, fault: nil))
-    }
-
-    /// Lets a bundle pass that this device may have: before any asset of it is fetched.
-    private func gate(_ manifest: AssetManifest, _ wanted: SyncPlan.Wanted, isOnDisk: Bool) throws(SyncError) {
-        let content = wanted.patch.content
-        let device = plan.context.device
-        var facts = BundleDecision.Facts()
-        facts.current = wanted.current?.content
-        facts.pending = plan.pending?[content.patchID]?.content
-        facts.blockStatus = plan.context.blocks.status(of: content, at: device.time, retryNow: device.retryNow)
-        facts.platform = device.platform
-        facts.isOnDisk = isOnDisk
-        switch BundleDecision(content, compatibility: manifest.compatibility, facts: facts) {
-        case .ignore, .ready, .download: return
-        case .refuse(.blacklisted(let until)): throw .blacklisted(wanted.patch.label, until: until)
-        case .refuse(.incompatible(let platform, let needs)):
-            throw .incompatible(wanted.patch.label, platform, needs: needs)
+    /// Downloads a document into the store.
+    mutating func receive(_ request: ObjectRequest) async throws(SyncError) {
+        try removeDamaged(request.expected.sha256)
+        switch await transfers.receive(request) {
+        case nil:
+            outcome.filesReceived += 1
+            outcome.bytesReceived += request.expected.size
+        case .object(let entry, let field): throw .trust(.entry(EntryFault(entry: entry, rule: .differs(field))))
+        case let error?: throw error
         }
     }
 
-    private func state(of wanted: SyncPlan.Wanted, _ faults: [FileFault]) -> PatchState {
-        let onDisk: PatchOnDisk =
-            switch (faults.first, wanted.isNew) {
-            case (nil, _): .intact
-            case (_?, true): .absent
-            case (let fault?, false): fault.onDisk
-            }
-        return PatchState(
-            wanted: wanted.patch.address,
-            installed: wanted.current?.address,
-            onDisk: onDisk,
-            launch: wanted.isNew ? .notRunning : .running
-        )
-    }
-
-    /// Nobody needs it: without one, the next start reads the manifest.
-    private mutating func keepIndex(of patch: InstalledPatch, _ manifest: AssetManifest? = nil) {
+    /// Only saves the next start from reading the manifest.
+    mutating func keepIndex(of patch: InstalledPatch, _ manifest: AssetManifest? = nil) {
         guard let index = try? check.index(of: patch, manifest) else { return }
         try? store.save(index)
     }
 }
 
-extension FileFault {
-    fileprivate var onDisk: PatchOnDisk {
-        switch wrong {
-        case .missing: .missing(file)
-        case .differs(let field): .damaged(file, field: field)
-        case .unreadable: .unreadable(file)
+/// Compares the room that a download needs with the free space, before any of its files is written.
+extension Download {
+    /// Promises room to the missing files of a new version.
+    ///
+    /// Files of the active version are healed in any case.
+    ///
+    /// - Returns: the bytes that were promised.
+    /// - Throws: `noRoom`, for this version alone.
+    @discardableResult
+    mutating func admit(_ missing: [Fingerprint], for wanted: SyncPlan.Wanted) throws(SyncError) -> Int {
+        guard wanted.isNew, !missing.isEmpty else { return 0 }
+        let needs = try store.bytesNeeded(by: missing)
+        try admit(needs, for: wanted)
+        promised += needs
+        return needs
+    }
+
+    /// The manifest and the signatures come before the sizes of the other files are known.
+    func admitDocuments(of wanted: SyncPlan.Wanted) throws(SyncError) {
+        guard wanted.isNew else { return }
+        let patch = wanted.patch
+        var needs = try lies(patch.fingerprint.sha256) ? 0 : DiskRoom.taken(by: patch.fingerprint.size)
+        if signatures == .required, let column = patch.column, let size = plan.columnSizes[column], try !lies(column) {
+            needs += DiskRoom.taken(by: size)
+        }
+        if needs > 0 { try admit(needs, for: wanted) }
+    }
+
+    private func admit(_ needs: Int, for wanted: SyncPlan.Wanted) throws(SyncError) {
+        guard let wait = transfers.lacksRoom(promised + needs) else { return }
+        throw .noRoom(wanted.patch.label, RoomWait(needs: needs, free: wait.free - promised, reserve: wait.reserve))
+    }
+
+    /// Whether something is here under this digest.
+    private func lies(_ digest: SHA256Digest) throws(SyncError) -> Bool {
+        try store.wrapped { () throws(FileError) in
+            try store.files.identity(of: try store.place(of: digest).path) != nil
         }
     }
 
-    fileprivate var error: SyncError {
-        switch wrong {
-        case .missing: .object(entry: file, field: "size")
-        case .differs(let field): .object(entry: file, field: field)
-        case .unreadable: .trust(.entry(EntryFault(entry: file, rule: .unreadable("is not UTF-8 text"))))
+    /// Removes partial files after the disk was full, so that other programs have room.
+    ///
+    /// If that is not enough, files of versions that were never installed go as well. The next sync asks for room first.
+    func giveBack() {
+        try? store.objects.removePartialDownloads()
+        try? store.removeIntermediate()
+        if transfers.lacksRoom(1) != nil { try? CleanUp(store: store).run() }
+    }
+}
+
+extension DeviceStore {
+    /// The bytes of the disk that these files need, without their received parts.
+    func bytesNeeded(by missing: [Fingerprint]) throws(SyncError) -> Int {
+        let objects = objects
+        return try wrapped { () throws(FileError) in
+            let begun = try objects.partialDownloads()
+            var seen: Set<SHA256Digest> = []
+            var needs = 0
+            for file in missing where seen.insert(file.sha256).inserted {
+                let here = begun.contains(file.sha256) ? try objects.bytesOfPart(of: file.sha256) : 0
+                let (sum, isTooMuch) = needs.addingReportingOverflow(
+                    DiskRoom.taken(by: file.size - min(here, file.size))
+                )
+                if isTooMuch { return .max / 2 }
+                needs = sum
+            }
+            return needs
+        }
+    }
+}
+
+extension Download.Outcome {
+    var roomWaits: RoomWaits {
+        var waits = RoomWaits()
+        for version in noRoomVersions {
+            waits.add(version.content, .init(version: version.label.version, needs: version.wait.needs))
+        }
+        return waits
+    }
+
+    var noRoomVersions: [NoRoomVersion] {
+        failures.compactMap { (failure) -> NoRoomVersion? in
+            guard case .noRoom(let label, let wait) = failure.error,
+                let content = noRoom.first(where: { $0.key.patchID == failure.patchID && $0.value == wait })?.key
+            else { return nil }
+            return NoRoomVersion(content: content, label: label, wait: wait)
         }
     }
 }

@@ -4,6 +4,18 @@ import PatchFetch
 import PatchFormat
 import PatchStore
 
+extension PackError {
+    /// Whether the pack is wrong: its base is right, and it was within this device's own bounds.
+    var isLie: Bool {
+        switch self {
+        case .object, .tooLong, .tooMuch: false
+        case .otherFormat, .compression, .head, .malformed, .rowTooLarge, .prefixTooLarge, .incomplete, .trailing,
+            .otherManifest, .otherForm, .signatures:
+            true
+        }
+    }
+}
+
 /// The way of a pack from a base into its file: server after server, try after try, each going on where the last one stopped.
 ///
 /// It is read to its end there before anything that comes of it is kept.
@@ -140,7 +152,10 @@ struct PackDelivery {
     /// One try with one server; one more from the first byte where what was here before did not fit.
     private mutating func deliver(from source: Source, within time: Duration) async throws(SyncError) -> [UInt8] {
         if Task.isCancelled { throw .fetch(.cancelled) }
-        if let signatures, !unsigned.contains(source.name) {
+        let wantsSignatures = signatures != nil
+        let lacksSigned = unsigned.contains(source.name)
+        let route = Route(.packForm(wantsSignatures: wantsSignatures, lacksSigned: lacksSigned))
+        if let signatures, route == .signedPack {
             let begin = transfers.timing.clock()
             do throws(SyncError) {
                 return try await deliver(.signed, signatures, from: source, within: time)

@@ -46,7 +46,7 @@ struct PackWeights {
         var runs: [Run] = []
         for row in rows {
             let bytes = plain.bytes(of: row..<row + 1)
-            if let last = runs.last, bytes.lowerBound - last.bytes.upperBound < TransferChoice.request {
+            if let last = runs.last, bytes.lowerBound - last.bytes.upperBound < WireSize.request {
                 runs[runs.count - 1].rows.append(row)
                 runs[runs.count - 1].bytes = last.bytes.lowerBound..<bytes.upperBound
             } else {
@@ -58,7 +58,7 @@ struct PackWeights {
 
     /// Estimated bytes of a file as it travels.
     static func travelling(_ size: Int, of path: AssetPath) -> Int {
-        isCompressed(path) ? size : TransferChoice.estimate(ofDocument: size)
+        isCompressed(path) ? size : WireSize.estimate(ofDocument: size)
     }
 
     /// Whether files of this name are compressed already.

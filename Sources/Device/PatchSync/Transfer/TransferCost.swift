@@ -1,32 +1,5 @@
 package import PatchFormat
 
-/// How many bytes travel, as far as that is known before.
-package struct WireSize: Hashable, Sendable {
-    /// Nil where nobody knows.
-    package let bytes: Int?
-    /// Whether a server says that it will be so many.
-    package let isExact: Bool
-
-    package static let nothing = WireSize.exactly(0)
-    package static let unknown = WireSize(bytes: nil, isExact: false)
-
-    package static func exactly(_ bytes: Int) -> WireSize { WireSize(bytes: bytes, isExact: true) }
-    package static func about(_ bytes: Int) -> WireSize { WireSize(bytes: bytes, isExact: false) }
-
-    /// A sum is as uncertain as its parts.
-    package static func + (left: WireSize, right: WireSize) -> WireSize {
-        guard let first = left.bytes, let second = right.bytes else { return .unknown }
-        let (sum, isTooMuch) = first.addingReportingOverflow(second)
-        return isTooMuch ? .unknown : WireSize(bytes: sum, isExact: left.isExact && right.isExact)
-    }
-
-    /// Without what is here already, of which the server need not go on.
-    func without(_ received: Int) -> WireSize {
-        guard received > 0, let bytes else { return self }
-        return .about(max(0, bytes - received))
-    }
-}
-
 /// How a patch comes, and what that costs.
 package struct TransferCost: Hashable, Sendable {
     package enum Way: Hashable, Sendable {
@@ -79,8 +52,8 @@ struct BundleFacts: Equatable {
     var pack: Pack?
     var manifest = WireSize.nothing
     var column = WireSize.nothing
-    /// How the objects that are missing come, and what they cost; nil while there is no manifest to tell them by.
-    var objects: (choice: TransferChoice, size: WireSize)?
+    /// The route of the missing files and its cost; nil while the manifest is unknown.
+    var objects: (route: Route, size: WireSize)?
     /// Of the pack of the whole bundle.
     var whole = WireSize.unknown
     /// All of it where nothing were here.
@@ -88,7 +61,7 @@ struct BundleFacts: Equatable {
 
     static func == (left: BundleFacts, right: BundleFacts) -> Bool {
         left.pack == right.pack && left.manifest == right.manifest && left.column == right.column
-            && left.objects?.choice == right.objects?.choice && left.objects?.size == right.objects?.size
+            && left.objects?.route == right.objects?.route && left.objects?.size == right.objects?.size
             && left.whole == right.whole && left.all == right.all
     }
 }
@@ -105,17 +78,17 @@ extension TransferCost {
             return
         }
         let documents = bundle.manifest + bundle.column
-        guard let (choice, size) = bundle.objects else {
+        guard let (route, size) = bundle.objects else {
             // At most: what is here of it is only told by its manifest.
             let most = documents + bundle.whole
             self.init(way: .open, size: most.bytes.map { .about($0) } ?? .unknown, whole: bundle.all)
             return
         }
         let way: Way =
-            switch choice {
-            case .wholePack: .wholePack
+            switch route {
+            case .fullPack: .wholePack
             case .packRanges: .packRanges
-            case .singleObjects: documents + size == .nothing ? .nothing : .singleObjects
+            default: documents + size == .nothing ? .nothing : .singleObjects
             }
         let isPart = way == .singleObjects || way == .packRanges
         self.init(way: way, size: documents + size, whole: isPart ? bundle.all : nil)

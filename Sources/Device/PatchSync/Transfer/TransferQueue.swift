@@ -51,24 +51,20 @@ struct TransferQueue {
                 waiting.append(.objects(positions))
                 return .object(position)
             case .bundle(let bundle, let positions):
-                guard packs(bundle) else {
-                    waiting.append(.objects(positions[...]))
-                    continue
-                }
-                switch requests.choice(of: bundle, missing: positions, knowing: facts(bundle)) {
-                case .wholePack: return .pack(bundle: bundle, positions: positions, range: nil)
+                let hasServer = packs(bundle)
+                switch requests.route(of: bundle, missing: positions, knowing: facts(bundle), hasServer: hasServer) {
+                case .fullPack: return .pack(bundle: bundle, positions: positions, range: nil)
                 case .packRanges: waiting.append(.runs(bundle, requests.runs(of: bundle, for: positions)[...]))
-                case .singleObjects: waiting.append(.objects(positions[...]))
+                default: waiting.append(.objects(positions[...]))
                 }
             case .runs(let bundle, var runs):
                 guard let run = runs.popFirst() else { continue }
                 waiting.append(.runs(bundle, runs))
-                // One object by itself may come in its compressed form.
-                guard packs(bundle), run.positions.count > 1, !run.bytes.isEmpty else {
-                    waiting.append(.objects(run.positions[...]))
-                    continue
+                let (files, bytes) = (run.positions.count, run.bytes.count)
+                switch Route(.part(files: files, bytes: bytes, hasServer: packs(bundle))) {
+                case .packRanges: return .pack(bundle: bundle, positions: run.positions, range: run.bytes)
+                default: waiting.append(.objects(run.positions[...]))
                 }
-                return .pack(bundle: bundle, positions: run.positions, range: run.bytes)
             }
         }
         return nil

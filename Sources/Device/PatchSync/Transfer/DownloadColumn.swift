@@ -6,45 +6,54 @@ import PatchStore
 import PatchCrypto
 import PatchTrust
 
-/// The signature column of a bundle that came by packs: of the base's and of the signatures of new statements, which come
-/// beside the packs.
-extension Download {
-    /// A column that is made: of how many bytes it may be, and what it has to come to.
+/// Obtains the signature column of a bundle.
+///
+/// If packs made the bundle's manifest, the column is made of the base's column and the signatures of new entries, which are sent beside
+/// the packs. Else it is downloaded as a whole.
+struct DownloadColumn {
+    let patch: InstalledPatch
+    /// The column's digest.
+    let column: SHA256Digest
+
+    /// The digest that a made column must have, and its largest size.
     private struct WantedColumn {
         let sha256: SHA256Digest
         let size: Int
     }
 
-    /// - Returns: whether it was made; where it was not, it is asked for as a whole.
-    mutating func makeColumn(
-        _ column: SHA256Digest,
-        of patch: InstalledPatch,
-        by pack: inout OpenPack?
-    ) async throws(SyncError) -> Bool {
-        guard let open = pack, let size = plan.columnSizes[column], size <= Limits.signatureColumn,
-            let bytes = try? store.bytes(of: open.step.pack.manifest, limit: Limits.manifest),
+    func run(by pack: inout OpenPack?, _ download: inout Download) async throws(SyncError) {
+        if try await !make(by: &pack, &download) { try await receive(&download) }
+    }
+
+    /// - Returns: false if the pack's signatures do not make the column.
+    private func make(by pack: inout OpenPack?, _ download: inout Download) async throws(SyncError) -> Bool {
+        guard let open = pack, let size = download.plan.columnSizes[column], size <= Limits.signatureColumn,
+            let bytes = try? download.store.bytes(of: open.step.pack.manifest, limit: Limits.manifest),
             let new = try? PackManifest(bytes)
         else { return false }
         var step = open.step
         if let first = open.first {
             // Nobody signed the digest of this one: what comes of it in the end is compared with one that was signed.
             guard let column = first.leadsTo.map({ WantedColumn(sha256: $0.sha256, size: $0.size) }),
-                let made = try await self.column(column, to: step.base.manifest, by: first, of: patch)
+                let made = try await make(column, to: step.base.manifest, by: first, download.store, download.transfers)
             else { return false }
             pack?.bytes += made.travelled
             step.base = step.base.with(column: made.bytes)
         }
         let wanted = WantedColumn(sha256: column, size: size)
-        guard let made = try await self.column(wanted, to: new, by: step, of: patch) else { return false }
+        guard let made = try await make(wanted, to: new, by: step, download.store, download.transfers) else {
+            return false
+        }
         pack?.bytes += made.travelled
-        return try put(made.bytes, as: Fingerprint(of: made.bytes), by: open, for: patch)
+        return try open.put(made.bytes, as: Fingerprint(of: made.bytes), for: patch, &download)
     }
 
-    private func column(
+    private func make(
         _ column: WantedColumn,
         to new: PackManifest,
         by step: PackStep,
-        of patch: InstalledPatch
+        _ store: DeviceStore,
+        _ transfers: Transfers
     ) async throws(SyncError) -> (bytes: [UInt8], travelled: Int)? {
         guard let old = step.base.column() else { return nil }
         let base = step.base.manifest
@@ -77,5 +86,20 @@ extension Download {
             }
         }
         return nil
+    }
+
+    private func receive(_ download: inout Download) async throws(SyncError) {
+        let target = TargetPath.signatureColumn(
+            channel: download.list.list.channel,
+            patchID: patch.patchID,
+            version: patch.version
+        )
+        let path = URLLayout.target(target, sha256: column)
+        guard let size = download.plan.columnSizes[column] else {
+            throw .trust(.noTarget(role: download.list.list.channel.text, target: target.text))
+        }
+        guard size <= Limits.signatureColumn else { throw .fetch(.tooLarge(path, limit: Limits.signatureColumn)) }
+        let expected = ExpectedFile(size: size, sha256: column)
+        try await download.receive(ObjectRequest(expected, path: path, entry: "\(patch.label) manifest.sigs"))
     }
 }

@@ -1,49 +1,21 @@
-import PatchDelta
 import PatchFormat
 import PatchStore
 
-/// How the missing files of a bundle are asked for: the way that costs least.
+/// The estimated bytes of each route for the missing files of a bundle.
 ///
-/// Pure, and an estimate: the cost of a compressed form is known only when it arrives. A request costs its head, the answer's head, and a
-/// wait in which three kilobytes would have arrived.
-enum TransferChoice: Equatable, Sendable {
-    /// The whole pack in one request, or the rest of the one that broke off.
-    case wholePack
-    /// The parts of the plain pack that hold the missing files.
-    case packRanges
-    /// The missing files one by one.
-    case singleObjects
-
-    /// Fewer objects come one by one, whatever they cost.
+/// The size of a compressed form is known only when it arrives.
+struct TransferCosts: Equatable {
+    /// Fewer files are requested one by one, whatever they cost.
     static let leastOfPack = 8
 
-    /// - Parameters:
-    ///   - rows: the missing ones, in their order.
-    ///   - weights: of the whole bundle.
-    ///   - facts: of an earlier request for the pack.
-    init(missing rows: [Int], of weights: PackWeights, knowing facts: PackFacts?) {
-        self = TransferCosts(missing: rows, of: weights, knowing: facts).cheapest
-    }
-
-    /// The cost of a request, in bytes.
-    static let request = UpdateCost.request
-
-    /// Percent of a file's bytes that travel.
-    private static let percent = 27
-
-    /// Estimated bytes of a document as it travels.
-    static func estimate(ofDocument bytes: Int) -> Int { bytes / 100 * percent + bytes % 100 * percent / 100 }
-}
-
-/// The estimated bytes of each way to bring the missing files of a bundle.
-struct TransferCosts: Equatable {
     /// One by one, without the requests.
     let single: Int
     /// In parts of the plain pack, without the requests; nil if there is no pack of it.
     let ranges: Int?
-    /// By the whole pack, up to the last missing file, without its kept bytes; nil if it must not be asked for.
+    /// By the full pack, up to the last missing file, without its kept bytes; nil if it must not be requested.
     let whole: Int?
-    let cheapest: TransferChoice
+    /// One of ``Route/fullPack``, ``Route/packRanges`` and ``Route/objects``.
+    let cheapest: Route
 
     /// - Parameters:
     ///   - rows: the missing ones, in their order.
@@ -51,8 +23,8 @@ struct TransferCosts: Equatable {
     ///   - facts: of an earlier request for the pack.
     init(missing rows: [Int], of weights: PackWeights, knowing facts: PackFacts?) {
         single = rows.reduce(0) { $0 + weights.estimate(of: $1) }
-        guard rows.count >= TransferChoice.leastOfPack, weights.bytes > 0, let last = rows.last else {
-            (ranges, whole, cheapest) = (nil, nil, .singleObjects)
+        guard rows.count >= Self.leastOfPack, weights.bytes > 0, let last = rows.last else {
+            (ranges, whole, cheapest) = (nil, nil, .objects)
             return
         }
         let runs = weights.runs(of: rows)
@@ -60,12 +32,12 @@ struct TransferCosts: Equatable {
         let whole = Self.whole(of: rows, upTo: last, in: weights, knowing: facts)
         (ranges, self.whole) = (parts, whole)
         // Every way but the first needs one request at least, which is not counted.
-        let alone = single + rows.count * TransferChoice.request
-        let inParts = parts + (runs.count - 1) * TransferChoice.request
+        let alone = single + rows.count * WireSize.request
+        let inParts = parts + (runs.count - 1) * WireSize.request
         if let whole, whole <= inParts, whole < alone {
-            cheapest = .wholePack
+            cheapest = .fullPack
         } else {
-            cheapest = inParts < alone ? .packRanges : .singleObjects
+            cheapest = inParts < alone ? .packRanges : .objects
         }
     }
 
@@ -90,9 +62,9 @@ extension TransferCosts {
     /// The bytes of the cheapest way.
     var bytes: Int {
         switch cheapest {
-        case .wholePack: whole ?? single
+        case .fullPack: whole ?? single
         case .packRanges: ranges ?? single
-        case .singleObjects: single
+        default: single
         }
     }
 }
