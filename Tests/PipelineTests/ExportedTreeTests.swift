@@ -217,7 +217,8 @@ struct CareTests {
             let list = site.tree.appending("metadata/2.production.json").string
             // The previous list's forms are kept for 15 minutes. The site was published at an unknown time before this test.
             func written(_ offset: TimeInterval) throws {
-                try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSinceNow: offset)], ofItemAtPath: list)
+                let date = Date(timeIntervalSinceNow: offset)
+                try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: list)
             }
             func usual() async throws -> String { try await run(.patchsrv, ["gc"] + data).done().output }
             try written(86_400)

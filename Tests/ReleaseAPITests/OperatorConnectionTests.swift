@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReleaseAPI
 
-@Suite("An operator's connection", .timeLimit(.minutes(1)))
+@Suite("An operator's connection", .timeLimit(.minutes(10)))
 struct OperatorConnectionTests {
     @Test(arguments: [false, true])
     func `is closed when there is neither a place for it nor the time to say so`(_ hasTLS: Bool) async throws {
