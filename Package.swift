@@ -210,6 +210,7 @@ let shared = rows(
     PatchTesting: PatchFormat PatchCrypto PatchTrust Linux PatchStore NIOConcurrencyHelpers SystemPackage
     DeviceTesting: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta PatchChoice PatchStore ReleaseFolder
         PatchFetch PatchSync PatchTesting NIOConcurrencyHelpers SystemPackage
+    HTTPTesting: HTTPFiles NIOCore NIOSSL Subprocess
     PageTesting: PatchCrypto HTTPFiles AssetServer NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
     ServerTesting: PatchFormat PatchCrypto PatchTrust Linux PatchStore ReleaseFolder HTTPFiles PatchServer PatchTesting
         NIOConcurrencyHelpers SystemPackage
@@ -225,23 +226,23 @@ let exclude = [
 // PipelineTests and TranscriptTests depend on the programs, so that these are built.
 let tests = rows(
     """
-    PatchFormatTests: PatchFormat
+    PatchFormatTests: PatchFormat PatchTesting
     PatchTrustTests: PatchFormat PatchCrypto PatchTrust PatchTesting
     PatchCompressionTests: PatchFormat PatchCompression Subprocess
     PatchDeltaTests: PatchFormat PatchCrypto PatchCompression PatchDelta Subprocess
     PatchChoiceTests: PatchFormat PatchCrypto PatchTrust PatchChoice PatchTesting DeviceTesting
     PatchStoreTests: PatchFormat Linux PatchStore PatchTesting SystemPackage
-    HTTPPeersTests: PatchFormat PatchStore HTTPPeers HTTPFiles PatchFetch APIProxy ReleaseClient PatchSync PatchTesting
+    HTTPPeersTests: PatchFormat PatchStore HTTPPeers HTTPFiles PatchFetch APIProxy ReleaseClient PatchSync PatchTesting HTTPTesting
         AsyncHTTPClient NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix NIOSSL Subprocess SystemPackage
     HTTPFilesTests: Linux PatchStore HTTPFiles FolderUploads PatchTesting NIOConcurrencyHelpers NIOCore NIOHTTP1
         NIOPosix NIOSSL Subprocess SystemPackage
     PatchFetchTests: PatchFormat PatchCrypto PatchCompression HTTPPeers PatchFetch AsyncHTTPClient NIOConcurrencyHelpers
         NIOCore NIOPosix NIOSSL Subprocess SystemPackage
-    APIProxyTests: PatchFormat HTTPFiles PatchFetch APIProxy AsyncHTTPClient NIOConcurrencyHelpers NIOCore NIOHTTP1
-        NIOPosix Subprocess SystemPackage
-    GatewaysTests: PatchFormat PatchCrypto PatchCompression Gateways Subprocess
+    APIProxyTests: PatchFormat HTTPFiles PatchFetch APIProxy PatchTesting HTTPTesting AsyncHTTPClient NIOConcurrencyHelpers
+        NIOCore NIOHTTP1 NIOPosix SystemPackage
+    GatewaysTests: PatchFormat PatchCrypto PatchCompression Gateways PatchTesting
     GatewayClientsTests: PatchFormat PatchCrypto PatchStore HTTPFiles PatchFetch Gateways GatewayClients Patchline
-        PatchTesting NIOCore SystemPackage
+        PatchTesting HTTPTesting NIOCore SystemPackage
     PageDiffTests: PatchFormat PatchCrypto PageDiff PatchTesting Subprocess SystemPackage
     PageServingTests: PatchFormat PatchCrypto PatchCompression PageDiff PageServing PatchlinePages Hummingbird NIOCore
         NIOHTTP1 Subprocess
@@ -261,9 +262,9 @@ let tests = rows(
     PatchSyncTests: PatchFormat PatchCrypto PatchTrust PatchCompression PatchDelta PatchChoice Linux PatchStore
         ReleaseFolder PatchFetch PatchSync PatchTesting DeviceTesting NIOConcurrencyHelpers Subprocess SystemPackage
     AssetServerTests: PatchFormat PatchCrypto Linux PatchStore HTTPFiles FolderUploads AssetServer PatchTesting
-        PageTesting NIOConcurrencyHelpers NIOCore NIOHTTP1 SystemPackage
+        HTTPTesting PageTesting NIOConcurrencyHelpers NIOCore NIOHTTP1 SystemPackage
     PageSessionsTests: PatchFormat PatchCrypto PatchCompression PatchStore HTTPFiles PatchFetch APIProxy PageDiff
-        AssetServer PageSessions PatchTesting AsyncHTTPClient NIOConcurrencyHelpers NIOCore NIOHTTP1 SystemPackage
+        AssetServer PageSessions PatchTesting HTTPTesting AsyncHTTPClient NIOConcurrencyHelpers NIOCore NIOHTTP1 SystemPackage
     PatchlineTests: PatchFormat PatchCrypto PatchTrust PatchChoice PatchStore HTTPFiles PatchFetch PatchSync AssetServer Patchline
         PatchTesting DeviceTesting PageTesting Logging NIOConcurrencyHelpers NIOCore NIOHTTP1 NIOPosix SystemPackage
     PatchDaemonTests: PatchFormat PatchCrypto PatchTrust PatchChoice PatchStore HTTPFiles PatchFetch APIProxy PatchSync AssetServer
@@ -278,7 +279,7 @@ let tests = rows(
         PatchStore ReleaseFolder HTTPPeers HTTPFiles PatchFetch APIProxy Gateways GatewayClients PageDiff PatchRelease
         ReleaseClient PatchServer ServerRecords ReleaseService ReleaseAPI PatchSync AssetServer Patchline DeviceOutput
         PatchDaemon PatchRuntime CommandKit PatchSignCommand PatchServerCommand PatchSyncCommand PatchScriptCommand
-        ArgumentParser NIOCore NIOHTTP1 SystemPackage
+        PatchTesting ArgumentParser NIOCore NIOHTTP1 SystemPackage
     PipelineTests: PatchFormat PatchCrypto YAMLReading PatchFetch Gateways GatewayClients Patchline PatchSignCommand
         PatchServerCommand PatchSyncCommand PatchScriptCommand PatchTesting ShopService Subprocess SystemPackage
     """
