@@ -16,8 +16,8 @@ demo: ; @.ci/setup && $(SWIFT_PROGRAMS) && $(SWIFT_BUILD) --product ShopService 
 test: ; @.ci/setup --with-judges && .ci/test
 # What people see of the programs, written anew beside its tests, and what changed of it.
 transcripts: ; @.ci/setup --with-judges && .ci/test --transcripts
-# The tests that stop a disk at some of its changes, at all of them: half an hour.
-sweep: ; @.ci/setup --with-judges && PATCHLINE_SWEEP=all .ci/test --filter 'Interrupted|Crash|Stopped|Killed'
+# All of what a plain run takes a sample of: disks that stop at each change, bytes, devices, requests, shells. Half an hour.
+sweep: ; @.ci/setup --with-judges && PATCHLINE_SWEEP=all .ci/test --filter 'Interrupt|Crash|Stopped|Killed|BasePackTests|ChainTests|ExplanationTests|PipelineTests.HelpTests|keeps to its own description|answers whoever asks as a device'
 # Half an hour each, optimised, with the address sanitizer; what fails and the grown corpus stay in FOUND.
 fuzz: ; @.ci/setup && CONFIGURATION=release SECONDS_EACH=$${SECONDS_EACH:-1800} FOUND=$${FOUND:-$$(.ci/private-folder fuzz-found)} .ci/fuzz
 # Made-up answers at each user of the HTTP client, without TLS and with it, SECONDS_EACH, from SEED on; what fails or was in flight is named by its seed.

@@ -1,4 +1,5 @@
 import HTTPFiles
+import HTTPTesting
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1

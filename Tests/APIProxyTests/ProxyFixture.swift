@@ -1,6 +1,7 @@
 import APIProxy
 import AsyncHTTPClient
 import HTTPFiles
+import HTTPTesting
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
@@ -34,32 +35,6 @@ extension FileAnswer {
     static func text(_ text: String, _ status: HTTPResponseStatus = .ok, headers: HTTPHeaders = [:]) -> FileAnswer {
         .bytes(ServedBytes(status: status, bytes: Array(text.utf8), contentType: "text/plain", headers: headers))
     }
-}
-
-/// A running server's port.
-func serving<Result: Sendable>(
-    _ source: any FileSource,
-    tls: TLSIdentity? = nil,
-    accessLog: (@Sendable (AccessLogEntry) -> Void)? = nil,
-    _ body: (Int) async throws -> Result
-) async throws -> Result {
-    let (ports, listening) = AsyncStream.makeStream(of: Int.self)
-    var configuration = FileServerConfiguration()
-    configuration.tls = tls.map { RenewableIdentity($0) }
-    configuration.drainTimeout = .milliseconds(100)
-    let server = FileServer(
-        configuration: configuration,
-        source: source,
-        accessLog: accessLog,
-        onListening: { listening.yield($0.port ?? 0) }
-    )
-    let task = Task { try await server.run() }
-    let port = try #require(await ports.first { _ in true })
-    let result: Swift.Result<Result, any Error>
-    do { result = .success(try await body(port)) } catch { result = .failure(error) }
-    task.cancel()
-    try await task.value
-    return try result.get()
 }
 
 /// What a page got.
@@ -119,6 +94,6 @@ struct ProxyFixture: Sendable {
         request.method = method
         request.headers = headers
         request.body = body
-        return try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        return try await HTTPClient.shared.execute(request, timeout: .seconds(300))
     }
 }

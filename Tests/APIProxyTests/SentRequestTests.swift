@@ -1,4 +1,5 @@
 import HTTPFiles
+import HTTPTesting
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -21,7 +22,7 @@ private struct SentEcho: FileSource {
     }
 }
 
-@Suite("A request, passed on", .timeLimit(.minutes(1)))
+@Suite("A request, passed on", .timeLimit(.minutes(10)))
 struct SentRequestTests {
     /// The response to a request whose bytes are these, and whether it came from the upstream.
     private func response(to request: String, of port: Int) async throws -> String {

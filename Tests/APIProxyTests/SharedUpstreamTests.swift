@@ -1,4 +1,5 @@
 import HTTPFiles
+import HTTPTesting
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
@@ -38,7 +39,7 @@ enum SlowRequest: CaseIterable, Sendable {
     }
 }
 
-@Suite("An upstream that many clients share", .timeLimit(.minutes(1)))
+@Suite("An upstream that many clients share", .timeLimit(.minutes(10)))
 struct SharedUpstreamTests {
     /// Holds all requests but those for `/fast` until ``end``.
     private struct HoldingUpstream {

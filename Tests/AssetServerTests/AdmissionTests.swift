@@ -1,3 +1,4 @@
+import HTTPTesting
 import PatchCrypto
 import HTTPFiles
 import NIOCore
@@ -297,23 +298,6 @@ struct AdmissionTests {
                 #expect(answer.field("Vary") == "Origin", "\(status)")
             }
         }
-    }
-
-    /// A running file server's port.
-    private func serving(_ source: any FileSource, _ body: (Int) async throws -> Void) async throws {
-        let (ports, listening) = AsyncStream.makeStream(of: Int.self)
-        let server = FileServer(
-            configuration: FileServerConfiguration(),
-            source: source,
-            onListening: { listening.yield($0.port ?? 0) }
-        )
-        let task = Task { try await server.run() }
-        let port = try #require(await ports.first { _ in true })
-        let result: Result<Void, any Error>
-        do { result = .success(try await body(port)) } catch { result = .failure(error) }
-        task.cancel()
-        try await task.value
-        try result.get()
     }
 
     @Test func `is opened by its token and by no other, wherever the difference lies and whatever it is`() {

@@ -175,7 +175,7 @@ struct PageEventsTests {
                 reading.cancel()
                 ended.signal()
             }
-            return ended.wait(timeout: .now() + 10)
+            return ended.wait(timeout: .now() + 300)
         }
         await reading.value
         #expect(outcome == .success)

@@ -74,32 +74,8 @@ private struct Stamps {
             "app.webmanifest": "{}", "Manifest.json": "{}", "data.json": "{}", "app.json": "{}",
         ]
         let type = HeaderRule.Field(name: "Content-Type", value: "application/manifest+json; charset=utf-8")
-        let assets = try texts.map { path, text in
-            Asset(
-                path: try AssetPath(path),
-                url: "/\(path)",
-                type: AssetType(path: try AssetPath(path)),
-                cacheable: true,
-                sourceMap: nil,
-                fingerprint: Fingerprint(of: Array(text.utf8))
-            )
-        }
-        let manifest = AssetManifest(
-            app: name("app"),
-            patchID: name("web"),
-            version: name(version),
-            commit: nil,
-            created: UTCTime(seconds: 0),
-            compatibility: [:],
-            index: try AssetPath("index.html"),
-            routes: nil,
-            headers: [HeaderRule(pattern: try #require(FilePattern("app.json")), fields: [type])],
-            assets: assets.sorted { $0.path < $1.path }
-        )
-        let table = AssetTable(
-            try #require(BundleIndex(manifest, manifest: SHA256Digest(of: manifest.json.fileBytes))),
-            files: MemoryFiles(texts: texts)
-        )
+        let rule = HeaderRule(pattern: try #require(FilePattern("app.json")), fields: [type])
+        let table = AssetTable(try Releases.index(version, texts, [rule]), files: MemoryFiles(texts: texts))
         let selection = ServedSelection(
             table: table,
             launch: onTrial ? "launch\(version)" : nil,

@@ -13,6 +13,16 @@ enum Releases {
     static func selection(_ version: String, _ contents: [String: String], damaged: [String] = []) throws
         -> ServedSelection
     {
+        let table = AssetTable(
+            try index(version, contents),
+            files: SampleFiles(folder: FilePath("/\(version)"), damaged: damaged)
+        )
+        return ServedSelection(table: table, launch: "launch\(version)", version: version)
+    }
+
+    static func index(_ version: String, _ contents: [String: String], _ headers: [HeaderRule] = []) throws
+        -> BundleIndex
+    {
         let assets = try contents.map { path, content in
             Asset(
                 path: try AssetPath(path),
@@ -32,11 +42,10 @@ enum Releases {
             compatibility: [:],
             index: try AssetPath("index.html"),
             routes: nil,
+            headers: headers,
             assets: assets.sorted { $0.path < $1.path }
         )
-        let index = try #require(BundleIndex(manifest, manifest: SHA256Digest(of: manifest.json.fileBytes)))
-        let table = AssetTable(index, files: SampleFiles(folder: FilePath("/\(version)"), damaged: damaged))
-        return ServedSelection(table: table, launch: "launch\(version)", version: version)
+        return try #require(BundleIndex(manifest, manifest: SHA256Digest(of: manifest.json.fileBytes)))
     }
 
     /// `lib.js` is the same in both; `old.js` and `new.js` are of one alone.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Gateways
 import HTTPFiles
+import HTTPTesting
 import NIOCore
 import PatchCrypto
 import Patchline
@@ -15,28 +16,6 @@ private struct PackagesOverHTTP: FileSource {
     private func answer(_ request: FileRequest) async -> FileAnswer {
         guard let bytes = packages[request.path.text] else { return .notFound }
         return .bytes(ServedBytes(bytes: bytes, contentType: "application/zip"))
-    }
-
-    /// Runs `body` with the server's URL.
-    func serving(_ body: (_ url: String) async throws -> Void) async throws {
-        let (addresses, listening) = AsyncStream.makeStream(of: SocketAddress.self)
-        let server = FileServer(
-            configuration: FileServerConfiguration(),
-            source: self,
-            accessLog: { _ in },
-            errorLog: { _ in },
-            onListening: { listening.yield($0) }
-        )
-        let task = Task {
-            defer { listening.finish() }
-            try await server.run()
-        }
-        let port = try #require(await addresses.first { _ in true }?.port)
-        let result: Result<Void, any Error>
-        do { result = .success(try await body("http://127.0.0.1:\(port)")) } catch { result = .failure(error) }
-        task.cancel()
-        try await task.value
-        try result.get()
     }
 }
 
@@ -77,7 +56,8 @@ struct PatchlineLoaderTests {
                 for: LoaderSamples.place(2)
             )
         ])
-        try await served.serving { url in
+        try await serving(served) { port in
+            let url = "http://127.0.0.1:\(port)"
             let loader = try world.loader("\(url)/apps")
             #expect(try loader.currentVersion == 0)
             #expect(try loader.run() == nil)
@@ -96,7 +76,8 @@ struct PatchlineLoaderTests {
             "/2.1/v2.zip": try await LoaderSamples.package(["main.js": "x"], for: LoaderSamples.place(1)),
             "/2.1/v3.zip": try await LoaderSamples.package(["main.js": "x"], for: nil),
         ])
-        try await served.serving { url in
+        try await serving(served) { port in
+            let url = "http://127.0.0.1:\(port)"
             let loader = try world.loader(url)
             let noZip = try #require(await Self.failure(loader, 1))
             #expect(noZip.domain == "org.jspatch" && noZip.code == -1_001 && noZip.kind == .malformed)

@@ -67,3 +67,13 @@ struct ForgedArchive {
         bytes.insert(contentsOf: more, at: place)
     }
 }
+
+extension ZipArchive.File {
+    init(_ path: String, _ text: String) throws {
+        self.init(try AssetPath(path), Array(text.utf8))
+    }
+}
+
+extension ZipArchive.Bounds {
+    static let tests = ZipArchive.Bounds(archive: 100_000, contents: 200_000, entries: 20)
+}

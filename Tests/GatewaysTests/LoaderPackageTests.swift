@@ -1,6 +1,7 @@
 import Gateways
 import PatchFormat
 import PatchCrypto
+import PatchTesting
 import Testing
 
 /// A key pair of openssl's, as large as apps in the field have them or larger.
@@ -13,7 +14,7 @@ struct LoaderKey: Sendable {
 
     init(bits: Int) async throws {
         let bench = try Bench()
-        try await bench.run("openssl genpkey -quiet -algorithm RSA -pkeyopt rsa_keygen_bits:\(bits) -out key")
+        try bench.run("openssl genpkey -quiet -algorithm RSA -pkeyopt rsa_keygen_bits:\(bits) -out key")
         pem = try bench.read("key")
         key = try JSPatchPrivateKey(pem: pem, passphrase: nil)
     }
@@ -51,24 +52,24 @@ struct LoaderPackageTests {
         let bench = try Bench()
         try bench.write(try LoaderScripts(Self.scripts).package(signedBy: key.key).bytes(), to: "v2.zip")
         try bench.write(key.pem, to: "private.pem")
-        #expect(try await bench.run("unzip -Z1 v2.zip | sort") == "key\nscript.zip\n")
-        try await bench.run("unzip -q v2.zip; openssl pkey -in private.pem -pubout -out public.pem")
+        #expect(try bench.run("unzip -Z1 v2.zip | sort") == "key\nscript.zip\n")
+        try bench.run("unzip -q v2.zip; openssl pkey -in private.pem -pubout -out public.pem")
         #expect(try bench.read("key").count == bits / 8)
-        let recovered = try await bench.run("openssl pkeyutl -verifyrecover -pubin -inkey public.pem -in key")
-        #expect(try await bench.run("md5sum script.zip").hasPrefix(recovered) && recovered.utf8.count == 32)
-        try await bench.run(
+        let recovered = try bench.run("openssl pkeyutl -verifyrecover -pubin -inkey public.pem -in key")
+        #expect(try bench.run("md5sum script.zip").hasPrefix(recovered) && recovered.utf8.count == 32)
+        try bench.run(
             """
             printf %s "$(md5sum script.zip | cut -d' ' -f1)" >m
             openssl pkeyutl -sign -inkey private.pem -in m -out theirs; cmp key theirs
             """
         )
-        #expect(try await bench.run("unzip -Z1 script.zip") == "cart.js\nmain.js\n")
+        #expect(try bench.run("unzip -Z1 script.zip") == "cart.js\nmain.js\n")
     }
 
     /// What JSPatch's packer does: `zip` twice, and the private operation over the MD5 in between.
-    private static func packed(_ files: String, by key: LoaderKey, in bench: borrowing Bench) async throws {
+    private static func packed(_ files: String, by key: LoaderKey, in bench: Bench) async throws {
         try bench.write(key.pem, to: "private.pem")
-        try await bench.run(
+        try bench.run(
             """
             zip -q script.zip \(files)
             printf %s "$(md5sum script.zip | cut -d' ' -f1)" >m
@@ -81,7 +82,7 @@ struct LoaderPackageTests {
     @Test func `that zip and openssl made is read: scripts by their last name, and nothing else`() async throws {
         let key = try await LoaderKey.shared.value
         let bench = try Bench()
-        try await bench.run("mkdir src; echo 'total()' >src/cart.js; echo 'main()' >main.js; echo hi >notes.txt")
+        try bench.run("mkdir src; echo 'total()' >src/cart.js; echo 'main()' >main.js; echo hi >notes.txt")
         try await Self.packed("main.js src/cart.js src notes.txt", by: key, in: bench)
         let verified = try VerifiedScripts(LoaderPackage(try bench.read("v1.zip")), by: key.key.publicKey)
         #expect(try verified.scripts == LoaderScripts(["main.js": "main()\n", "cart.js": "total()\n"]))
@@ -93,8 +94,8 @@ struct LoaderPackageTests {
         let package = try LoaderScripts(Self.scripts, for: place).package(signedBy: key)
         let bench = try Bench()
         try bench.write(package.scriptArchive, to: "script.zip")
-        #expect(try await bench.run("unzip -Z1 script.zip") == "cart.js\nmain.js\npatchline.json\n")
-        #expect(try await bench.run("unzip -p script.zip patchline.json") == #"{"appVersion":"2.1","version":3}"#)
+        #expect(try bench.run("unzip -Z1 script.zip") == "cart.js\nmain.js\npatchline.json\n")
+        #expect(try bench.run("unzip -p script.zip patchline.json") == #"{"appVersion":"2.1","version":3}"#)
         #expect(try VerifiedScripts(LoaderPackage(package.bytes()), by: key.publicKey).scripts.place == place)
         #expect(place.path == "2.1/v3.zip")
     }

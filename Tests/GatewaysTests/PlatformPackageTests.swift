@@ -2,6 +2,7 @@ import Gateways
 import PatchCompression
 import PatchFormat
 import PatchCrypto
+import PatchTesting
 import Testing
 
 extension AESKey {
@@ -34,26 +35,26 @@ struct PlatformPackageTests {
             .platformPackage(signedBy: key.key, encryptedBy: .tests())
         try bench.write(package.bytes(), to: "file3")
         try bench.write(key.pem, to: "private.pem")
-        #expect(try await bench.run("tar -tf file3") == "key\nscripts\n")
-        try await bench.run("tar -xf file3; openssl pkey -in private.pem -pubout -out public.pem")
+        #expect(try bench.run("tar -tf file3") == "key\nscripts\n")
+        try bench.run("tar -xf file3; openssl pkey -in private.pem -pubout -out public.pem")
         #expect(try bench.read("key").count == bits / 8)
-        let recovered = try await bench.run("openssl pkeyutl -verifyrecover -pubin -inkey public.pem -in key")
-        #expect(try await bench.run("md5sum scripts").hasPrefix(recovered) && recovered.utf8.count == 32)
+        let recovered = try bench.run("openssl pkeyutl -verifyrecover -pubin -inkey public.pem -in key")
+        #expect(try bench.run("md5sum scripts").hasPrefix(recovered) && recovered.utf8.count == 32)
         let opening = """
             openssl enc -d -aes-128-cbc -K "$(printf %s \(AESKey.text) | od -An -tx1 | tr -d ' ')" \
             -iv 00000000000000000000000000000000 -in scripts | gunzip >scripts.tar
             tar -tf scripts.tar
             """
-        #expect(try await bench.run(opening) == "cart.js\nmain.js\npatchline.json\n")
-        #expect(try await bench.run("tar -xf scripts.tar; cat main.js cart.js") == "include('cart.js')\ntotal()\n")
-        #expect(try await bench.run("cat patchline.json") == #"{"appVersion":"2.1","version":3}"#)
+        #expect(try bench.run(opening) == "cart.js\nmain.js\npatchline.json\n")
+        #expect(try bench.run("tar -xf scripts.tar; cat main.js cart.js") == "include('cart.js')\ntotal()\n")
+        #expect(try bench.run("cat patchline.json") == #"{"appVersion":"2.1","version":3}"#)
     }
 
     @Test func `that tar, gzip and openssl made is read`() async throws {
         let key = try await LoaderKey.shared.value
         let bench = try Bench()
         try bench.write(key.pem, to: "private.pem")
-        try await bench.run(
+        try bench.run(
             """
             echo 'main()' >main.js; echo 'total()' >cart.js; echo hi >notes.txt
             tar -cf in.tar main.js cart.js notes.txt; gzip in.tar

@@ -1,5 +1,6 @@
 import Gateways
 import PatchFormat
+import PatchTesting
 import Testing
 
 @Suite("A tar archive")
@@ -34,9 +35,9 @@ struct TarArchiveTests {
         let archive = try TarArchive(try files.map { try .init($0.0, Array($0.1.utf8)) })
         let bench = try Bench()
         try bench.write(archive.bytes, to: "a.tar")
-        let listed = try await bench.run("TZ=UTC tar --numeric-owner --quoting-style=literal -tvf a.tar")
+        let listed = try bench.run("TZ=UTC tar --numeric-owner --quoting-style=literal -tvf a.tar")
         #expect(listed.hasPrefix("-rw-r--r-- 0/0               0 1970-01-01 00:00 a.js\n"), "\(listed)")
-        try await bench.run("mkdir out; tar -xf a.tar -C out")
+        try bench.run("mkdir out; tar -xf a.tar -C out")
         for (name, text) in files { #expect(try bench.read("out/\(name)") == Array(text.utf8)) }
         #expect(try TarArchive(files.reversed().map { try .init($0.0, Array($0.1.utf8)) }).bytes == archive.bytes)
         #expect(try Self.read(archive.bytes, within: .init(archive: 20_480, entries: 4)) == archive)
@@ -46,7 +47,7 @@ struct TarArchiveTests {
     @Test(arguments: ["--format=ustar", "--format=gnu", "--format=v7 --owner=0", ""])
     func `of tar's is read, of its formats those that name themselves`(_ format: String) async throws {
         let bench = try Bench()
-        try await bench.run("echo 'a()' >a.js; echo 'b()' >b.js; tar \(format) -cf a.tar b.js a.js")
+        try bench.run("echo 'a()' >a.js; echo 'b()' >b.js; tar \(format) -cf a.tar b.js a.js")
         let bytes = try bench.read("a.tar")
         guard !format.contains("v7") else {
             #expect(throws: TarError.header(1, .notTar)) { try Self.read(bytes) }
@@ -84,7 +85,7 @@ struct TarArchiveTests {
     ])
     func `with more in it than files side by side is refused`(_ making: String, _ error: TarError) async throws {
         let bench = try Bench()
-        try await bench.run("echo 'a()' >a.js; \(making)")
+        try bench.run("echo 'a()' >a.js; \(making)")
         let bytes = try bench.read("a.tar")
         #expect(throws: error) { try Self.read(bytes) }
     }

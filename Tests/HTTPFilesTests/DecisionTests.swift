@@ -49,7 +49,7 @@ private final class CountingSource: FileSource {
     }
 }
 
-@Suite("A decision", .timeLimit(.minutes(1)))
+@Suite("A decision", .timeLimit(.minutes(10)))
 struct DecisionTests {
     private let folder: TemporaryFolder
     private let source: CountingSource

@@ -71,7 +71,7 @@ private let answers: [Asked] =
         Asked(status: 505, text: "GET / HTTP/2.0\r\nHost: a\r\n\r\n", isRead: false),
     ]
 
-@Suite("Every answer", .timeLimit(.minutes(1)))
+@Suite("Every answer", .timeLimit(.minutes(10)))
 struct EveryAnswerTests {
     @Test(arguments: answers)
     fileprivate func `carries the fields that its source has for all of them`(asked: Asked) async throws {

@@ -5,7 +5,7 @@ import NIOHTTP1
 import SystemPackage
 import Testing
 
-@Suite("A file that is not what the source said", .timeLimit(.minutes(1)))
+@Suite("A file that is not what the source said", .timeLimit(.minutes(10)))
 struct FileTroubleTests {
     private static let notThere = "it is not a regular file below its folder, or not there"
     let folder: TemporaryFolder
@@ -118,7 +118,7 @@ struct FileTroubleTests {
     }
 }
 
-@Suite("A published folder", .timeLimit(.minutes(1)))
+@Suite("A published folder", .timeLimit(.minutes(10)))
 struct PublishedFolderTests {
     @Test func `is served by what is in it at each request`() async throws {
         let folder = try TemporaryFolder()

@@ -1,7 +1,7 @@
 import HTTPFiles
 import Testing
 
-@Suite("A connection", .timeLimit(.minutes(1)))
+@Suite("A connection", .timeLimit(.minutes(10)))
 struct KeepAliveTests {
     @Test func `serves one request after another`() async throws {
         try await TestServer.running(.echo) { server in

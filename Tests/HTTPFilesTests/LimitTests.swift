@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPFiles
 
-@Suite("A limit", .timeLimit(.minutes(1)))
+@Suite("A limit", .timeLimit(.minutes(10)))
 struct LimitTests {
     /// The head of a GET that is `size` bytes long.
     private func head(ofSize size: Int) -> String {

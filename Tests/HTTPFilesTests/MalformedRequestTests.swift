@@ -1,7 +1,7 @@
 import HTTPFiles
 import Testing
 
-@Suite("A malformed request", .timeLimit(.minutes(1)))
+@Suite("A malformed request", .timeLimit(.minutes(10)))
 struct MalformedRequestTests {
     /// Sends `text` and a good request after it: exactly one answer must come, then the end.
     private func expect(_ status: Int, for text: String) async throws {

@@ -1,7 +1,7 @@
 import HTTPFiles
 import Testing
 
-@Suite("A request's method", .timeLimit(.minutes(1)))
+@Suite("A request's method", .timeLimit(.minutes(10)))
 struct MethodTests {
     @Test(arguments: ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "CONNECT"])
     func `is not allowed unless it reads`(method: String) async throws {

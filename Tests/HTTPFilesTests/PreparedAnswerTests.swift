@@ -6,7 +6,7 @@ import Testing
 
 @testable import HTTPFiles
 
-@Suite("A prepared answer", .timeLimit(.minutes(1)))
+@Suite("A prepared answer", .timeLimit(.minutes(10)))
 struct PreparedAnswerTests {
     private let folder: TemporaryFolder
     private let large: String

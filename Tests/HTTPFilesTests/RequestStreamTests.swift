@@ -33,7 +33,7 @@ struct StreamingSource: FileSource {
     static let uninterested = StreamingSource { _, _ in .bytes(.digits) }
 }
 
-@Suite("A streamed request body", .timeLimit(.minutes(1)))
+@Suite("A streamed request body", .timeLimit(.minutes(10)))
 struct RequestStreamTests {
     @Test func `arrives whole, of a size no other body may have`() async throws {
         let size = 8 << 20

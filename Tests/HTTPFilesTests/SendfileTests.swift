@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 /// What is too large for memory, on its way by `sendfile` from the front of a connection.
-@Suite("A large file from the front", .timeLimit(.minutes(1)))
+@Suite("A large file from the front", .timeLimit(.minutes(10)))
 struct SendfileTests {
     private let folder: TemporaryFolder
     private let file: FilePath

@@ -4,7 +4,7 @@ import NIOHTTP1
 import SystemPackage
 import Testing
 
-@Suite("Files one after the other", .timeLimit(.minutes(1)))
+@Suite("Files one after the other", .timeLimit(.minutes(10)))
 struct ServedFilesTests {
     let folder: TemporaryFolder
 

@@ -3,7 +3,7 @@ import NIOHTTP1
 import SystemPackage
 import Testing
 
-@Suite("A served file", .timeLimit(.minutes(1)))
+@Suite("A served file", .timeLimit(.minutes(10)))
 struct ServingTests {
     let folder: TemporaryFolder
     let source: ClosureSource
@@ -142,7 +142,7 @@ struct ServingTests {
     }
 }
 
-@Suite("Bytes in memory", .timeLimit(.minutes(1)))
+@Suite("Bytes in memory", .timeLimit(.minutes(10)))
 struct ServedBytesTests {
     @Test func `are served like a file`() async throws {
         try await TestServer.running(.digits) { server in
@@ -182,7 +182,7 @@ struct ServedBytesTests {
     }
 }
 
-@Suite("A refusal", .timeLimit(.minutes(1)))
+@Suite("A refusal", .timeLimit(.minutes(10)))
 struct RefusalTests {
     @Test func `is a line of text that is not cached unless the source says so`() async throws {
         let source = ClosureSource.answering { request in

@@ -2,7 +2,7 @@ import HTTPFiles
 import NIOHTTP1
 import Testing
 
-@Suite("A server that stops", .timeLimit(.minutes(1)))
+@Suite("A server that stops", .timeLimit(.minutes(10)))
 struct StoppingTests {
     @Test func `finishes the response in flight, closes the idle and accepts no one`() async throws {
         let (asked, didAsk) = AsyncStream.makeStream(of: Void.self)
@@ -98,7 +98,7 @@ struct StoppingTests {
     }
 }
 
-@Suite("A server that starts", .timeLimit(.minutes(1)))
+@Suite("A server that starts", .timeLimit(.minutes(10)))
 struct StartingTests {
     @Test func `says when its port is in use`() async throws {
         try await TestServer.running(.digits) { first in

@@ -27,7 +27,7 @@ extension ServedStream {
 
 private struct Broken: Error {}
 
-@Suite("A streamed response", .timeLimit(.minutes(1)))
+@Suite("A streamed response", .timeLimit(.minutes(10)))
 struct StreamTests {
     @Test func `is chunked when its length is unknown, and the connection goes on`() async throws {
         let source = ClosureSource.answering { _ in .stream(.of(["hello", "", ", world"])) }

@@ -1,6 +1,7 @@
 import HTTPFiles
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 import Testing
 
 /// A source made of a closure.
@@ -105,6 +106,19 @@ struct TestServer: Sendable {
         _ body: (inout RawClient) async throws -> Result
     ) async throws -> Result {
         try await RawClient.connected(to: port, from: address, body)
+    }
+
+    /// Whether the server answers these bytes with a status, and then ends the connection.
+    ///
+    /// False if it was ended before.
+    func answersAndEnds(_ text: String, status: Int, tls: NIOSSLContext? = nil) async throws -> Bool {
+        do {
+            return try await RawClient.connected(to: port, tls: tls) { client in
+                try await client.send(text)
+                let response = try await client.response()
+                return response.status == status ? await client.rest() == [] : false
+            }
+        } catch { return false }
     }
 
     /// One request on a connection of its own, with the fields given as lines.

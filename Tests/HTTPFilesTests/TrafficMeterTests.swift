@@ -38,7 +38,7 @@ private struct ReadySource: FileSource {
     }
 }
 
-@Suite("A server that is measured", .timeLimit(.minutes(1)))
+@Suite("A server that is measured", .timeLimit(.minutes(10)))
 struct TrafficMeterTests {
     @Test func `tells of every answer, made at once or not, and of what cannot be read`() async throws {
         let tally = Tally()

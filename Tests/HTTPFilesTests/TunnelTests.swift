@@ -20,7 +20,7 @@ extension FileSource where Self == ClosureSource {
     }
 }
 
-@Suite("A tunnel", .timeLimit(.minutes(1)))
+@Suite("A tunnel", .timeLimit(.minutes(10)))
 struct TunnelTests {
     @Test func `carries raw bytes both ways after 101, also those that came with the request`() async throws {
         try await TestServer.running(.echoTunnel) { server in

@@ -10,7 +10,7 @@ import Testing
 /// What is left where uploads grow, once none does.
 private let tidy = [".patchline-uploads/": ""]
 
-@Suite("An upload into an owner's folder", .timeLimit(.minutes(1)))
+@Suite("An upload into an owner's folder", .timeLimit(.minutes(10)))
 struct UploadedFileTests {
     @Test func `gets its name, content and place`() async throws {
         let world = try UploadWorld(with: ["images/"])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ReleaseClient
 
-@Suite("An answer that holds its client", .timeLimit(.minutes(1)))
+@Suite("An answer that holds its client", .timeLimit(.minutes(10)))
 struct HeldAnswerTests {
     @Test func `is given up by the release client at its deadline, also when it fell silent in its body`() async throws
     {

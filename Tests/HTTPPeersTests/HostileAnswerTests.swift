@@ -1,4 +1,5 @@
 import APIProxy
+import HTTPTesting
 import NIOHTTP1
 import PatchFetch
 import PatchFormat

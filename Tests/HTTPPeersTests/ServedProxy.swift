@@ -1,6 +1,7 @@
 import APIProxy
 import AsyncHTTPClient
 import HTTPFiles
+import HTTPTesting
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -15,22 +16,12 @@ struct ServedProxy: Sendable {
         _ proxy: APIProxy,
         _ body: (ServedProxy) async throws -> Result
     ) async throws -> Result {
-        let (ports, listening) = AsyncStream.makeStream(of: Int.self)
-        var configuration = FileServerConfiguration()
-        configuration.drainTimeout = .milliseconds(100)
-        let server = FileServer(
-            configuration: configuration,
-            source: proxy,
-            onListening: { listening.yield($0.port ?? 0) }
-        )
-        let task = Task { try await server.run() }
-        let port = try #require(await ports.first { _ in true })
         let page = HTTPClient(eventLoopGroupProvider: .singleton)
         let result: Swift.Result<Result, any Error>
-        do { result = .success(try await body(ServedProxy(port: port, page: page))) } catch { result = .failure(error) }
+        do {
+            result = .success(try await serving(proxy) { try await body(ServedProxy(port: $0, page: page)) })
+        } catch { result = .failure(error) }
         try await page.shutdown()
-        task.cancel()
-        try await task.value
         return try result.get()
     }
 
@@ -41,7 +32,7 @@ struct ServedProxy: Sendable {
             request.body = .bytes(ByteBuffer(repeating: 7, count: count))
         }
         do {
-            let response = try await page.execute(request, timeout: .seconds(20))
+            let response = try await page.execute(request, timeout: .seconds(300))
             let body = try await response.body.collect(upTo: 1_000_000)
             if let own = response.headers.first(name: "X-Patchline-Proxy") { return .refused(own) }
             return .answer(status: Int(response.status.code), body: Array(body.readableBytesView))

@@ -1,8 +1,9 @@
 import HTTPFiles
+import HTTPTesting
 import NIOCore
 import Testing
 
-@Suite("TLS", .timeLimit(.minutes(2)))
+@Suite("TLS", .timeLimit(.minutes(10)))
 struct TLSRulesTests {
     static let refused = [
         "AES128-SHA", "AES256-SHA", "AES128-GCM-SHA256", "ECDHE-RSA-AES128-SHA", "ECDHE-RSA-AES256-SHA",
@@ -13,7 +14,7 @@ struct TLSRulesTests {
     @Test func `of a server takes ECDHE with AEAD and 1.3 from openssl s_client, and nothing else`() async throws {
         let certificate = try await Certificate(names: "IP:127.0.0.1")
         let identity = try TLSIdentity(certificates: certificate.pem, key: certificate.pem)
-        try await serving(identity) { port in
+        try await serving(NothingHere(), tls: identity) { port in
             let suites = Self.refused.map { ($0, false) } + Self.taken.map { ($0, true) }
             for (suite, isTaken) in suites {
                 let said = try await openssl(
@@ -68,25 +69,6 @@ struct TLSRulesTests {
                 if let fault { #expect(fault.contains("for another name") || fault == "tls", "\(client): \(fault)") }
             }
         }
-    }
-
-    private func serving(_ identity: TLSIdentity, _ body: (Int) async throws -> Void) async throws {
-        let (ports, listening) = AsyncStream.makeStream(of: Int.self)
-        var configuration = FileServerConfiguration()
-        configuration.tls = RenewableIdentity(identity)
-        configuration.drainTimeout = .milliseconds(100)
-        let server = FileServer(
-            configuration: configuration,
-            source: NothingHere(),
-            onListening: { listening.yield($0.port ?? 0) }
-        )
-        let task = Task { try await server.run() }
-        let port = try #require(await ports.first { _ in true })
-        let result: Swift.Result<Void, any Error>
-        do { result = .success(try await body(port)) } catch { result = .failure(error) }
-        task.cancel()
-        try await task.value
-        try result.get()
     }
 }
 

@@ -23,7 +23,7 @@ enum TestedClient: CaseIterable {
             settings.trust = try TLSTrust(authorities: pem, pins: [])
             return await HTTPFetcher.with([server], app: app, settings) { sources in
                 do throws(FetchError) {
-                    _ = try await sources[0].fetcher.bytes("x", limit: 100_000, deadline: .seconds(20))
+                    _ = try await sources[0].fetcher.bytes("x", limit: 100_000, deadline: .seconds(300))
                     return nil
                 } catch { return if case .tls(let fault) = error { fault.description } else { nil } }
             }

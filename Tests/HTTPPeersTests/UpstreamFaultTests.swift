@@ -10,7 +10,7 @@ import Testing
 /// The faults that ``AnswerGuard`` stands against.
 ///
 /// What fails here says that a later version of async-http-client has mended one, and that the guard's part against it can go.
-@Suite("async-http-client without a guard", .timeLimit(.minutes(2)))
+@Suite("async-http-client without a guard", .timeLimit(.minutes(10)))
 struct UpstreamFaultTests {
     @Test func `ends the process at a status below 100`() async {
         await #expect(processExitsWith: .trap) {
@@ -29,7 +29,7 @@ struct UpstreamFaultTests {
     }
 }
 
-@Suite("async-http-client with a guard", .timeLimit(.minutes(2)))
+@Suite("async-http-client with a guard", .timeLimit(.minutes(10)))
 struct AnswerGuardTests {
     @Test func `refuses a status below 100`() async throws {
         try await AnsweringServer.running({ _ in .statusZero }) { port in
@@ -95,7 +95,7 @@ private struct BareClient: Sendable {
     }
 
     func get(_ port: Int) async throws {
-        _ = try await client.execute(HTTPClientRequest(url: "http://127.0.0.1:\(port)/"), timeout: .seconds(10))
+        _ = try await client.execute(HTTPClientRequest(url: "http://127.0.0.1:\(port)/"), timeout: .seconds(300))
     }
 
     /// The first body goes on once its answer is here, with more than any socket takes at once, and ends with that; the second
@@ -106,7 +106,7 @@ private struct BareClient: Sendable {
         var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)/")
         request.method = .POST
         request.body = .stream(pieces, length: .unknown)
-        let response = try await client.execute(request, timeout: .seconds(10))
+        let response = try await client.execute(request, timeout: .seconds(300))
         _ = try await response.body.collect(upTo: 10)
         async let second: Void = get(port)
         give.yield(ByteBuffer(repeating: 7, count: 64_000_000))

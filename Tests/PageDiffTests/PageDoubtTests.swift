@@ -155,7 +155,7 @@ struct PageDoubtTests {
     }
 
     @Test(
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(10)),
         arguments: [
             ("<!--sonicdiff-a-->", 100), ("<!--sonicdiff-a-end-->", 100), ("<!-- sonicdiff", 100), ("<!--", 0),
             ("<!", 0),

@@ -86,7 +86,7 @@ struct PageMarksTests {
     }
 
     @Test(
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(10)),
         arguments: ["<!--sonicdiff-a-->", "<title>", "<!", "<!--sonicdiff-a", "{a", "\u{2028}<title"]
     )
     func `a page of markers that never end, of titles that never end, or of exclamation marks is passed once`(

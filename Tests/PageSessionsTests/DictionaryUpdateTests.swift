@@ -7,7 +7,7 @@ import PatchFormat
 import PatchCrypto
 import Testing
 
-@Suite("What changed of a live page, compressed against it", .timeLimit(.minutes(1)))
+@Suite("What changed of a live page, compressed against it", .timeLimit(.minutes(10)))
 struct DictionaryUpdateTests {
     private static let second = SplitPage(Array(Pages.cart(2).utf8))
 

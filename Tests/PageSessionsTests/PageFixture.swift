@@ -2,6 +2,7 @@ import APIProxy
 import AssetServer
 import AsyncHTTPClient
 import HTTPFiles
+import HTTPTesting
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
@@ -130,7 +131,7 @@ struct PageFixture: Sendable {
         request.headers = more
         if !more.contains(name: "Sec-Fetch-Dest") { request.headers.add(name: "Sec-Fetch-Dest", value: "document") }
         if let cookie { request.headers.add(name: "Cookie", value: cookie) }
-        return try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+        return try await HTTPClient.shared.execute(request, timeout: .seconds(300))
     }
 
     /// What a page is told of its visit.
@@ -231,25 +232,6 @@ final class Sleeps: Sendable {
 /// Returns once it is so; the test's own time limit ends this.
 func eventually(_ isSo: () -> Bool) async {
     while !isSo() { await Task.yield() }
-}
-
-/// A running server's port.
-func serving<Result: Sendable>(_ source: any FileSource, _ body: (Int) async throws -> Result) async throws -> Result {
-    let (ports, listening) = AsyncStream.makeStream(of: Int.self)
-    var configuration = FileServerConfiguration()
-    configuration.drainTimeout = .milliseconds(100)
-    let server = FileServer(
-        configuration: configuration,
-        source: source,
-        onListening: { listening.yield($0.port ?? 0) }
-    )
-    let task = Task { try await server.run() }
-    let port = try #require(await ports.first { _ in true })
-    let result: Swift.Result<Result, any Error>
-    do { result = .success(try await body(port)) } catch { result = .failure(error) }
-    task.cancel()
-    try await task.value
-    return try result.get()
 }
 
 extension JSON {

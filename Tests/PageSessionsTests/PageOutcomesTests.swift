@@ -1,5 +1,6 @@
 import APIProxy
 import HTTPFiles
+import HTTPTesting
 import NIOHTTP1
 import PageDiff
 import PatchFormat
@@ -7,7 +8,7 @@ import PatchTesting
 import PatchCrypto
 import Testing
 
-@Suite("A live page", .timeLimit(.minutes(1)))
+@Suite("A live page", .timeLimit(.minutes(10)))
 struct PageOutcomesTests {
     /// V1.
     @Test func `is asked for without tags at first, and then with those of the page that is kept`() async throws {

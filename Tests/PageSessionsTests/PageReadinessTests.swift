@@ -12,7 +12,7 @@ import Testing
 
 @testable import PageSessions
 
-@Suite("What is there before a page needs it", .timeLimit(.minutes(1)))
+@Suite("What is there before a page needs it", .timeLimit(.minutes(10)))
 struct PageReadinessTests {
     private static func untagged(_ pages: LivePages = LivePages()) -> LivePages {
         var pages = pages

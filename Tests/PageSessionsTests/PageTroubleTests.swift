@@ -1,6 +1,7 @@
 import APIProxy
 import AsyncHTTPClient
 import HTTPFiles
+import HTTPTesting
 import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
@@ -15,7 +16,7 @@ import Testing
 
 @testable import PageSessions
 
-@Suite("A live page whose server is wrong", .timeLimit(.minutes(1)))
+@Suite("A live page whose server is wrong", .timeLimit(.minutes(10)))
 struct PageTroubleTests {
     private static let other = SHA1Digest(of: [1]).hex
 

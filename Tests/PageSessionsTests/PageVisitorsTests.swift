@@ -12,7 +12,7 @@ import Testing
 
 @testable import PageSessions
 
-@Suite("The visitors of a live page", .timeLimit(.minutes(1)))
+@Suite("The visitors of a live page", .timeLimit(.minutes(10)))
 struct PageVisitorsTests {
     private static var ofAccounts: LivePages {
         var pages = LivePages()
@@ -340,7 +340,7 @@ struct PageVisitorsTests {
             var request = HTTPClientRequest(url: "http://127.0.0.1:\(device.port)/live")
             request.method = method
             request.headers = fields
-            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(300))
             _ = try await response.body.collect(upTo: 1 << 20)
             #expect(response.headers["Server-Timing"] == [])
             let sent = try #require(device.server.last)

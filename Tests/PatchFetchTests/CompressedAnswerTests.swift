@@ -7,7 +7,7 @@ import Testing
 @testable import PatchFetch
 
 /// What comes of compressed answers, from servers on real sockets.
-@Suite("A compressed answer", .timeLimit(.minutes(2)))
+@Suite("A compressed answer", .timeLimit(.minutes(10)))
 struct CompressedAnswerTests {
     private static let text = Array((0..<2_000).map { "line \($0) of a list\n" }.joined().utf8)
     private let path = "targets/list.json"

@@ -15,23 +15,10 @@ final class TestAuthority: Sendable {
     init() async throws {
         folder = FilePath(FileManager.default.temporaryDirectory.path).appending("patchline-authority-\(UUID())")
         try FileManager.default.createDirectory(atPath: folder.string, withIntermediateDirectories: true)
-        try await openssl(
-            "req",
-            "-x509",
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:P-256",
-            "-nodes",
-            "-subj",
-            "/CN=Authority",
-            "-days",
-            "3",
-            "-keyout",
-            path("ca.key"),
-            "-out",
-            path("ca.pem")
-        )
+        try await openssl([
+            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=Authority",
+            "-days", "3", "-keyout", path("ca.key"), "-out", path("ca.pem"),
+        ])
     }
 
     deinit {
@@ -59,38 +46,17 @@ final class TestAuthority: Sendable {
     ) async throws -> Identity {
         let file = "server-\(UUID())"
         try write(name.map { "subjectAltName=\($0)\n" } ?? "", to: "\(file).ext")
-        try await openssl(
-            "req",
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:P-256",
-            "-nodes",
-            "-subj",
-            subject,
-            "-keyout",
-            path("\(file).key"),
-            "-out",
-            path("\(file).csr")
-        )
-        try await openssl(
-            "x509",
-            "-req",
-            "-in",
-            path("\(file).csr"),
-            "-CA",
-            path("ca.pem"),
-            "-CAkey",
-            path("ca.key"),
-            "-CAcreateserial",
-            "-days",
-            "\(days)",
-            "-extfile",
-            path("\(file).ext"),
-            "-out",
-            path("\(file).pem")
-        )
-        try await openssl("pkey", "-in", path("\(file).key"), "-pubout", "-outform", "der", "-out", path("\(file).der"))
+        try await openssl([
+            "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", subject,
+            "-keyout", path("\(file).key"), "-out", path("\(file).csr"),
+        ])
+        try await openssl([
+            "x509", "-req", "-in", path("\(file).csr"), "-CA", path("ca.pem"), "-CAkey", path("ca.key"),
+            "-CAcreateserial", "-days", "\(days)", "-extfile", path("\(file).ext"), "-out", path("\(file).pem"),
+        ])
+        try await openssl([
+            "pkey", "-in", path("\(file).key"), "-pubout", "-outform", "der", "-out", path("\(file).der"),
+        ])
         let certificate = try NIOSSLCertificate(bytes: try bytes("\(file).pem"), format: .pem)
         let key = try NIOSSLPrivateKey(bytes: try bytes("\(file).key"), format: .pem)
         var configuration = TLSConfiguration.makeServerConfiguration(
@@ -114,7 +80,7 @@ final class TestAuthority: Sendable {
         try text.write(toFile: path(name), atomically: false, encoding: .utf8)
     }
 
-    private func openssl(_ arguments: String...) async throws {
+    private func openssl(_ arguments: [String]) async throws {
         let result = try await Subprocess.run(
             .name("openssl"),
             arguments: Arguments(arguments),

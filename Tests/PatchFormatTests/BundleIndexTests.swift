@@ -1,4 +1,5 @@
 import PatchFormat
+import PatchTesting
 import Testing
 
 @Suite("The index of a bundle")

@@ -1,4 +1,5 @@
 import PatchFormat
+import PatchTesting
 import Testing
 
 /// Each of these took minutes or gigabytes within the limits of before: it is refused by a rule, or read in one pass.

@@ -1,4 +1,5 @@
 import PatchFormat
+import PatchTesting
 import Testing
 
 /// Bytes in pieces of these sizes, over and over.

@@ -1,4 +1,5 @@
 import PatchFormat
+import PatchTesting
 import Testing
 
 @Suite("Packages for JSPatch's clients in a list")

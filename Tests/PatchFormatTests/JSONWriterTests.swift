@@ -1,3 +1,4 @@
+import PatchTesting
 import Testing
 
 @testable import PatchFormat

@@ -1,4 +1,5 @@
 import PatchFormat
+import PatchTesting
 import Testing
 
 @Suite("A statement")

@@ -2,6 +2,7 @@ import PatchCompression
 import PatchFormat
 import PatchStore
 import PatchCrypto
+import PatchTesting
 import PatchTrust
 import ReleaseFolder
 import SystemPackage

@@ -1,6 +1,7 @@
 import PatchFormat
 import PatchStore
 import PatchCrypto
+import PatchTesting
 import PatchTrust
 import ReleaseFolder
 import SystemPackage

@@ -1,6 +1,7 @@
 import PatchFormat
 import PatchRelease
 import PatchCrypto
+import PatchTesting
 import PatchTrust
 import Testing
 

@@ -2,6 +2,7 @@ import PatchFormat
 import PatchRelease
 import PatchStore
 import PatchCrypto
+import PatchTesting
 import PatchTrust
 import ReleaseFolder
 import SystemPackage

@@ -3,6 +3,7 @@ import PatchFormat
 import PatchRelease
 import PatchStore
 import PatchCrypto
+import PatchTesting
 import PatchTrust
 import ReleaseFolder
 import SystemPackage

@@ -2,6 +2,7 @@ import PatchFormat
 import PatchRelease
 import PatchStore
 import PatchCrypto
+import PatchTesting
 import PatchTrust
 import ReleaseFolder
 import SystemPackage
@@ -193,12 +194,6 @@ final class Workbench: Sendable {
         }
         return contents
     }
-}
-
-/// A name that the test wrote itself.
-func named<Name: ParsedName>(_ text: String) -> Name {
-    guard let name = Name(text) else { preconditionFailure("\(text): \(Name.rule)") }
-    return name
 }
 
 func label(_ id: String, _ version: String) -> Label {

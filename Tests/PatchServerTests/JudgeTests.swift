@@ -5,6 +5,7 @@ import PatchFormat
 import PatchServer
 import PatchStore
 import PatchCrypto
+import PatchTesting
 import PatchTrust
 import SystemPackage
 import ServerTesting

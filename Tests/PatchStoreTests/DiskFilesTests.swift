@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The real disk", .serialized)
 struct DiskFilesTests {
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(10)))
     func `never waits for the writer of a pipe`() throws {
         let folder = try TestDisk.real.open()
         let path = folder("pipe")

@@ -3,7 +3,7 @@ import SystemPackage
 import Testing
 
 /// On a real disk: only the kernel can say whether it tells.
-@Suite("What the system tells of folders", .timeLimit(.minutes(1)))
+@Suite("What the system tells of folders", .timeLimit(.minutes(10)))
 struct FolderChangesTests {
     private let folder: TestFolder
     private let changes: FolderChanges

@@ -105,7 +105,7 @@ struct BasePackTests {
         first.repository.edit { $0.publishPacks(of: "web") }
         let pack = first.repository[try first.basePack()]
         #expect((100..<300).contains(pack.count))
-        for place in pack.indices {
+        for place in stride(from: 0, to: pack.count, by: Sweep.isFull ? 1 : 7) {
             let world = try World(copying: first)
             var damaged = pack
             damaged[place] ^= 0x41

@@ -199,10 +199,11 @@ struct ExplanationTests {
 
     /// Another reader of the rules, in Python, is told what the engine is told, and comes to the same: of each version its
     /// outcome, the reason, the rules that say no, and what would turn them.
-    @Test func `is the same to a second implementation, for ten thousand devices`() async throws {
+    @Test func `is the same to a second implementation, for thousands of devices`() async throws {
         var random = RandomExplanation(seed: 20)
         var lines: [UInt8] = []
-        for _ in 0..<250 { lines += try random.next(devices: 40).canonicalBytes + [UInt8(ascii: "\n")] }
+        let rounds = Sweep.isFull ? 250 : 100
+        for _ in 0..<rounds { lines += try random.next(devices: 40).canonicalBytes + [UInt8(ascii: "\n")] }
         let file = FileManager.default.temporaryDirectory.appending(path: "explained-\(UUID().uuidString).jsonl")
         defer { try? FileManager.default.removeItem(at: file) }
         try Data(lines).write(to: file)
@@ -214,13 +215,14 @@ struct ExplanationTests {
             error: .string(limit: 20_000)
         )
         #expect(result.terminationStatus.isSuccess, "\(result.standardError)")
-        // All of it occurred.
+        // All of it occurred, the rarest reasons in ten thousand devices only.
         let told = Set(result.standardOutput.split(separator: "\n").map(String.init))
         let outcomes = ["installed", "taken", "replaced", "below"].map { "outcome \($0)" }
         let reasons = [
             "republished", "appVersion", "unknownRule", "condition", "users", "incompatible", "waiting", "blocked",
             "transferWaiting", "dialMissing", "paused", "rollout", "unapproved", "noPlace", "unmet", "breaks",
         ].map { "because \($0)" }
-        #expect(told.isSuperset(of: outcomes + reasons + ["10000 devices"]), "\(told.sorted())")
+        let expected = outcomes + (Sweep.isFull ? reasons : []) + ["\(rounds * 40) devices"]
+        #expect(told.isSuperset(of: expected), "\(told.sorted())")
     }
 }

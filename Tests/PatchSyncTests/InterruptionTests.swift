@@ -91,7 +91,12 @@ struct InterruptionTests {
         return (line.sent, world.disk.changes - before)
     }
 
-    @Test(arguments: Interruption.allCases, forms)
+    /// Each interruption in each form; in CI, each in a form of its own.
+    private static let cases = Interruption.allCases.enumerated().flatMap { place, kind in
+        forms.enumerated().filter { Sweep.isFull || $0.offset == place }.map { (kind, $0.element) }
+    }
+
+    @Test(arguments: cases)
     func `costs at most a tenth more than the bundle, whatever interrupts it`(
         kind: Interruption,
         form: CompressionFormat?

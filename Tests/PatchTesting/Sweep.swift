@@ -8,7 +8,7 @@ package enum Sweep {
     }
 
     /// How long a server may run beside a test that stops another program at all those changes.
-    package static var serverDeadline: Duration { isFull ? .seconds(14_400) : .seconds(120) }
+    package static var serverDeadline: Duration { isFull ? .seconds(14_400) : .seconds(1_200) }
 
     /// Every change of a full sweep; else one of six of each `stride`th from `offset` on, and
     /// all of the last four, where things are committed: CI has two cores and twenty minutes.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import PatchFormat
 import PatchCrypto
+import PatchTesting
 import PatchTrust
 import Testing
 
@@ -9,7 +10,7 @@ import Testing
 struct CostlyKeyTests {
     /// As openssl writes one, but for what it holds: nobody gets as far as that.
     private static func key(_ derivation: String, _ parameters: String) throws -> [UInt8] {
-        let bench = try Workbench()
+        let bench = try Bench()
         let text = """
             asn1=SEQUENCE:key
             [key]
@@ -81,7 +82,7 @@ struct CostlyKeyTests {
     }
 
     @Test func `that was encrypted with a hundred thousand rounds, or by scrypt, opens`() throws {
-        let bench = try Workbench()
+        let bench = try Bench()
         for option in ["-v2 aes-256-cbc -iter 100000", "-scrypt", "-v1 PBE-SHA1-3DES -iter 2048"] {
             let made = "openssl pkcs8 -topk8 \(option) -passout pass:secret -in '\(TestingKey.entry.file.path)'"
             try bench.run("\(made) -out key")
@@ -91,7 +92,7 @@ struct CostlyKeyTests {
     }
 
     @Test func `of more than 8,192 bits is refused, public or private`() throws {
-        let bench = try Workbench()
+        let bench = try Bench()
         // A modulus of 8,193 bits, as no factor of it is ever asked for.
         try bench.write(Array(Self.publicKey(bits: 8_193, exponent: "65537").utf8), to: "asn1")
         try bench.run("openssl asn1parse -genconf asn1 -noout -out der")
@@ -101,7 +102,7 @@ struct CostlyKeyTests {
 
     @Test(arguments: ["4294967297", "0x" + String(repeating: "F", count: 700)])
     func `with an exponent of more than 32 bits is refused`(_ exponent: String) throws {
-        let bench = try Workbench()
+        let bench = try Bench()
         try bench.write(Array(Self.publicKey(bits: 3_072, exponent: exponent).utf8), to: "asn1")
         try bench.run("openssl asn1parse -genconf asn1 -noout -out der")
         let pem = try bench.run("openssl pkey -pubin -inform DER -in der -pubout")

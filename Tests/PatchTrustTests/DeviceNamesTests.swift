@@ -1,5 +1,6 @@
 import PatchFormat
 import PatchCrypto
+import PatchTesting
 import Testing
 
 /// What a server sees of devices and users: names that another implementation makes the same way.

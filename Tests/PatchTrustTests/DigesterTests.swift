@@ -1,5 +1,6 @@
 import PatchFormat
 import PatchCrypto
+import PatchTesting
 import Testing
 
 @Suite("A digester")
@@ -23,7 +24,7 @@ struct DigesterTests {
 
     @Test(arguments: [0, 1, 55, 56, 63, 64, 65, 4_096, 1_000_001])
     func `agrees with coreutils and openssl`(_ count: Int) throws {
-        let bench = try Workbench()
+        let bench = try Bench()
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
         try bench.write(bytes, to: "file")
         let found = Fingerprint(of: bytes)

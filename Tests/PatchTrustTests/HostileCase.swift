@@ -1,6 +1,7 @@
 import FoundationEssentials
 import PatchFormat
 import PatchCrypto
+import PatchTesting
 import PatchTrust
 import Testing
 

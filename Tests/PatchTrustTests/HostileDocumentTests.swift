@@ -1,5 +1,6 @@
 import FoundationEssentials
 import PatchFormat
+import PatchTesting
 import Testing
 
 @Suite("A hostile document")
@@ -32,7 +33,7 @@ struct HostileDocumentTests {
     }
 
     @Test func `can be written again, byte for byte`() throws {
-        let bench = try Workbench()
+        let bench = try Bench()
         let folder = repository.appending(path: "Tests/Vectors/\(HostileCase.folder)").path
         try bench.run("\(Self.python) '\(folder)/make.py' again")
         try bench.run("diff -r -x '*.py' -x '*.md' -x __pycache__ '\(folder)' again")
@@ -40,7 +41,7 @@ struct HostileDocumentTests {
 
     @Test func `ends at python-tuf as it ends here, but for the differences that judge.py names`() throws {
         let folder = repository.appending(path: "Tests/Vectors/\(HostileCase.folder)").path
-        let verdict = try Workbench().run("\(Self.python) '\(folder)/judge.py'")
+        let verdict = try Bench().run("\(Self.python) '\(folder)/judge.py'")
         #expect(verdict.hasSuffix("0 of them unexplained\n"))
     }
 

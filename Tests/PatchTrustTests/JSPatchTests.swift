@@ -1,6 +1,7 @@
 import FoundationEssentials
 import PatchFormat
 import PatchCrypto
+import PatchTesting
 import PatchTrust
 import Testing
 
@@ -10,14 +11,14 @@ struct JSPatchTests {
     private static let file = Fingerprint(of: script)
 
     /// A key pair of openssl's in a bench: `key` and `pub`.
-    private static func bench(bits: Int) throws -> Workbench {
-        let bench = try Workbench()
+    private static func bench(bits: Int) throws -> Bench {
+        let bench = try Bench()
         try bench.run("openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:\(bits) -out key")
         try bench.run("openssl pkey -in key -pubout -out pub")
         return bench
     }
 
-    private static func publicKey(_ bench: Workbench) throws -> JSPatchPublicKey {
+    private static func publicKey(_ bench: Bench) throws -> JSPatchPublicKey {
         try JSPatchPublicKey(pem: String(decoding: try bench.read("pub"), as: UTF8.self))
     }
 

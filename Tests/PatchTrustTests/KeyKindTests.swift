@@ -1,6 +1,7 @@
 import FoundationEssentials
 import PatchFormat
 import PatchCrypto
+import PatchTesting
 import PatchTrust
 import Testing
 
@@ -73,7 +74,7 @@ struct KeyKindTests {
     }
 
     @Test func `signs what python-tuf verifies and refuses once it was changed`() throws {
-        let bench = try Workbench()
+        let bench = try Bench()
         let keys = try Self.kinds.map { try PrivateKey.generate($0) }
         var root = Self.root(keys, threshold: 3)
         for key in keys { try root.sign(with: key, id: TUFKey(key.publicKey).id) }

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import PatchFormat
 import PatchCrypto
+import PatchTesting
 import PatchTrust
 import Testing
 
@@ -13,14 +14,14 @@ struct PrivateKeyTests {
         let pem = try key.pem(passphrase: passphrase)
         #expect(String(decoding: pem, as: UTF8.self).hasPrefix("-----BEGIN ENCRYPTED PRIVATE KEY-----\n"))
         #expect(try PrivateKey(pem: pem, passphrase: passphrase).publicKey == key.publicKey)
-        let bench = try Workbench()
+        let bench = try Bench()
         try bench.write(pem, to: "key")
         try bench.write(Array("\(passphrase)\n".utf8), to: "pass")
         #expect(try bench.run("openssl pkey -in key -passin file:pass -pubout") == TestingKey.entry.publicPEM)
     }
 
     @Test func `is encrypted with AES-256 under PBKDF2`() throws {
-        let bench = try Workbench()
+        let bench = try Bench()
         try bench.write(try TestingKey.entry.key.pem(passphrase: "x"), to: "key")
         let structure = try bench.run("openssl asn1parse -in key")
         #expect(
@@ -40,7 +41,7 @@ struct PrivateKeyTests {
         "openssl rsa -aes256 -traditional -passout pass:secret",
     ])
     func `that openssl encrypted opens with its passphrase alone`(_ command: String) throws {
-        let bench = try Workbench()
+        let bench = try Bench()
         try bench.run("\(command) -in '\(TestingKey.entry.file.path)' -out key")
         let pem = try bench.read("key")
         #expect(try PrivateKey(pem: pem, passphrase: "secret").publicKey == TestingKey.entry.key.publicKey)
@@ -85,7 +86,7 @@ struct PrivateKeyTests {
         "-algorithm RSA-PSS -pkeyopt rsa_keygen_bits:2048",
     ])
     func `of another sort is refused`(_ options: String) throws {
-        let bench = try Workbench()
+        let bench = try Bench()
         try bench.run("openssl genpkey \(options) -out key -quiet 2>/dev/null || openssl genpkey \(options) -out key")
         #expect(throws: KeyError.unsupported) { try PrivateKey(pem: try bench.read("key"), passphrase: nil) }
     }
@@ -166,7 +167,7 @@ struct PublicKeyTests {
     }
 
     @Test func `on P-256 has the same material whether its point is compressed or its curve spelled out`() throws {
-        let bench = try Workbench()
+        let bench = try Bench()
         try bench.run("openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out key")
         try bench.run(
             "openssl ec -in key -pubout -out plain && openssl ec -in key -pubout -conv_form compressed -out compressed"

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import PatchFormat
 import PatchCrypto
+import PatchTesting
 import PatchTrust
 import Testing
 
@@ -9,8 +10,8 @@ struct SignatureTests {
     static let message = Array("patchline-patch-v1\n{\"app\":\"a\"}".utf8)
     static let pss = "-sigopt rsa_padding_mode:pss"
 
-    private static func bench() throws -> Workbench {
-        let bench = try Workbench()
+    private static func bench() throws -> Bench {
+        let bench = try Bench()
         try bench.write(message, to: "message")
         try bench.write(try TestingKey.entry.pem, to: "key")
         try bench.write(Array(try TestingKey.entry.publicPEM.utf8), to: "pub")
@@ -32,7 +33,7 @@ struct SignatureTests {
         try bench.write(try TestingKey.entry.key.sign(Self.message, scheme: .rsaPSS), to: "sig")
         let command = "openssl dgst -sha256 -verify pub -signature sig \(Self.pss) -sigopt rsa_mgf1_md:sha256"
         #expect(try bench.run("\(command) -sigopt rsa_pss_saltlen:32 message") == "Verified OK\n")
-        #expect(throws: Workbench.Failed.self) { try bench.run("\(command) -sigopt rsa_pss_saltlen:20 message") }
+        #expect(throws: Bench.Failed.self) { try bench.run("\(command) -sigopt rsa_pss_saltlen:20 message") }
     }
 
     @Test(arguments: [0, 1, 20, 32, 64, 350])
@@ -145,7 +146,7 @@ struct SignatureTests {
         let statement = try Vectors.bytes("statements/\(name).statement")
         let expected = try #require(Hex.bytes(try Vectors.text("statements/\(name).sig")))
         #expect(try TestingKey.entry.key.sign(statement, scheme: .rsaPKCS1v15) == expected)
-        let bench = try Workbench()
+        let bench = try Bench()
         try bench.write(statement, to: "statement")
         try bench.write(expected, to: "sig")
         try bench.write(try Vectors.bytes("statements/entry.pub"), to: "pub")

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import PatchCrypto
+import PatchTesting
 import Testing
 
 /// SoftHSM with tokens of its own, for this test process alone.
@@ -16,7 +17,7 @@ final class SoftToken: Sendable {
     static func ready() throws -> SoftToken { try shared.get() }
 
     private init() throws {
-        let bench = try Workbench()
+        let bench = try Bench()
         bench.keep()
         folder = bench.folder
         atexit {

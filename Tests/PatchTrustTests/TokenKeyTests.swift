@@ -1,6 +1,7 @@
 import FoundationEssentials
 import PatchFormat
 import PatchCrypto
+import PatchTesting
 import Testing
 
 @Suite("A key on a PKCS#11 token")
@@ -11,7 +12,7 @@ struct TokenKeyTests {
     func `signs as RSA does, and openssl verifies it`(_ scheme: SignatureScheme) throws {
         let signature = try SoftToken.ready().key("rsa").sign(Self.message, scheme: scheme)
         #expect(try TestingKey.production.key.publicKey.verifies(signature, over: Self.message, scheme: scheme))
-        let bench = try Workbench()
+        let bench = try Bench()
         try bench.write(Self.message, to: "message")
         try bench.write(signature, to: "sig")
         try bench.write(Array(try TestingKey.production.publicPEM.utf8), to: "pub")
@@ -27,7 +28,7 @@ struct TokenKeyTests {
         let signature = try key.sign(Self.message, scheme: .ecdsaP256)
         #expect(key.publicKey.kind == .p256)
         #expect(key.publicKey.verifies(signature, over: Self.message, scheme: .ecdsaP256))
-        let bench = try Workbench()
+        let bench = try Bench()
         try bench.write(Self.message, to: "message")
         try bench.write(signature, to: "sig")
         let check = "openssl dgst -sha256 -verify '\(token.folder.path)/ec.pub' -signature sig message"

@@ -1,5 +1,6 @@
 import PatchFormat
 import PatchCrypto
+import PatchTesting
 import PatchTrust
 import Testing
 
@@ -132,7 +133,7 @@ struct VerifiedManifestTests {
 
     @Test func `has signatures that openssl verifies over their statements`() throws {
         let (column, manifest) = (try Self.column(), try AssetManifest(try Vectors.bytes("manifest/manifest.json")))
-        let bench = try Workbench()
+        let bench = try Bench()
         try bench.write(try Vectors.bytes("manifest/entry.pub"), to: "pub")
         for (asset, signature) in zip(manifest.assets, column.signatures) {
             try bench.write(asset.statement(app: app, patchID: web), to: "statement")

@@ -45,7 +45,7 @@ private final class Told: Sendable {
     }
 }
 
-@Suite("An app whose script patches run", .serialized, .timeLimit(.minutes(1)))
+@Suite("An app whose script patches run", .serialized, .timeLimit(.minutes(10)))
 struct ScriptedAppTests {
     private final class World {
         let repository: SimulatedRepository

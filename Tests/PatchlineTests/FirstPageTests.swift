@@ -193,7 +193,7 @@ struct FirstPageTests {
     }
 }
 
-@Suite("The door for syncs", .timeLimit(.minutes(1)))
+@Suite("The door for syncs", .timeLimit(.minutes(10)))
 struct SyncGateTests {
     @Test func `waits for the end of what is under way no longer than it is told`() async throws {
         let (asked, ask) = AsyncStream.makeStream(of: Duration.self)

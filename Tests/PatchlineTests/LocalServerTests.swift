@@ -98,7 +98,7 @@ private func breakListener(on port: Int) -> Bool {
 }
 
 // One at a time: each waits for a real disk, on the threads that all tests share.
-@Suite("A local server", .serialized, .timeLimit(.minutes(1)))
+@Suite("A local server", .serialized, .timeLimit(.minutes(10)))
 struct LocalServerTests {
     @Test func `lets its own URL in, and turns its token into a cookie`() async throws {
         try await Served.with { world in

@@ -44,7 +44,7 @@ extension SimulatedDevice {
 }
 
 /// What another user of the machine could do who has a port of it, and a browser that visits that.
-@Suite("The app's own host", .serialized, .timeLimit(.minutes(1)))
+@Suite("The app's own host", .serialized, .timeLimit(.minutes(10)))
 struct OwnHostTests {
     private static let navigation = [("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document")]
 

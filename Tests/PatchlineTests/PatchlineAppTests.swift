@@ -23,7 +23,7 @@ private struct SaysHello: FileSource {
 }
 
 /// The library as an app links it: by what it makes public.
-@Suite("An app that links the library", .serialized, .timeLimit(.minutes(1)))
+@Suite("An app that links the library", .serialized, .timeLimit(.minutes(10)))
 struct PatchlineAppTests {
     /// Runs `body` with a store in which a version waits.
     private func withStore(_ body: (_ store: String, SimulatedRepository) async throws -> Void) async throws {

@@ -120,7 +120,7 @@ private struct Kept {
 }
 
 // One at a time: each waits for a real disk, on the threads that all tests share.
-@Suite("The files of the release before", .serialized, .timeLimit(.minutes(1)))
+@Suite("The files of the release before", .serialized, .timeLimit(.minutes(10)))
 struct PreviousReleaseTests {
     @Test func `stay while a page has it, though none is kept, and go at the first clean-up after its minute`()
         async throws

@@ -33,7 +33,7 @@ struct SyncProgressTests {
     }
 }
 
-@Suite("The syncs of a running app", .timeLimit(.minutes(1)))
+@Suite("The syncs of a running app", .timeLimit(.minutes(10)))
 struct UpdatesTests {
     /// Updates whose clock is turned by hand: each sleep is handed out, and ends when it is let go.
     private struct World {

@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 /// Rows J6 and E8, by the programs.
-@Suite("A server that answers its devices", .timeLimit(.minutes(10)))
+@Suite("A server that answers its devices", .timeLimit(.minutes(30)))
 struct AnswerTests {
     private func answer(_ site: FilePath, _ verb: String, _ options: String...) async throws -> Outcome {
         try await run(.patchsrv, ["answer", verb, "--data", site.string, "--channel", "production"] + options)

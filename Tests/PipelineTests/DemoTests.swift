@@ -11,7 +11,7 @@ struct DemoTests {
             .system("bash"),
             [Tool.repository.appending("Patches/demo.sh").string, Tool.binaries.string],
             environment: ["AFTER_STEP": judge, "KEEP": nil, "TMPDIR": Workshop.folder.string],
-            deadline: .seconds(180)
+            deadline: patience * 2
         )
         #expect(demo.code == 0, "\(demo)")
         #expect(

@@ -46,7 +46,7 @@ struct Device: Sendable {
     func serving<Value: Sendable>(
         _ options: [String] = ["--no-sync"],
         port: [String] = ["--port", "0"],
-        timeout: Int = 60_000,
+        timeout: Int = 600_000,
         dieAt point: String? = nil,
         _ body: @escaping @Sendable (Page) async throws -> Value
     ) async throws -> Value {

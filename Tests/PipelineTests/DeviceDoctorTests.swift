@@ -26,7 +26,7 @@ struct DeviceDoctorTests {
         environment: [Environment.Key: String?] = [:],
         clock: String? = nil
     ) async throws -> Found {
-        let arguments = ["doctor", "--store", device.store.string, "--within", "20", "--json"] + options
+        let arguments = ["doctor", "--store", device.store.string, "--within", "300", "--json"] + options
         guard let clock else { return Found(try await run(.patchsync, arguments, environment: environment)) }
         let program = Tool.binaries.appending("patchsync").string
         return Found(try await run(.system("faketime"), [clock, program] + arguments))

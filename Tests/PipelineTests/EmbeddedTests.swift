@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 /// The real programs, from the release to a page that a device serves from what its app ships.
-@Suite("An app that ships a version", .timeLimit(.minutes(10)))
+@Suite("An app that ships a version", .timeLimit(.minutes(30)))
 struct EmbeddedTests {
     /// Every file of a folder with its digest, mode and count of names.
     private func contents(of folder: FilePath) async throws -> String {
@@ -213,7 +213,7 @@ struct EmbeddedTests {
 }
 
 /// A store is a folder: people copy it.
-@Suite("A store that was copied", .timeLimit(.minutes(10)))
+@Suite("A store that was copied", .timeLimit(.minutes(30)))
 struct CopiedStoreTests {
     @Test func `has another id on another machine, and is hashed again`() async throws {
         try await World.with { world in

@@ -214,8 +214,19 @@ struct CareTests {
         try await World.with { world in
             let site = try await world.site(world.shop.site2)
             let data = ["--data", site.string]
-            let usual = try await run(.patchsrv, ["gc"] + data).done()
-            #expect(usual.output == "\(Workshop.app): nothing was removed\n", "\(usual)")
+            let list = site.tree.appending("metadata/2.production.json").string
+            // The previous list's forms are kept for 15 minutes. The site was published at an unknown time before this test.
+            func written(_ offset: TimeInterval) throws {
+                let date = Date(timeIntervalSinceNow: offset)
+                try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: list)
+            }
+            func usual() async throws -> String { try await run(.patchsrv, ["gc"] + data).done().output }
+            try written(86_400)
+            #expect(try await usual() == "\(Workshop.app): nothing was removed\n")
+            try written(-86_400)
+            let forms = try await usual()
+            #expect(forms.contains(#/\ncompressed form +2 (.*)\nin all +2 /#), "\(forms)")
+            #expect(try await usual() == "\(Workshop.app): nothing was removed\n")
             let all = ["--keep", "0", "--protect", "0h"]
             let dry = try await run(.patchsrv, ["gc", "--dry-run", "--json"] + all + data).done()
             let role = "tree/\(Workshop.app)/metadata/1.production.json"

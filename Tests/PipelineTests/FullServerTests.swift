@@ -3,7 +3,7 @@ import SystemPackage
 import Testing
 
 /// A server on a file system of its own that fills up to its last byte (Judges/full_server.sh).
-@Suite("A server's disk that is full", .timeLimit(.minutes(10)))
+@Suite("A server's disk that is full", .timeLimit(.minutes(30)))
 struct FullServerTests {
     @Test func `is said by every answer and command, costs nothing, and all goes on when there is room`() async throws {
         try await World.with { world in

@@ -28,7 +28,7 @@ struct LaunchTests {
 
     @Test func `is kept once its page confirms it, with the stamp that the page was given`() async throws {
         try await withUpdate { device, _ in
-            try await device.serving(timeout: 20_000) { page in
+            try await device.serving { page in
                 try await page.expect(release: 2)
                 let stamp = try #require(try await page.stamp())
                 #expect(try await page.confirm(String(repeating: "0", count: 32)).status == 409)

@@ -106,11 +106,7 @@ struct LostOutputTests {
                     }
                     try await run(.system("rm"), [disk.appending("fill").string]).done()
                     // It comes by itself, also where no line does.
-                    _ = try await eventually(
-                        "the count in the log",
-                        within: .seconds(60),
-                        seen: { (try? read(log)) ?? "" }
-                    ) {
+                    _ = try await eventually("the count in the log", seen: { (try? read(log)) ?? "" }) {
                         (try? read(log))?.contains(#/lines? (was|were) lost/#) == true ? true : nil
                     }
                     try await page.expect(release: 1)

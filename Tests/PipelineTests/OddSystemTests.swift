@@ -19,7 +19,7 @@ struct OddSystemTests {
         $RUN patchsync sync --store "$STORE" --retries 0 >/dev/null
         serve() {
           rm -f url; $RUN patchsync serve --store "$STORE" --port 0 --no-sync --url-file "$PWD/url" >serve.log 2>&1 & pid=$!
-          for i in $(seq 200); do [ -s url ] && break; sleep 0.05; done
+          for i in $(seq 6000); do [ -s url ] && break; kill -0 $pid || break; sleep 0.05; done
           curl -sL -c cookies "$(cat url)" | grep -o '<title>.*</title>'
           kill $pid; wait $pid || true
         }

@@ -7,7 +7,7 @@ import Testing
 @Suite("A server that is operated")
 struct OperatingTests {
     private func curl(_ arguments: String...) async throws -> Outcome {
-        try await run(.system("curl"), ["-sS", "--max-time", "60"] + arguments)
+        try await run(.system("curl"), ["-sS", "--max-time", "300"] + arguments)
     }
 
     /// Runs `patchsrv serve` while `body` runs, and hands it the program too.
@@ -266,7 +266,7 @@ struct OperatingTests {
         try await World.with { world in
             let site = try await world.site(world.shop.site1)
             let (path, file) = (try await largeObject(in: site), world.path("file"))
-            let outcome = try await serving(site, []) { url, server in
+            let outcome = try await serving(site, ["--stop-within", "10m"]) { url, server in
                 async let downloaded = download("\(url)/\(path)", rate: "50M", to: file)
                 try await waitForFirstBytes(of: file)
                 try server.send(.terminate)
@@ -283,7 +283,7 @@ struct OperatingTests {
         try await World.with { world in
             let site = try await world.site(world.shop.site1)
             let (path, file) = (try await largeObject(in: site), world.path("file"))
-            let outcome = try await serving(site, []) { url, server in
+            let outcome = try await serving(site, ["--stop-within", "10m"]) { url, server in
                 async let downloaded = download("\(url)/\(path)", rate: "1M", to: file)
                 try await waitForFirstBytes(of: file)
                 try server.send(.terminate)

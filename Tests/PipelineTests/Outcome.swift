@@ -30,6 +30,11 @@ struct Outcome: Sendable, CustomStringConvertible {
 
 private let runs = Atomic(0)
 
+/// Ends a wait for a process that hangs.
+///
+/// No rule depends on it: it is ten times as long as a busy machine with two cores needs.
+let patience = Duration.seconds(300)
+
 /// Runs a program to its end, without memory of what servers showed before unless `environment` names a folder for it.
 ///
 /// - Parameter deadline: after it the program is killed and the test fails.
@@ -38,7 +43,7 @@ func run(
     _ arguments: [String],
     environment: [Environment.Key: String?] = [:],
     in folder: FilePath? = nil,
-    deadline: Duration = .seconds(60)
+    deadline: Duration = patience
 ) async throws -> Outcome {
     let command = (["\(tool)"] + arguments).joined(separator: " ")
     let executable = try tool.executable
@@ -87,7 +92,7 @@ func within<Value: Sendable>(
 /// Asks until there is an answer: for what another process does and does not announce.
 func eventually<Value>(
     _ what: String,
-    within deadline: Duration = .seconds(30),
+    within deadline: Duration = patience,
     seen: () async -> String = { "" },
     _ answer: () async throws -> Value?
 ) async throws -> Value {

@@ -21,7 +21,7 @@ struct QuickstartTests {
     {
         try await World.with { world in
             let arguments = try prepare(world) + anyPorts
-            let (_, outcome) = try await running(.patchsrv, arguments, deadline: .seconds(120)) { server in
+            let (_, outcome) = try await running(.patchsrv, arguments) { server in
                 let url = try await server.address()
                 let line = try await server.line(with: "patchsync init --store device")
                 #expect(

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import PatchTesting
 import Subprocess
 import SystemPackage
 import Testing
@@ -13,7 +14,7 @@ struct ServiceFixture: Sendable {
 
     static func with(
         _ original: any KeyPath<Workshop, FilePath> & Sendable = \.site1,
-        deadline: Duration = .seconds(120),
+        deadline: Duration = patience * 4,
         _ body: @escaping @Sendable (ServiceFixture) async throws -> Void
     ) async throws {
         try await World.with { world in
@@ -446,7 +447,7 @@ struct ReleaseServiceTests {
 
     @Test func `keeps to its own description, whatever is asked of it and by whom`() async throws {
         // Thousands of requests: half a minute alone, minutes beside all the other tests.
-        try await ServiceFixture.with(\.site2, deadline: .seconds(600)) { fixture in
+        try await ServiceFixture.with(\.site2, deadline: patience * 8) { fixture in
             let token = try await fixture.token("*=admin")
             // That a GET has no body is the server's own rule, and stricter than this judge.
             // It puts the app into requests that were to have a wrong one, and expects the refusal all the same.
@@ -469,14 +470,15 @@ struct ReleaseServiceTests {
                 [
                     "-c",
                     """
-                    exec \(judge) run "$URL/api/v1/openapi.json" -H "Authorization: Bearer $TOKEN" --max-examples 4 --seed 1 \
+                    exec \(judge) run "$URL/api/v1/openapi.json" -H "Authorization: Bearer $TOKEN" --seed 1 \
+                    --max-examples \(Sweep.isFull ? 16 : 2) --request-timeout 300 \
                     --exclude-checks positive_data_acceptance,unsupported_method --exclude-operation-id revokeToken --no-color \
                     --report har --report-har-path asked.har
                     """,
                 ],
                 environment: ["URL": fixture.url, "TOKEN": token],
                 in: fixture.world.folder,
-                deadline: .seconds(500)
+                deadline: patience * 6
             )
             #expect(outcome.code == 0, "\(outcome)")
             #expect(outcome.output.contains("Tested: "), "\(outcome)")
@@ -488,7 +490,7 @@ struct ReleaseServiceTests {
     @Test func `answers whoever asks as a device by its description, and changes nothing for what is refused`()
         async throws
     {
-        try await ServiceFixture.with(\.site2, deadline: .seconds(300)) { fixture in
+        try await ServiceFixture.with(\.site2, deadline: patience * 8) { fixture in
             let settings = """
                 [parameters]
                 "path.app" = "\(Workshop.app)"
@@ -503,13 +505,14 @@ struct ReleaseServiceTests {
                 [
                     "-c",
                     """
-                    exec \(judge) run \(description) --url "$URL/api/v1" --max-examples 25 --seed 1 --no-color \
+                    exec \(judge) run \(description) --url "$URL/api/v1" --seed 1 --no-color \
+                    --max-examples \(Sweep.isFull ? 25 : 8) --request-timeout 300 \
                     --exclude-checks positive_data_acceptance,unsupported_method
                     """,
                 ],
                 environment: ["URL": fixture.devices],
                 in: fixture.world.folder,
-                deadline: .seconds(200)
+                deadline: patience * 6
             )
             #expect(outcome.code == 0, "\(outcome)")
             #expect(outcome.output.contains("Tested: 1"), "\(outcome)")

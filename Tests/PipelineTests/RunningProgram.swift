@@ -18,7 +18,7 @@ struct RunningProgram: Sendable {
     }
 
     /// The first line with `part` in it, from line `start` on.
-    func line(with part: String, from start: Int = 0, within deadline: Duration = .seconds(30)) async throws -> String {
+    func line(with part: String, from start: Int = 0, within deadline: Duration = patience) async throws -> String {
         try await eventually("'\(part)' from \(command)", within: deadline, seen: { await text }) {
             if let line = await transcript.lines.dropFirst(start).first(where: { $0.contains(part) }) { return line }
             if await transcript.hasEnded {
@@ -57,7 +57,7 @@ struct RunningProgram: Sendable {
     }
 
     /// Waits until it has ended by itself.
-    func end(within deadline: Duration = .seconds(30)) async throws {
+    func end(within deadline: Duration = patience) async throws {
         _ = try await eventually("the end of \(command)", within: deadline, seen: { await text }) {
             await transcript.hasEnded ? true : nil
         }
@@ -79,7 +79,7 @@ func running<Value: Sendable>(
     _ tool: Tool,
     _ arguments: [String],
     environment: [Environment.Key: String?] = [:],
-    deadline: Duration = .seconds(120),
+    deadline: Duration = patience * 4,
     _ body: @escaping @Sendable (RunningProgram) async throws -> Value
 ) async throws -> (Value, Outcome) {
     let command = (["\(tool)"] + arguments).joined(separator: " ")

@@ -74,10 +74,7 @@ struct ServeTests {
                     _ = try await page.program.line(with: "trouble: sync:")
                     try server.beHonest()
                     #expect(try await page.get("/__patchline/check", "-X", "POST").status == 202)
-                    _ = try await page.program.line(
-                        with: "serving fix 1, tip 1, web 1.0.0 (on trial",
-                        within: .seconds(60)
-                    )
+                    _ = try await page.program.line(with: "serving fix 1, tip 1, web 1.0.0 (on trial")
                     try await page.expect(release: 1)
                     try await page.confirm()
                 }
@@ -93,7 +90,7 @@ struct ServeTests {
         try await World.with { world in
             let device = try await world.newDevice(server: "http://127.0.0.1:9")
             try await device.serving([]) { page in
-                _ = try await page.program.line(with: "trouble: sync:", within: .seconds(60))
+                _ = try await page.program.line(with: "trouble: sync:")
                 let status = try await page.get("/__patchline/status").body
                 #expect(status.contains(#""current":null"#) && status.contains(#""phase":"failed""#), "\(status)")
                 let report = try await page.get("/__patchline/report").body
@@ -112,7 +109,7 @@ struct ServeTests {
             try await world.withServer(of: world.shop.site2) { server in
                 let device = try await world.settledDevice(server: server.url)
                 try await device.serving(["--sync-every", "3600"]) { page in
-                    _ = try await page.program.line(with: "something new is here", within: .seconds(60))
+                    _ = try await page.program.line(with: "something new is here")
                     try await page.expect(release: 1)
                     let switched = try await page.get(
                         "/__patchline/switch",

@@ -38,7 +38,7 @@ struct StolenServerTests {
     ]
 
     /// The release keys have signed a ceiling of nothing for release 2, which was published without one before.
-    @Test(.timeLimit(.minutes(10)))
+    @Test(.timeLimit(.minutes(30)))
     func `makes no device take what release keys did not approve, go above a ceiling, or go back`() async throws {
         try await World.with { world in
             let site = try await world.forged("dial|0|0")
@@ -103,7 +103,7 @@ struct StolenServerTests {
 
     /// What a head-count holds back is the server's own word, so that is all that a lie about places lets in; it is listed,
     /// signed, and under its ceiling.
-    @Test(.timeLimit(.minutes(10)))
+    @Test(.timeLimit(.minutes(30)))
     func `answers a device whatever it likes, and gives away no more than the places that it kept`() async throws {
         try await World.with { world in
             let site = try await world.site(world.shop.site2)

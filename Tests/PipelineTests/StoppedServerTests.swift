@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 /// The real `patchsrv serve`, which gets SIGTERM in the middle of an upload (Judges/part.py).
-@Suite("A patchsrv that is stopped", .timeLimit(.minutes(10)))
+@Suite("A patchsrv that is stopped", .timeLimit(.minutes(30)))
 struct StoppedServerTests {
     /// How much of a part is sent before the signal.
     private static let sent = 100

@@ -44,29 +44,51 @@ struct ProcessTranscriptTests {
                 try Transcripts.check("PipelineTests/Transcripts/metrics", helps + "\n")
                 let api = "\(operators)/api/v1/openapi.json"
                 let document = try await run(.system("curl"), ["-sS", api]).done().output
-                let description = try JSON(parsing: Array(document.utf8))
-                try Transcripts.check("PipelineTests/Transcripts/openapi", description.operations)
+                let lines = try JSON(parsing: Array(document.utf8)).lines()
+                try Transcripts.check("PipelineTests/Transcripts/openapi", lines.joined(separator: "\n") + "\n")
             }
         }
     }
 }
 
 extension JSON {
-    /// The description of an API, with a line for each member of an operation.
-    fileprivate var operations: String {
-        var lines = sortedMembers.filter { $0.key.text != "paths" }.map { "\($0.key.text): \($0.value.line)" }
-        for path in self["paths"]?.sortedMembers ?? [] {
-            for operation in path.value.sortedMembers {
-                lines += ["", "\(operation.key.text.uppercased()) \(path.key.text)"]
-                lines += operation.value.sortedMembers.map { "  \($0.key.text): \($0.value.line)" }
-            }
+    private var line: String { String(decoding: fileBytes, as: UTF8.self) }
+
+    /// Sorted, and so that a diff shows what changed: what fits into 160 bytes is a line.
+    ///
+    /// Anything else has a line for each member, where neighbours with the same value share one, and a lone member opens no line.
+    fileprivate func lines(indent: String = "", name: String = "", end: String = "") -> [String] {
+        let whole = indent + name + line + end
+        guard whole.utf8.count > 160 else { return [whole] }
+        let rows: [(name: String, value: JSON)]
+        let (open, close): (String, String)
+        switch self {
+        case .array(let values) where !values.isEmpty: (rows, open, close) = (values.map { ("", $0) }, "[", "]")
+        case .object(let object) where !object.members.isEmpty: (rows, open, close) = (Self.rows(of: object), "{", "}")
+        case .null, .bool, .integer, .string, .array, .object: return [whole]
         }
-        return lines.map { "\($0)\n" }.joined()
+        if rows.count == 1, !rows[0].name.isEmpty {
+            return rows[0].value.lines(indent: indent, name: name + open + rows[0].name, end: close + end)
+        }
+        let inner = rows.enumerated().flatMap { place, row in
+            row.value.lines(indent: indent + "  ", name: row.name, end: place < rows.count - 1 ? "," : "")
+        }
+        return [indent + name + open] + inner + [indent + close + end]
     }
 
-    private var sortedMembers: [JSONObject.Member] { (object?.members ?? []).sorted { $0.key < $1.key } }
-
-    private var line: String { String(decoding: fileBytes, as: UTF8.self) }
+    /// Members by key, each behind its name and a colon.
+    private static func rows(of object: JSONObject) -> [(name: String, value: JSON)] {
+        var rows: [(names: [String], value: JSON)] = []
+        for member in object.members.sorted(by: { $0.key < $1.key }) {
+            let name = JSON.string(member.key).line
+            if let last = rows.last, last.value.line == member.value.line {
+                rows[rows.count - 1].names.append(name)
+            } else {
+                rows.append(([name], member.value))
+            }
+        }
+        return rows.map { ($0.names.joined(separator: ", ") + ": ", $0.value) }
+    }
 }
 
 extension World {

@@ -85,7 +85,7 @@ func copy(_ source: FilePath, to target: FilePath) async throws {
 func serving<Value: Sendable>(
     _ data: FilePath,
     _ options: [String] = [],
-    deadline: Duration = .seconds(120),
+    deadline: Duration = patience * 4,
     _ body: @escaping @Sendable (_ url: String) async throws -> Value
 ) async throws -> Value {
     try await serving(data, options, deadline: deadline) { devices, _ in try await body(devices) }
@@ -95,7 +95,7 @@ func serving<Value: Sendable>(
 func serving<Value: Sendable>(
     _ data: FilePath,
     _ options: [String] = [],
-    deadline: Duration = .seconds(120),
+    deadline: Duration = patience * 4,
     _ body: @escaping @Sendable (_ devices: String, _ url: String) async throws -> Value
 ) async throws -> Value {
     let arguments = ["serve", "--data", data.string] + anyPorts + options
@@ -111,7 +111,7 @@ let anyPorts = ["--port", "0", "--operators-port", "0"]
 
 extension RunningProgram {
     /// The URL of its "listening on" line, without a slash at the end.
-    func address(from start: Int = 0, within deadline: Duration = .seconds(30)) async throws -> String {
+    func address(from start: Int = 0, within deadline: Duration = patience) async throws -> String {
         let line = try await line(with: "listening on http", from: start, within: deadline)
         let url = line.split(separator: " ").last.map(String.init) ?? ""
         return url.hasSuffix("/") ? String(url.dropLast()) : url

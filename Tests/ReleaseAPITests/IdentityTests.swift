@@ -5,7 +5,7 @@ import Testing
 
 @testable import ReleaseAPI
 
-@Suite("A server's word on who it is", .timeLimit(.minutes(1)))
+@Suite("A server's word on who it is", .timeLimit(.minutes(10)))
 struct IdentityTests {
     private static let nonce = String(repeating: "5e", count: 32)
 

@@ -11,7 +11,7 @@ import Testing
 @testable import HTTPFiles
 @testable import ReleaseAPI
 
-@Suite("What the API does not do", .timeLimit(.minutes(1)))
+@Suite("What the API does not do", .timeLimit(.minutes(10)))
 struct RefusalTests {
     /// An admin's requests.
     private static let refused: [(String, String)] = [

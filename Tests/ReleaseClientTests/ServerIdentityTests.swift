@@ -46,7 +46,7 @@ private struct AskedServer: FileSource {
     }
 }
 
-@Suite("A token", .timeLimit(.minutes(1)))
+@Suite("A token", .timeLimit(.minutes(10)))
 struct ServerIdentityTests {
     private static let token = TokenText(id: Array(repeating: 7, count: 8), secret: Array(repeating: 9, count: 32))
     private static let other = TokenText(id: Array(repeating: 7, count: 8), secret: Array(repeating: 8, count: 32))

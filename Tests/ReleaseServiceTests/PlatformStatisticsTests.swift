@@ -2,6 +2,7 @@ import Gateways
 import PatchFormat
 import PatchServer
 import PatchCrypto
+import PatchTesting
 import PatchTrust
 import ReleaseService
 import ServerRecords

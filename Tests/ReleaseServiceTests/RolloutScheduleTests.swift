@@ -1,5 +1,6 @@
 import PatchFormat
 import PatchCrypto
+import PatchTesting
 import PatchTrust
 import ServerRecords
 import ServerTesting

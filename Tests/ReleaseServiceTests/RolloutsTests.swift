@@ -1,6 +1,7 @@
 import PatchFormat
 import PatchServer
 import PatchCrypto
+import PatchTesting
 import PatchTrust
 import ReleaseFolder
 import ServerRecords

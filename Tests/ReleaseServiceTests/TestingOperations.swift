@@ -28,7 +28,7 @@ struct TestingOperations {
         box: TemporaryFolderBox,
         server: TestingServer,
         store: any RecordStore,
-        patience: Duration = .seconds(10),
+        patience: Duration = .seconds(300),
         now: UTCTime = TestingServer.start
     ) throws {
         self.box = box
@@ -46,7 +46,7 @@ struct TestingOperations {
     }
 
     /// The same server, as a process that starts anew, or whose records stop working at some commit.
-    func again(failingAtCommit number: Int? = nil, patience: Duration = .seconds(10)) throws -> TestingOperations {
+    func again(failingAtCommit number: Int? = nil, patience: Duration = .seconds(300)) throws -> TestingOperations {
         let store = try SQLiteRecords(box.path.appending("srv/records.sqlite"))
         return try TestingOperations(
             box: box,

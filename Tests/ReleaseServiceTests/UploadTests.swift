@@ -391,7 +391,7 @@ struct UploadTests {
             guard slow.withLockedValue({ $0.map { path.string.hasSuffix($0) } }) ?? false else { return }
             slow.withLockedValue { $0 = nil }
             held.signal()
-            let isFreed = gate.wait(timeout: .now() + 60) == .success
+            let isFreed = gate.wait(timeout: .now() + 300) == .success
             wasFreed.withLockedValue { $0 = isFreed }
         }
         let fixture = try TestingOperations(files: files)

@@ -2,6 +2,7 @@ package import PatchFormat
 package import PatchServer
 package import PatchStore
 import PatchCrypto
+import PatchTesting
 package import PatchTrust
 package import ReleaseFolder
 package import SystemPackage

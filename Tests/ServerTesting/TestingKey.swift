@@ -1,5 +1,5 @@
 import NIOConcurrencyHelpers
-package import PatchFormat
+import PatchFormat
 import PatchStore
 package import PatchCrypto
 package import PatchTrust
@@ -73,10 +73,4 @@ private final class SignaturesMade: Sendable {
             return new
         }
     }
-}
-
-/// A name that the test wrote itself.
-package func named<Name: ParsedName>(_ text: String) -> Name {
-    guard let name = Name(text) else { preconditionFailure("\(text): \(Name.rule)") }
-    return name
 }

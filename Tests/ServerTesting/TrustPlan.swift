@@ -1,7 +1,8 @@
 package import PatchFormat
 package import PatchServer
-import PatchStore
 import PatchCrypto
+import PatchStore
+import PatchTesting
 package import PatchTrust
 package import ReleaseFolder
 import SystemPackage

@@ -1,13 +1,8 @@
-import FoundationEssentials
+import PatchTesting
 import Testing
 
 /// What people see of one program or one subject, as it stands in a file beside these tests.
-///
-/// With `PATCHLINE_TRANSCRIPTS=write` the file is written in place of being compared: `make transcripts`.
 struct Transcript {
-    private static let folder =
-        #filePath.split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/Transcripts/"
-
     private let name: String
     private var text: String
 
@@ -30,28 +25,7 @@ struct Transcript {
 
     /// Fails where the file says something else.
     func check(sourceLocation: SourceLocation = #_sourceLocation) throws {
-        let path = Self.folder + name + ".txt"
-        let url = URL(filePath: path)
-        if ProcessInfo.processInfo.environment["PATCHLINE_TRANSCRIPTS"] == "write" {
-            try Data(text.utf8).write(to: url)
-            return
-        }
-        let kept = try String(decoding: Data(contentsOf: url), as: UTF8.self)
-        guard kept != text else { return }
-        let (old, new) = (Self.lines(kept), Self.lines(text))
-        let place = zip(old, new).enumerated().first { $1.0 != $1.1 }?.offset ?? min(old.count, new.count)
-        func line(_ lines: [Substring]) -> Substring { place < lines.count ? lines[place] : "(the end)" }
-        Issue.record(
-            """
-            \(name).txt:\(place + 1) says: \(line(old))
-            and what people see is: \(line(new))
-            Where that is meant, `make transcripts` writes it anew.
-            """,
-            sourceLocation: sourceLocation
-        )
-    }
-
-    private static func lines(_ text: String) -> [Substring] {
-        text.split(separator: "\n", omittingEmptySubsequences: false)
+        guard let difference = try KeptText("TranscriptTests/Transcripts/\(name)").difference(to: text) else { return }
+        Issue.record("\(difference)", sourceLocation: sourceLocation)
     }
 }

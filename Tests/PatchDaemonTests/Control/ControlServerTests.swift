@@ -15,7 +15,7 @@ import Testing
 
 @testable import PatchDaemon
 
-@Suite("The local socket", .serialized, .timeLimit(.minutes(2)))
+@Suite("The local socket", .serialized, .timeLimit(.minutes(10)))
 struct ControlServerTests {
     private static let store = "/v1/stores/shop"
 

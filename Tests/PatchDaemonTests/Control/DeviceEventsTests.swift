@@ -13,7 +13,7 @@ import Testing
 @testable import Patchline
 
 /// J15: the types of the platforms, from the events of this engine.
-@Suite("The events of a device", .timeLimit(.minutes(1)))
+@Suite("The events of a device", .timeLimit(.minutes(10)))
 struct DeviceEventsTests {
     /// A device whose app and syncs tell what they do.
     private struct Told {

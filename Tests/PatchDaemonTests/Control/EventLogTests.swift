@@ -7,7 +7,7 @@ import Testing
 
 @testable import PatchDaemon
 
-@Suite("The log of events", .timeLimit(.minutes(1)))
+@Suite("The log of events", .timeLimit(.minutes(10)))
 struct EventLogTests {
     private let log = EventLog(start: "s", now: { UTCTime(seconds: 0) })
 

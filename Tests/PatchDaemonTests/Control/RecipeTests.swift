@@ -11,7 +11,7 @@ import Testing
 @testable import PatchDaemon
 
 /// What the page says is run as it stands there, but for the place of the socket.
-@Suite("The page of the local socket", .serialized, .timeLimit(.minutes(3)))
+@Suite("The page of the local socket", .serialized, .timeLimit(.minutes(10)))
 struct RecipeTests {
     private static let repository = FilePath(#filePath).removingLastComponent().removingLastComponent()
         .removingLastComponent().removingLastComponent()

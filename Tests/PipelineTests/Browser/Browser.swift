@@ -107,9 +107,8 @@ struct OneBrowser: SuiteTrait, TestScoping {
         )
         let arguments = [Tool.script("browser.py"), Browser.artifacts.string]
         try await withoutActuallyEscaping(tests) { tests in
-            _ = try await running(.python, arguments, deadline: .seconds(600)) { program in
-                // Chromium that was not read from this disk yet takes more than half a minute.
-                let address = try await program.address(within: .seconds(120))
+            _ = try await running(.python, arguments, deadline: patience * 12) { program in
+                let address = try await program.address()
                 try await Self.$address.withValue(address) { try await tests() }
             }
         }

@@ -20,7 +20,7 @@ struct Scene: Sendable {
     /// Release 1 runs; the others are signed, and not published yet.
     static func with(
         _ apps: [WebApp] = [WebApp(1), WebApp(2)],
-        timeout: Int = 60_000,
+        timeout: Int = 600_000,
         _ body: @escaping @Sendable (Scene) async throws -> Void
     ) async throws {
         try await World.with { world in

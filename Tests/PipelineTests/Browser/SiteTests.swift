@@ -33,7 +33,7 @@ extension BrowserTests {
                 let outcome = try await run(
                     .python,
                     ["-B", sites] + arguments,
-                    deadline: .seconds(240)
+                    deadline: patience * 2
                 )
                 let report = try JSONDecoder().decode(Report.self, from: Data(outcome.output.utf8))
                 let judged = try #require(report.apps.first, "\(outcome)")

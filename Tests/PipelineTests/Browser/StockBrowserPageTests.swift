@@ -26,7 +26,7 @@ extension BrowserTests {
                         let first = try await fetched(1)
                         #expect(first.end.contains("release 1") && first.size > 5_000, "\(first)")
                         let path = "\(url)/\(Workshop.app)/gateways/meteor/production/__cordova/app/main.js"
-                        let old = try await run(.system("curl"), ["-sS", "--max-time", "20", path]).done().output
+                        let old = try await run(.system("curl"), ["-sS", "--max-time", "300", path]).done().output
                         try await MeteorApp(number: 2, library: library).publish(in: world, to: site, after: 1)
                         let second = try await fetched(2)
                         #expect(second.end.contains("release 2") && second.size < 150, "\(second)")
@@ -35,7 +35,7 @@ extension BrowserTests {
                         let unknown = "Available-Dictionary: :pZGm1Av0IEBKARczz7exkNYsZb8LzaMrV7J32a2fFG4=:"
                         let answer = try await run(
                             .system("curl"),
-                            ["-sSi", "--max-time", "20", "-H", "Accept-Encoding: dcz", "-H", unknown, script]
+                            ["-sSi", "--max-time", "300", "-H", "Accept-Encoding: dcz", "-H", unknown, script]
                         ).done()
                         #expect(answer.output.contains("release 2"), "what is no object of the app is no dictionary")
                         #expect(answer.output.contains("Use-As-Dictionary: match=\"/\(Workshop.app)/gateways/meteor/"))
@@ -47,7 +47,7 @@ extension BrowserTests {
                             let head = try await run(
                                 .system("curl"),
                                 [
-                                    "-sS", "-o", "/dev/null", "-D", "-", "--max-time", "20", "-H",
+                                    "-sS", "-o", "/dev/null", "-D", "-", "--max-time", "300", "-H",
                                     "Accept-Encoding: dcz",
                                     "-H", "Available-Dictionary: :\(known):", target,
                                 ]

@@ -86,7 +86,8 @@ extension BrowserTests {
         @Test func `that never says that it works goes away under a page that a file led to, which is told so`()
             async throws
         {
-            try await Scene.byFile(timeout: 3_000) { scene in
+            // Long enough for the trial to be seen before its end.
+            try await Scene.byFile(timeout: 15_000) { scene in
                 try await scene.tab.open(scene.url)
                 try await scene.tab.waitFor(release: 1)
                 try await scene.stage(2, by: scene.tab)

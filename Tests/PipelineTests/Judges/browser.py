@@ -20,7 +20,8 @@ import asyncio, http.server, json, os, shutil, signal, sys, threading, time, url
 from playwright.async_api import Error, async_playwright
 
 screenshots = sys.argv[1]
-patience = 30
+# Seconds until a wait is taken for one without an end.
+patience = 300
 
 
 class Tab:
@@ -28,6 +29,7 @@ class Tab:
     async def open(cls, profile, session):
         tab = cls()
         tab.page = await profile.new_page()
+        tab.page.set_default_timeout(patience * 1000)
         # A browser asks for this one by itself where a page is left before its icon was read; no page names it.
         tab.page.on('console', lambda message: message.type in ('error', 'warning') and not (
             message.location.get('url') or '').endswith('/favicon.ico') and session.faults.append(

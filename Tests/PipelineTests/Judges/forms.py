@@ -11,7 +11,7 @@ wrong, asked = [], 0
 
 
 def ask(path, **fields):
-    connection = http.client.HTTPConnection(base.hostname, base.port, timeout=20)
+    connection = http.client.HTTPConnection(base.hostname, base.port, timeout=300)
     connection.request("GET", base.path + "/" + path, headers={name.replace("_", "-"): value for name, value in fields.items()})
     answer = connection.getresponse()
     body = answer.read()

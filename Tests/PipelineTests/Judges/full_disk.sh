@@ -25,7 +25,7 @@ step() {
 serve() {
     echo "-- $1"
     "$patchsync" serve --port 0 --store "$folder/store" > served 2>&1 &
-    for _ in $(seq 2500); do grep -q 'listening on' served && break; sleep 0.02; done
+    for _ in $(seq 15000); do grep -q 'listening on' served && break; kill -0 %% || break; sleep 0.02; done
     curl -sS "$(sed -n 's/.*listening on //p' served)"
     kill %%
     wait %%

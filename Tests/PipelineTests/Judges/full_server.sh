@@ -37,7 +37,7 @@ start() {
     rm -f "$temp/served"
     "$patchsrv" serve --data "$data" --port 0 --operators-port 0 > "$temp/served" 2>&1 &
     server=$!
-    for _ in $(seq 1500); do grep -qs 'listening on' "$temp/served" && break; kill -0 $server || break; sleep 0.02; done
+    for _ in $(seq 15000); do grep -qs 'listening on' "$temp/served" && break; kill -0 $server || break; sleep 0.02; done
     devices=$(sed -n 's/.*listening on //p' "$temp/served")
     url=$(sed -n 's/.*operators on //p' "$temp/served")
 }
@@ -78,7 +78,7 @@ read = lambda name: json.load(open(os.path.join(folder, name)))
 def ask(method, path, body, **fields):
     asked = urllib.request.Request(url + '/api/v1' + path, data=body, method=method, headers={
         'Authorization': 'Bearer ' + token, 'Content-Type': 'application/json', **fields})
-    return json.load(urllib.request.urlopen(asked, timeout=30))
+    return json.load(urllib.request.urlopen(asked, timeout=300))
 base = f"/apps/{read('release.json')['app']}/uploads"
 state = ask('POST', base, json.dumps(dict(release=read('release.json'), role=read('role.json'))).encode())
 parts = {}

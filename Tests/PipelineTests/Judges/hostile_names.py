@@ -26,7 +26,7 @@ def ask(url, method, target, token=None, body=None, kind='application/json', **f
     if body is not None:
         headers['Content-Type'] = kind
     request = urllib.request.Request(url + '/api/v1' + target, data=body, method=method, headers=headers)
-    with urllib.request.urlopen(request, timeout=30) as answer:
+    with urllib.request.urlopen(request, timeout=300) as answer:
         return json.loads(answer.read() or 'null')
 
 
@@ -63,7 +63,7 @@ class Client:
         for attempt in range(2):
             try:
                 if self.link is None:
-                    self.link = socket.create_connection(self.address, timeout=30)
+                    self.link = socket.create_connection(self.address, timeout=300)
                 self.link.sendall(head.encode() + b'\r\n' + (body or b''))
                 answer = http.client.HTTPResponse(self.link, method=method)
                 answer.begin()

@@ -88,7 +88,7 @@ class Server(http.server.BaseHTTPRequestHandler):
         html, tag = page(), self.headers.get('If-None-Match')
         speaks = self.headers.get('accept-diff') == 'true'
         asked.append((tag or 'first') if speaks else 'plain')
-        if not go.wait(30):
+        if not go.wait(300):
             return
         kind = ('Content-Type', 'text/html; charset=utf-8')
         if not speaks:

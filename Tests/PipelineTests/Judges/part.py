@@ -36,7 +36,7 @@ def listens():
 base = f"/api/v1/apps/{document('release.json')['app']}/uploads"
 begin = json.dumps(dict(release=document('release.json'), role=document('role.json'))).encode()
 fields = {'Authorization': 'Bearer ' + token, 'Content-Type': 'application/json'}
-with urllib.request.urlopen(urllib.request.Request(url + base, data=begin, headers=fields), timeout=30) as answer:
+with urllib.request.urlopen(urllib.request.Request(url + base, data=begin, headers=fields), timeout=300) as answer:
     state = json.load(answer)
 need = max(state['needs'], key=lambda need: need['size'])
 part = bytes_of(need['sha256'])

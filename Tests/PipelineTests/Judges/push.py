@@ -18,7 +18,7 @@ def ask(method, path, body, kind, **fields):
     request = urllib.request.Request(url + '/api/v1' + path, data=body, method=method, headers={
         'Authorization': 'Bearer ' + token, 'Content-Type': kind, **{k.replace('_', '-'): v for k, v in fields.items()}})
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=300) as answer:
             status, value = answer.status, json.loads(answer.read())
     except urllib.error.HTTPError as error:
         text = error.read().decode()

@@ -11,7 +11,7 @@ import collections, http.client, json, sys
 url, har, part, of, token = *sys.argv[1:3], int(sys.argv[3]), int(sys.argv[4]), (sys.argv[5:] + [None])[0]
 with open(har) as file:
     entries = json.load(file)['log']['entries']
-link = http.client.HTTPConnection('127.0.0.1', int(url.rsplit(':', 1)[1]), timeout=30)
+link = http.client.HTTPConnection('127.0.0.1', int(url.rsplit(':', 1)[1]), timeout=300)
 statuses = collections.Counter()
 for entry in entries[part::of]:
     asked = entry['request']

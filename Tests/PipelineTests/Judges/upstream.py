@@ -71,7 +71,7 @@ class Upstream(http.server.BaseHTTPRequestHandler):
             self.send_header('Content-Type', 'text/event-stream')
             self.end_headers()
             self.wfile.write(b'data: one\n\n')
-            go.wait(30)
+            go.wait(300)
             self.wfile.write(b'data: two\n\n')
             self.close_connection = True
         elif wanted[-1] == 'cut':
@@ -81,7 +81,7 @@ class Upstream(http.server.BaseHTTPRequestHandler):
             self.wfile.write(b'half')
             self.close_connection = True
         elif wanted[-1] == 'never':
-            go.wait(30)
+            go.wait(300)
             self.close_connection = True
         else:
             self.reply(404, b'no such path\n')

@@ -1,18 +1,18 @@
-import FoundationEssentials
+package import FoundationEssentials
 import Glibc
 
-/// A folder of its own, gone at the end, and the tools that judge what Patchline wrote.
-final class Workbench {
+/// A folder of its own, gone at the end, and the programs that judge what Patchline wrote.
+package final class Bench {
     /// A command that did not end well, or is not there: the test fails, it is never skipped.
-    struct Failed: Error {
+    package struct Failed: Error {
         let command: String
         let status: Int
         let output: String
     }
 
-    let folder = FileManager.default.temporaryDirectory.appending(path: "patchtrust-\(UUID().uuidString)")
+    package let folder = FileManager.default.temporaryDirectory.appending(path: "patchline-\(UUID().uuidString)")
 
-    init() throws {
+    package init() throws {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
@@ -20,7 +20,7 @@ final class Workbench {
     private var isKept = false
 
     /// For what all tests share.
-    func keep() {
+    package func keep() {
         isKept = true
     }
 
@@ -29,18 +29,18 @@ final class Workbench {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    func write(_ bytes: some Sequence<UInt8>, to name: String) throws {
+    package func write(_ bytes: some Sequence<UInt8>, to name: String) throws {
         try Data(bytes).write(to: folder.appending(path: name))
     }
 
-    func read(_ name: String) throws -> [UInt8] {
+    package func read(_ name: String) throws -> [UInt8] {
         Array(try Data(contentsOf: folder.appending(path: name)))
     }
 
-    /// What `command` prints; it runs in ``folder``.
+    /// What a line of shell prints in ``folder``.
     @discardableResult
-    func run(_ command: String) throws -> String {
-        let status = unsafe system("cd '\(folder.path)' && { \(command) ; } >output 2>&1 </dev/null")
+    package func run(_ command: String) throws -> String {
+        let status = unsafe system("cd '\(folder.path)' && { set -e; \(command) ; } >output 2>&1 </dev/null")
         let output = String(decoding: try read("output"), as: UTF8.self)
         guard status == 0 else { throw Failed(command: command, status: Int(status), output: output) }
         return output
