@@ -94,7 +94,7 @@ let floors = [
         Linux: CLinux
         PatchStore: CLinux PatchFormat PatchCrypto Linux NIOConcurrencyHelpers SystemPackage
         ReleaseFolder: PatchFormat PatchCrypto PatchTrust Linux PatchStore SystemPackage
-        YAMLReading: CYAML
+        YAMLReading: PatchFormat CYAML
         """
     ),
     Floor(
