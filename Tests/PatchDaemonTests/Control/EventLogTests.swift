@@ -12,7 +12,7 @@ import Testing
 @Suite("The log of events", .timeLimit(.minutes(1)))
 struct EventLogTests {
     private let log = EventLog(start: "s", now: { UTCTime(seconds: 0) })
-    private let event = LocalServer.Event.app(.nothingInstalled)
+    private let event = DeviceEvent.nothingInstalled
 
     private func numbers(after position: Int) -> String {
         switch log.news(after: position) {
@@ -62,7 +62,7 @@ struct EventLogTests {
         let text = #"{"patchId":"fix","version":"2","fault":"threw","message":"x","line":1,"column":1}"#
         let report = try JSON.document(Array(text.utf8), named: "report", limit: 1_000)
         let failure = try ScriptFailure(reported: Fields(report, of: "report"))
-        log.take(.app(.scriptFailed(failure)), from: "shop")
+        log.take(.scriptFailed(failure), from: "shop")
         guard case .events(let entries) = log.news(after: 0) else {
             Issue.record("nothing was told")
             return

@@ -59,7 +59,7 @@ package final class EventLog: Sendable {
     /// - Parameters:
     ///   - name: of the store, as the settings file names it.
     ///   - file: the store's own log, where it is written down too.
-    package func take(_ event: LocalServer.Event, from name: String, keptIn file: StoreLog? = nil) {
+    package func take(_ event: DeviceEvent, from name: String, keptIn file: StoreLog? = nil) {
         let time = now()
         let (news, wakes) = state.withLockedValue { state -> ([DeviceEvent], [AsyncStream<Wake>.Continuation]) in
             let news = state.mappings[name, default: DeviceEvents()].take(event)

@@ -33,21 +33,6 @@ extension LocalServer {
 
         package init() {}
     }
-
-    /// What a person watching the server is told.
-    package enum Event: Sendable {
-        case app(RunningApp.Event)
-        /// What a sync tells while it runs.
-        case syncing(SyncEvent)
-        case synced(Result<SyncReport, SyncError>)
-        /// By a person, through the program that serves.
-        case decided(PersonDecision)
-        /// Why the last good online parameters still hold, once.
-        case parametersTrouble(SyncError)
-        case portTaken(Int, next: Int)
-        /// A file is not what it should be, or connections were refused or dropped, in one escaped line.
-        case fileTrouble(String)
-    }
 }
 
 /// Why an app's pages are not served.
