@@ -188,8 +188,8 @@ let floors = [
         PatchSyncCommand: PatchFormat PatchCrypto PatchTrust PatchChoice Linux PatchStore ReleaseFolder HTTPFiles PatchFetch
             APIProxy Gateways GatewayClients PatchSync AssetServer Patchline DeviceOutput PatchDaemon CommandKit
             ArgumentParser UnixSignals NIOConcurrencyHelpers SystemPackage
-        PatchScriptCommand: PatchFormat PatchCrypto PatchLanguage PatchStore Patchline PatchRuntime CommandKit
-            ArgumentParser SystemPackage
+        PatchScriptCommand: PatchFormat PatchCrypto PatchLanguage Linux PatchStore PatchRuntime CommandKit ArgumentParser
+            SystemPackage
         """
     ),
 ]
