@@ -5,6 +5,8 @@ package import PatchSync
 package import SystemPackage
 
 extension LocalServer {
+    package typealias Address = PagesAddress
+
     package struct Settings: Sendable {
         /// Whether pages are served at all; else the app runs without a port.
         package var serves = true
