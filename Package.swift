@@ -121,7 +121,7 @@ let floors = [
         Linux: CLinux
         PatchStore: CLinux PatchFormat PatchCrypto Linux NIOConcurrencyHelpers SystemPackage
         ReleaseFolder: PatchFormat PatchCrypto PatchTrust Linux PatchStore SystemPackage
-        YAMLReading: CYAML
+        YAMLReading: PatchFormat CYAML
         """
     ),
     Floor(
@@ -215,8 +215,8 @@ let floors = [
         PatchSyncCommand: PatchFormat PatchCrypto PatchTrust PatchChoice Linux PatchStore ReleaseFolder HTTPFiles PatchFetch
             APIProxy Gateways GatewayClients PatchSync AssetServer Patchline DeviceOutput PatchDaemon CommandKit
             ArgumentParser UnixSignals NIOConcurrencyHelpers SystemPackage
-        PatchScriptCommand: PatchFormat PatchCrypto PatchLanguage PatchStore Patchline PatchRuntime CommandKit
-            ArgumentParser SystemPackage
+        PatchScriptCommand: PatchFormat PatchCrypto PatchLanguage Linux PatchStore PatchRuntime CommandKit ArgumentParser
+            SystemPackage
         """
     ),
 ]

@@ -69,7 +69,8 @@ private struct Kept {
             open: { path throws(SyncError) in DeviceStore(root: path, files: DiskFiles(), admitting: .all) },
             now: clock.now
         ) { [told] store, event in
-            told.withLockedValue { $0.append("\(store.name) \(event)") }
+            let words = if case .storeFailed(let failure) = event { "trouble: \(failure.message)" } else { "\(event)" }
+            told.withLockedValue { $0.append("\(store.name) \(words)") }
         }
         around.sleep = { time in
             let (over, goOn) = AsyncStream.makeStream(of: Never.self)
@@ -237,7 +238,7 @@ struct StoreRunnerTests {
             let trouble = try #require(await kept.runner.trouble())
             #expect(trouble.message.hasPrefix("port \(taken.number) is taken by process \(getpid()) ("))
             #expect(trouble.hint?.contains("`port: ") == true)
-            #expect(kept.told("portTaken").count == 1, "not at each try")
+            #expect(kept.told("is taken by").count == 1, "not at each try")
             #expect(await kept.runner.pages() == nil)
             await #expect(throws: SyncError.notKept(trouble.message)) { try await kept.runner.switchToPending() }
             #expect(try kept.running == "1")
@@ -254,7 +255,7 @@ struct StoreRunnerTests {
         try await Kept.with(ports) { settings, _ in
             settings.port = 12_095
         } _: { kept in
-            try await kept.hears("portTaken")
+            try await kept.hears("is taken by")
             let trouble = try #require(await kept.runner.trouble())
             #expect(trouble.message == "port 12095 is taken by the store beta")
         }
@@ -321,7 +322,7 @@ struct StoreRunnerTests {
             try await kept.hears("made")
             while kept.told("listening").count < 2 { try await Task.sleep(for: .milliseconds(2)) }
             #expect(kept.told("removed") == ["shop removed"])
-            #expect(kept.told("inotify").isEmpty && kept.told("noStore").isEmpty)
+            #expect(kept.told("inotify").isEmpty && kept.told("is no Patchline store").isEmpty)
             let after = try kept.runner.device().configuration
             #expect(after.host != nil && after.host != before)
             #expect(try kept.running == nil)

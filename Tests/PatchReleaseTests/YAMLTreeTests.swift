@@ -71,3 +71,37 @@ struct YAMLTreeTests {
 extension YAMLTree.Content {
     fileprivate var scalar: YAMLTree.Scalar? { if case .scalar(let scalar) = self { scalar } else { nil } }
 }
+
+@Suite("A YAML file of settings")
+struct YAMLFileTests {
+    @Test func `has its keys with their lines, and knows a key without a value`() throws {
+        let file = try YAMLFile(Array("# devices\nport: 80\nhost:\nname: '~'\n".utf8))
+        let pairs = try file.pairs(of: try #require(file.tree.root))
+        #expect(pairs.map { "\($0.line) \($0.key)" } == ["2 port", "3 host", "4 name"])
+        #expect(pairs.map { file.text($0.value) } == ["80", "", "~"])
+        #expect(pairs.map { file.isUnset($0.value) } == [false, true, false])
+    }
+
+    @Test(
+        arguments: [
+            ("a: 1\na: 2", "2 sets 'a' twice"), ("[a", "2 is not YAML: did not find expected ',' or ']'"),
+            ("\n- a", "2 must be a mapping: name: value"), ("a: 1\n[b]: 2", "2 must have plain text as keys"),
+            ("a: \u{1}", "0 is not YAML"),
+        ]
+    )
+    func `is refused with the line and the rule that it breaks`(text: String, fault: String) {
+        #expect(Self.fault(Array(text.utf8)) == fault)
+    }
+
+    @Test func `is refused if it is not UTF-8`() {
+        #expect(Self.fault([0x61, 0x3A, 0x20, 0xFF]) == "0 is not UTF-8")
+    }
+
+    private static func fault(_ bytes: [UInt8]) -> String? {
+        do throws(YAMLFile.Fault) {
+            let file = try YAMLFile(bytes)
+            if let root = file.tree.root { _ = try file.pairs(of: root) }
+            return nil
+        } catch { return "\(error.line ?? 0) \(error.rule)" }
+    }
+}

@@ -90,11 +90,17 @@ struct PatchlineAppTests {
         let questions = [
             AskedRule(label, .share(2_500), isHit: false), AskedRule(label, .condition("a==1"), isHit: true),
         ]
-        let told = questions.map { PatchlineApp.PatchEvent(DeviceEvent($0.isHit ? .condition : .gray, .asked($0))) }
+        let told = questions.map { PatchlineApp.PatchEvent(.asked($0)) }
         #expect(told.map(\.kind) == [.gray, .condition] && told.map(\.isHit) == [false, true])
         #expect(told.map(\.share) == [2_500, nil] && told.map(\.condition) == [nil, "a==1"])
         #expect(told.allSatisfy { $0.version?.description == "web 2" && !$0.isRollback })
-        #expect(PatchlineApp.PatchEvent.Kind.allCases.map(\.rawValue) == PatchEventType.allCases.map(\.rawValue))
+        #expect(
+            PatchlineApp.PatchEvent.Kind.allCases.map { "\($0.rawValue) \($0.name)" } == [
+                "0 Unknown", "1 RunScript", "2 Update", "3 UpdateDone", "4 Condition", "5 Gray", "6 UpdateFail",
+                "7 Exception",
+                "8 JSException",
+            ]
+        )
     }
 
     @Test func `reads online parameters by name and kind, with no network`() async throws {

@@ -20,13 +20,13 @@ struct Launched {
     let disk = FaultyFiles()
     let device: SimulatedDevice
     let server: AssetServer
-    private let events: AsyncStream<RunningApp.Event>
-    private let told: AsyncStream<RunningApp.Event>.Continuation
+    private let events: AsyncStream<DeviceEvent>
+    private let told: AsyncStream<DeviceEvent>.Continuation
 
     init() throws {
         clock = ManualClock()
         repository = SimulatedRepository(clock: clock)
-        (events, told) = AsyncStream.makeStream(of: RunningApp.Event.self)
+        (events, told) = AsyncStream.makeStream(of: DeviceEvent.self)
         device = try SimulatedDevice(of: repository, clock: clock, on: disk)
         server = .open()
     }
@@ -102,7 +102,7 @@ struct Launched {
     func status(of target: String) async throws -> String { try await server.get(target).summary }
 }
 
-extension RunningApp.Event {
+extension DeviceEvent {
     fileprivate var summary: String {
         func labels(_ selection: Selection?) -> String {
             selection.map { $0.patches.map(\.label.description).joined(separator: ", ") } ?? "nothing"
@@ -117,7 +117,7 @@ extension RunningApp.Event {
         case .rolledBack(let good, let bad, _): "back to \(labels(good)) from \(labels(bad))"
         case .scriptFailed(let failure): "\(failure)"
         case .scriptsLeftOut(let page, let reason): reason.words(page)
-        case .stalePage(let version): RunningApp.Event.stalePage(version)
+        case .stalePage(let version): DeviceEvent.words(ofStalePage: version)
         case .unproven(let selection): "unproven \(labels(selection))"
         case .superseded(let selection, let next):
             "\(labels(selection)) superseded by \(next.patches.isEmpty ? "nothing" : labels(next))"
@@ -125,6 +125,7 @@ extension RunningApp.Event {
         case .stateFault(let fault): "state \(fault.standby)"
         case .parametersChanged(let parameters): "parameters \(parameters.values.count)"
         case .trouble(let error): "trouble \(error)"
+        default: "no event of an app: \(self)"
         }
     }
 }

@@ -156,8 +156,11 @@ struct ScriptProgramTests {
             let below = try await run(.patchscript, ["run", "--store", "device"], in: world.folder)
             #expect(below.code == 0 && below.output == rows, "\(below)")
             let none = try await run(.patchscript, ["run", "--store", "none"], in: world.folder)
-            let error = "error: \(world.path("none")) is no Patchline store\nhint: patchsync init makes one\n"
-            #expect(none.code == 6 && none.errors == error, "\(none)")
+            let error = "error: \(world.path("none")) is no Patchline store\n"
+            let hint = "hint: make one: patchsync init --store DIR --root root.json --server URL\n"
+            #expect(none.code == 6 && none.errors == error + hint, "\(none)")
+            let document = try await run(.patchscript, ["run", "--store", "none", "--json"], in: world.folder)
+            #expect(document.code == 6 && document.output.hasPrefix("{\"error\":{"), "\(document)")
         }
     }
 }

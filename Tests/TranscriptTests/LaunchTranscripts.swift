@@ -42,26 +42,24 @@ struct LaunchTranscripts {
         )
         let none = Selection(number: 4, roleVersion: 8, patches: [], entryKeys: .none)
         let digits = try #require(LaunchToken(String(repeating: "5e", count: 16)))
-        let events: [LocalServer.Event] = [
-            .app(.nothingInstalled), .app(.serving(bundle, trial: nil)), .app(.serving(bundle, trial: digits)),
-            .app(.following(Sample.beta)), .app(.withdrawn([Sample.patch])), .app(.damaged(["web 1.4.2 app.js"])),
-            .app(.confirmed(bundle)), .app(.rolledBack(to: nil, from: bundle, because: nil)),
-            .app(.rolledBack(to: bundle, from: bundle, because: Setback(reason: .launches))),
-            .app(
-                .rolledBack(
-                    to: bundle,
-                    from: bundle,
-                    because: Setback(
-                        reason: .timer,
-                        error: PageError(message: "Uncaught Error: no cart", source: "/app.js", line: 3, column: 9)
-                    )
+        let events: [DeviceEvent] = [
+            .nothingInstalled, .serving(bundle, trial: nil), .serving(bundle, trial: digits),
+            .following(Sample.beta), .withdrawn([Sample.patch]), .damaged(["web 1.4.2 app.js"]),
+            .confirmed(bundle), .rolledBack(to: nil, from: bundle, because: nil),
+            .rolledBack(to: bundle, from: bundle, because: Setback(reason: .launches)),
+            .rolledBack(
+                to: bundle,
+                from: bundle,
+                because: Setback(
+                    reason: .timer,
+                    error: PageError(message: "Uncaught Error: no cart", source: "/app.js", line: 3, column: 9)
                 )
-            ), .app(.unproven(bundle)), .app(.superseded(bundle, by: newer)), .app(.superseded(bundle, by: none)),
-            .app(.bundleMissing(Sample.patch, there: [Sample.script])),
-            .app(.scriptFailed(try Self.failure("threw"))), .app(.scriptsLeftOut(page: "/cart", .damagedScript)),
-            .app(.stalePage(version: "1.4.1")), .app(.stalePage(version: nil)),
-            .app(.parametersChanged(OnlineParameters(app: Sample.app, channel: Sample.channel))),
-            .app(.trouble(.file(.noSpace(.write, Sample.path)))), .portTaken(8_081, next: 8_082),
+            ), .unproven(bundle), .superseded(bundle, by: newer), .superseded(bundle, by: none),
+            .bundleMissing(Sample.patch, there: [Sample.script]),
+            .scriptFailed(try Self.failure("threw")), .scriptsLeftOut(page: "/cart", .damagedScript),
+            .stalePage(version: "1.4.1"), .stalePage(version: nil),
+            .parametersChanged(OnlineParameters(app: Sample.app, channel: Sample.channel)),
+            .trouble(.file(.noSpace(.write, Sample.path))), .portTaken(8_081, next: 8_082),
             .synced(.failure(.fetch(.stalled("metadata/timestamp.json")))), .parametersTrouble(.fetch(.newerList)),
         ]
         transcript.list(
@@ -137,7 +135,7 @@ struct LaunchTranscripts {
         }
         log += told.take(.synced(.success(asked)))
         log += told.take(
-            .app(.serving(Selection(number: 4, roleVersion: 7, patches: [Self.tip], entryKeys: .none), trial: nil))
+            .serving(Selection(number: 4, roleVersion: 7, patches: [Self.tip], entryKeys: .none), trial: nil)
         )
         for event in log {
             // A doubled key ends this process: JSONObject.
@@ -168,8 +166,8 @@ struct LaunchTranscripts {
                     errors: console,
                     journal: SystemJournal(path: path)
                 )
-                events.take(.app(.nothingInstalled))
-                events.take(.app(.damaged(["a.js", "b\nc.js"])))
+                events.take(.nothingInstalled)
+                events.take(.damaged(["a.js", "b\nc.js"]))
             }
         }
         #expect(texts.count == 2 && texts.last?.hasSuffix(#": a.js, b\nc.js"#) == true, "\(texts)")
@@ -269,23 +267,24 @@ struct DaemonTranscripts {
                 json ? "as JSON" : "in words",
                 try Written.lines { console in
                     let events = DaemonEvents(json: json, out: console, errors: console)
-                    let told: [StoreEvent] = [
+                    let told: [DeviceEvent] = [
                         .made, .differs(["root of trust (another one of version 1)"]),
                         .follows([
                             "server https://b.example, before https://a.example", "channel beta, before production",
                         ]),
                         .removed, .listening(address),
-                        .app(.app(.nothingInstalled)),
-                        .proxy("a server is gone"), .trouble(.device(.noStore("/var/lib/shop"))),
-                        .trouble(.portTaken(8_081, by: .store("beta"))),
-                        .trouble(.portTaken(8_081, by: .program(process: 4_711, name: "python3"))),
-                        .trouble(.server(.listener(.portInUse(host: "127.0.0.1", port: 8_081)))),
-                        .trouble(
-                            .server(.listener(.cannotBind(host: "::1", port: 8_081, reason: "Permission denied")))
-                        ),
-                        .trouble(.other("no authority")),
+                        .nothingInstalled,
+                        .proxyLine("a server is gone"),
                     ]
-                    for event in told { events.take(event, of: shop) }
+                    let faults: [RunnerFault] = [
+                        .device(.noStore("/var/lib/shop")),
+                        .portTaken(8_081, by: .store("beta")),
+                        .portTaken(8_081, by: .program(process: 4_711, name: "python3")),
+                        .server(.listener(.portInUse(host: "127.0.0.1", port: 8_081))),
+                        .server(.listener(.cannotBind(host: "::1", port: 8_081, reason: "Permission denied"))),
+                        .other("no authority"),
+                    ]
+                    for event in told + faults.map({ .storeFailed(Failure($0)) }) { events.take(event, of: shop) }
                     shop.urlFile = "/nowhere/shop.html"
                     events.take(.listening(address), of: shop)
                     shop.urlFile = nil

@@ -1,6 +1,11 @@
+import PatchFormat
 import PatchLanguage
+import PatchCrypto
 import PatchRuntime
+import PatchStore
+import SystemPackage
 import CommandKit
+import Linux
 import Testing
 
 @testable import PatchScriptCommand
@@ -59,6 +64,10 @@ struct PatchScriptTranscripts {
             ]
         )
         transcript.list("run, without scripts", [RunScriptsCommand.nothing])
+        transcript.list(
+            "run, without the store's status",
+            [Failure.noPatchSync, .unread(.timedOut(seconds: 600))].map(\.transcript)
+        )
         #expect(try sample.total(sample.cart) == 1_799)
         sample.host.withdraw("fix-cart-total")
         #expect(try sample.total(sample.cart) == 1_800)
@@ -67,5 +76,44 @@ struct PatchScriptTranscripts {
         )
         transcript.section("values on the console", [ConsoleCommand.text(of: values)])
         try transcript.check()
+    }
+}
+
+@Suite("The scripts of a store")
+struct StoredScriptTests {
+    @Test func `are the running ones for programs, in their order`() throws {
+        let status = """
+            {"patches":[
+            {"patchId":"a","version":"2","state":"Success","order":2,"sha256":"aa","file":"/s/aa"},
+            {"patchId":"b","version":"1","state":"FileNotMatch","order":1,"sha256":"bb"},
+            {"patchId":"c","version":"1","state":"Success","order":3,"sha256":"cc","file":"/s/cc","runsIn":"page"},
+            {"patchId":"d","version":"1","state":"FileNotExist","order":4,"sha256":"dd","runsIn":"both"},
+            {"patchId":"e","version":"9","state":"UnInstall","pending":true,"sha256":"ee","file":"/s/ee"},
+            {"patchId":"web","version":"1","state":"Success"}
+            ]}
+            """
+        let scripts = try StoredScript.running(in: JSON(parsing: Array(status.utf8)))
+        #expect(
+            scripts == [
+                StoredScript(id: "b", version: "1", order: 1, sha256: "bb", file: nil, isAltered: true),
+                StoredScript(id: "a", version: "2", order: 2, sha256: "aa", file: "/s/aa", isAltered: false),
+                StoredScript(id: "d", version: "1", order: 4, sha256: "dd", file: nil, isAltered: false),
+            ]
+        )
+    }
+
+    @Test func `have their bytes only if these are the signed ones`() throws {
+        let file = FilePath("/tmp/stored-script-\(UInt64.random(in: 0...UInt64.max))")
+        try DiskFiles().write(Array("one;".utf8), to: file)
+        defer { try? DiskFiles().remove(file) }
+        func script(_ sha256: String, _ file: FilePath?, isAltered: Bool = false) -> PatchScript.Content {
+            StoredScript(id: "a", version: "1", order: 1, sha256: sha256, file: file, isAltered: isAltered).patch
+                .content
+        }
+        let digest = SHA256Digest(of: Array("one;".utf8)).hex
+        #expect(script(digest, file) == .bytes(Array("one;".utf8)))
+        #expect(script(String(repeating: "0", count: 64), file) == .altered)
+        #expect(script(digest, "/nowhere/script") == .missing)
+        #expect(script(digest, nil) == .missing && script(digest, nil, isAltered: true) == .altered)
     }
 }

@@ -14,17 +14,15 @@ extension Fleet {
     ///   - {share: 30%, appVersion: 1.9, consent: ask, platform: {name: ios, compatibility: 5e5e}}
     /// ```
     package init(_ bytes: [UInt8], named file: String) throws(FleetError) {
-        let text: String
-        do throws(FileText.Problem) { text = try FileText.decode(bytes) } catch {
-            throw FleetError(file: file, line: nil, key: "", rule: error.rawValue)
+        let yaml: YAMLFile
+        do throws(YAMLFile.Fault) { yaml = try YAMLFile(bytes) } catch {
+            throw FleetError(file: file, line: error.line, key: "", rule: error.rule)
         }
-        let tree: YAMLTree
-        do throws(YAMLFault) { tree = try YAMLTree(text) } catch { throw FleetError(error, in: file) }
-        guard let root = tree.root else { throw FleetError(file: file, line: nil, key: "", rule: "is empty") }
-        let reader = FleetReader(file: file, tree: tree)
+        guard let root = yaml.tree.root else { throw FleetError(file: file, line: nil, key: "", rule: "is empty") }
+        let reader = FleetReader(file: file, yaml: yaml)
         let members = try reader.mapping(root, "", known: ["devices"])
         guard let devices = members["devices"] else { throw reader.error(root, "devices", "is missing") }
-        guard case .sequence(let rows) = tree[devices].content, (1...Self.mostKinds).contains(rows.count) else {
+        guard case .sequence(let rows) = yaml.tree[devices].content, (1...Self.mostKinds).contains(rows.count) else {
             throw reader.error(devices, "devices", "must be a list of 1 to \(Words.grouped(Self.mostKinds)) kinds")
         }
         var kinds: [Kind] = []
@@ -37,63 +35,46 @@ extension Fleet {
     }
 }
 
-extension FleetError {
-    fileprivate init(_ fault: YAMLFault, in file: String) {
-        switch fault {
-        case .syntax(let problem, let mark):
-            self.init(file: file, line: mark.line, key: "", rule: "is not YAML: \(problem)")
-        case .duplicateKeys(let names, let mark):
-            let keys = names.map { "'\($0)'" }.joined(separator: ", ")
-            self.init(file: file, line: mark.line, key: "", rule: "has \(keys) twice in one mapping")
-        case .unreadable, .noMemory: self.init(file: file, line: nil, key: "", rule: "is not YAML")
-        }
-    }
-}
-
 /// Values of a fleet's file, each refused with its line and key.
 private struct FleetReader {
     private static let known = ["share", "appVersion", "user", "data", "platform", "consent", "installed"]
 
     let file: String
-    let tree: YAMLTree
+    let yaml: YAMLFile
 
     func error(_ node: Int, _ key: String, _ rule: String) -> FleetError {
-        FleetError(file: file, line: tree[node].mark.line, key: key, rule: rule)
+        error(line: yaml.tree[node].mark.line, key, rule)
+    }
+
+    private func error(line: Int?, _ key: String, _ rule: String) -> FleetError {
+        FleetError(file: file, line: line, key: key, rule: rule)
     }
 
     /// - Parameter known: the keys that may stand there; nil for any.
     func mapping(_ node: Int, _ key: String, known: [String]?) throws(FleetError) -> [String: Int] {
         var members: [String: Int] = [:]
-        for (name, value) in try pairs(node, key) {
-            if let known, !known.contains(name.text) {
-                let meant = name.text.nearest(among: known).map { "did you mean \($0)? Known" } ?? "known"
-                let place = key.isEmpty ? name.text : "\(key).\(name.text)"
-                throw error(name.node, place, "is not known here; \(meant) are \(known.joined(separator: ", "))")
+        for pair in try pairs(node, key) {
+            if let known, !known.contains(pair.key) {
+                let meant = pair.key.nearest(among: known).map { "did you mean \($0)? Known" } ?? "known"
+                let place = key.isEmpty ? pair.key : "\(key).\(pair.key)"
+                throw error(line: pair.line, place, "is not known here; \(meant) are \(known.joined(separator: ", "))")
             }
-            members[name.text] = value
+            members[pair.key] = pair.value
         }
         return members
     }
 
-    private typealias Pair = (name: (text: String, node: Int), value: Int)
-
     /// None without a node.
-    private func pairs(_ node: Int?, _ key: String) throws(FleetError) -> [Pair] {
+    private func pairs(_ node: Int?, _ key: String) throws(FleetError) -> [YAMLFile.Pair] {
         guard let node else { return [] }
-        guard case .mapping(let pairs) = tree[node].content else { throw error(node, key, "must be a mapping") }
-        var found: [Pair] = []
-        for (name, value) in pairs {
-            guard case .scalar(let scalar) = tree[name].content else {
-                throw error(name, key, "must have plain text as keys")
-            }
-            found.append(((scalar.text, name), value))
+        do throws(YAMLFile.Fault) { return try yaml.pairs(of: node) } catch {
+            throw self.error(line: error.line, key, error.rule)
         }
-        return found
     }
 
     private func text(_ node: Int, _ key: String) throws(FleetError) -> String {
-        guard case .scalar(let scalar) = tree[node].content else { throw error(node, key, "must be text") }
-        return scalar.text
+        guard let text = yaml.text(node) else { throw error(node, key, "must be text") }
+        return text
     }
 
     private func parsed<Value>(
@@ -120,13 +101,17 @@ private struct FleetReader {
             kind.consent = try parsed(node, "\(key).consent", Consent.rule) { Consent(rawValue: $0) }
         }
         if let node = members["platform"] { kind.platform = try platform(node, "\(key).platform") }
-        for (name, value) in try pairs(members["data"], "\(key).data") {
-            guard let fact = ConditionKey(name.text) else { throw error(name.node, "\(key).data", ConditionKey.rule) }
-            kind.data[fact] = try parsed(value, "\(key).data.\(name.text)", ConditionValue.rule) { ConditionValue($0) }
+        for pair in try pairs(members["data"], "\(key).data") {
+            guard let fact = ConditionKey(pair.key) else {
+                throw error(line: pair.line, "\(key).data", ConditionKey.rule)
+            }
+            kind.data[fact] = try parsed(pair.value, "\(key).data.\(pair.key)", ConditionValue.rule) {
+                ConditionValue($0)
+            }
         }
-        for (name, value) in try pairs(members["installed"], "\(key).installed") {
-            guard let id = PatchID(name.text) else { throw error(name.node, "\(key).installed", PatchID.rule) }
-            kind.installed[id] = try parsed(value, "\(key).installed.\(name.text)", VersionLabel.rule) {
+        for pair in try pairs(members["installed"], "\(key).installed") {
+            guard let id = PatchID(pair.key) else { throw error(line: pair.line, "\(key).installed", PatchID.rule) }
+            kind.installed[id] = try parsed(pair.value, "\(key).installed.\(pair.key)", VersionLabel.rule) {
                 VersionLabel($0)
             }
         }

@@ -25,11 +25,17 @@ struct ConsoleCommand: AsyncParsableCommand {
     var store: String?
 
     func run() async throws {
-        try await runCommand { () async throws(Failure) in
+        let code = try await runCommand { () async throws(Failure) -> ResultCode in
             var active: [PatchScript] = []
-            if let store { active = try await PatchScript.active(in: store) }
+            if let store {
+                let status = try StoreStatus(of: store)
+                guard status.code == .done else { return status.code }
+                active = try status.scripts().map(\.patch)
+            }
             try await work(after: active)
+            return .done
         }
+        if code != .done { throw code.asError }
     }
 
     private func work(after active: [PatchScript]) async throws(Failure) {

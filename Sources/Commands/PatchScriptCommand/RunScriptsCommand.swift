@@ -2,10 +2,6 @@ import ArgumentParser
 import CommandKit
 import PatchFormat
 import PatchRuntime
-import PatchStore
-import PatchCrypto
-import Patchline
-import SystemPackage
 
 struct RunScriptsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -32,13 +28,21 @@ struct RunScriptsCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let code = try await runCommand(json: json) { () async throws(Failure) in try await work() }
+        let code = try await runCommand(json: json) { () async throws(Failure) in try work() }
         if code != .done { throw code.asError }
     }
 
-    private func work() async throws(Failure) -> ResultCode {
+    private func work() throws(Failure) -> ResultCode {
+        let status = try StoreStatus(of: store)
+        guard status.code == .done else {
+            for line in status.document.split(separator: UInt8(ascii: "\n")) where json {
+                Console.standardOutput.line(String(decoding: line, as: UTF8.self))
+            }
+            return status.code
+        }
+        // Not before: a child process has the same limit.
         ProcessorLimit.begin()
-        let scripts = try await PatchScript.active(in: store)
+        let scripts = try status.scripts().map(\.patch)
         let sample: SampleHost
         // What scripts say stays apart from a document.
         let output: Console = json ? .standardError : .standardOutput
@@ -66,31 +70,6 @@ struct RunScriptsCommand: AsyncParsableCommand {
             ])
         }
         return table
-    }
-}
-
-extension PatchScript {
-    /// The scripts of what runs on a device that are for programs, in list order.
-    static func active(in path: String) async throws(Failure) -> [PatchScript] {
-        do throws(PatchlineError) {
-            let store = try await PatchlineStore(path)
-            let altered = try store.status().patches.filter { $0.state == .fileAltered }.map(\.version)
-            return try store.scripts().filter { $0.runsIn != .page }.map {
-                PatchScript($0, isAltered: altered.contains($0.version))
-            }
-        } catch  where error.code == .noStore {
-            throw Failure("\(error)", hint: "patchsync init makes one", code: .disk)
-        } catch { throw Failure("\(error)", code: error.code == .disk ? .disk : .failed) }
-    }
-
-    /// What a store says of a script, and its bytes if they are those that were signed.
-    init(_ script: PatchlineStore.Script, isAltered: Bool) {
-        var content: Content = isAltered ? .altered : .missing
-        if let file = script.file {
-            let bytes = try? DiskFiles().read(FilePath(file), limit: Limits.testScript)
-            content = bytes.map { SHA256Digest(of: $0).hex == script.sha256 ? .bytes($0) : .altered } ?? .missing
-        }
-        self.init(id: script.version.patch, version: script.version.version, content: content)
     }
 }
 

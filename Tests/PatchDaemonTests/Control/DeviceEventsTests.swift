@@ -30,7 +30,7 @@ struct DeviceEventsTests {
             device = try SimulatedDevice(of: repository, clock: clock, on: FaultyFiles(), facts: facts)
         }
 
-        @Sendable func take(_ event: LocalServer.Event) {
+        @Sendable func take(_ event: DeviceEvent) {
             lines.withLockedValue { told in
                 told.lines += told.events.take(event).map { event in
                     let json = event.json(at: UTCTime(seconds: 0), store: "shop", id: "s-1")
@@ -60,7 +60,7 @@ struct DeviceEventsTests {
             var settings = RunningApp.Settings()
             settings.startupTimeout = timeout
             settings.startupTimer = .launch
-            return RunningApp(device: device.device, server: server, settings: settings) { [self] in take(.app($0)) }
+            return RunningApp(device: device.device, server: server, settings: settings) { [self] in take($0) }
         }
 
         func confirm() async throws {
@@ -126,8 +126,8 @@ struct DeviceEventsTests {
         told.repository.publish([.script("fix", "2", "two;")])
         told.repository.fail("metadata/timestamp.json", with: .connection)
         do throws(SyncError) { try await told.device.sync() } catch { told.take(.synced(.failure(error))) }
-        told.take(.app(.damaged(["web 1 index.html"])))
-        told.take(.app(.withdrawn([try #require(PatchID("web"))])))
+        told.take(.damaged(["web 1 index.html"]))
+        told.take(.withdrawn([try #require(PatchID("web"))]))
         #expect(told.said() == ["6 trouble", "7 damaged", #"3 withdrawn {"rollback":true}"#])
     }
 
@@ -160,10 +160,8 @@ struct DeviceEventsTests {
         told.repository.publish([.script("fix", "3", "three;")])
         #expect(try await told.sync() == ["2 awaiting fix 3", "0 synced"])
         let label = Label(patchID: try #require(PatchID("fix")), version: try #require(VersionLabel("3")))
-        for decision in [.approved([label]), .postponed(until: UTCTime(seconds: 60)), PersonDecision.postponementEnded]
-        {
-            told.take(.decided(decision))
-        }
+        let decisions: [DeviceEvent] = [.approved(label), .postponed(until: UTCTime(seconds: 60)), .postponementEnded]
+        for decision in decisions { told.take(decision) }
         #expect(
             told.said() == ["0 approved fix 3", "0 postponed 1970-01-01T00:01:00Z", "0 postponementEnded"]
         )

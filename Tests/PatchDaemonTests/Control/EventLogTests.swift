@@ -21,7 +21,7 @@ struct EventLogTests {
     }
 
     @Test func `gives each event its number, time and store`() throws {
-        for _ in 1...2 { log.take(.app(.nothingInstalled), from: "shop") }
+        for _ in 1...2 { log.take(.nothingInstalled, from: "shop") }
         #expect(
             try lines()
                 == ["s-1", "s-2"].map { id in
@@ -35,7 +35,7 @@ struct EventLogTests {
         let text = #"{"patchId":"fix","version":"2","fault":"threw","message":"x","line":1,"column":1}"#
         let report = try JSON.document(Array(text.utf8), named: "report", limit: 1_000)
         let failure = try ScriptFailure(reported: Fields(report, of: "report"))
-        log.take(.app(.scriptFailed(failure)), from: "shop")
+        log.take(.scriptFailed(failure), from: "shop")
         #expect(
             try lines() == [
                 #"scriptFailed {"at":"1970-01-01T00:00:00Z","column":1,"event":"scriptFailed","fault":"threw","id":"s-1","#

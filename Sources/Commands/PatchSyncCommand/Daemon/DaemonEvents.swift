@@ -16,7 +16,7 @@ struct DaemonEvents: Sendable {
         (self.json, self.out, self.errors) = (json, out, errors)
     }
 
-    func take(_ event: StoreEvent, of store: StoreSettings) {
+    func take(_ event: DeviceEvent, of store: StoreSettings) {
         let serving = LaunchEvents(
             json: json,
             store: store.store,
@@ -26,44 +26,30 @@ struct DaemonEvents: Sendable {
             journal: Journal.isStandardOutput && !json ? Journal.entries : nil
         )
         switch event {
-        case .made: say("made", store.name, "the store was made in \(store.store)", [])
+        case .made: say(event, store, "the store was made in \(store.store)")
         case .differs(let names):
             say(
-                "differs",
-                store.name,
+                event,
+                store,
                 "the store belongs to another app or root of trust than the settings file names, and keeps its own: "
-                    + names.joined(separator: "; "),
-                [("differences", .array(names.map { .text($0) })), ("hint", .text(Self.otherRoot))]
+                    + names.joined(separator: "; ")
             )
-            if !json { errors.line("hint: \(Self.otherRoot)") }
-        case .follows(let changes):
-            say(
-                "follows",
-                store.name,
-                "follows the settings file: \(changes.joined(separator: "; "))",
-                [("changes", .array(changes.map { .text($0) }))]
-            )
-        case .removed: say("removed", store.name, "the store in \(store.store) was removed", [])
+        case .follows(let changes): say(event, store, "follows the settings file: \(changes.joined(separator: "; "))")
+        case .removed: say(event, store, "the store in \(store.store) was removed")
         case .listening(let address): listening(address, of: store, serving)
-        case .app(let event): serving.take(event)
-        case .proxy(let line): errors.line("\(store.name): \(printable(line))")
-        case .trouble(let fault):
-            let failure = Failure(fault)
-            say(
-                "trouble",
-                store.name,
-                "trouble: \(printable(failure.message))",
-                [("error", .text(failure.message)), ("hint", failure.hint.map { .text($0) })]
-            )
-            if !json { hint(of: failure) }
+        case .proxyLine(let line): errors.line("\(store.name): \(printable(line))")
+        case .storeFailed(let failure): say(event, store, "trouble: \(printable(failure.message))")
+        default: serving.take(event)
         }
     }
 
-    private static let otherRoot =
-        "correct `root:` in the settings file, or name an empty folder as `store:` to begin anew under the other root."
+    private func say(_ event: DeviceEvent, _ store: StoreSettings, _ text: String) {
+        say(event.name, store.name, text, event.members)
+        if !json { hint(event.hint) }
+    }
 
-    private func hint(of failure: Failure) {
-        for line in failure.hint?.split(separator: "\n") ?? [] { errors.line("hint: \(printable(String(line)))") }
+    private func hint(_ text: String?) {
+        for line in text?.split(separator: "\n") ?? [] { errors.line("hint: \(printable(String(line)))") }
     }
 
     private func listening(_ address: LocalServer.Address, of store: StoreSettings, _ serving: LaunchEvents) {
@@ -98,7 +84,7 @@ struct DaemonEvents: Sendable {
             "trouble: the local socket cannot be used\(again): \(printable(failure.message))",
             [("error", .text(failure.message)), ("hint", failure.hint.map { .text($0) })]
         )
-        if !json { hint(of: failure) }
+        if !json { hint(failure.hint) }
     }
 
     /// One that was refused or dropped.
@@ -117,7 +103,7 @@ struct DaemonEvents: Sendable {
             "trouble: the settings stay as they were: \(printable(failure.message))",
             [("error", .text(failure.message)), ("hint", failure.hint.map { .text($0) })]
         )
-        if !json { hint(of: failure) }
+        if !json { hint(failure.hint) }
     }
 
     func unwatched(_ error: FileError) {

@@ -122,7 +122,7 @@ struct RunCommand: LastingCommand {
             return StoreOptions.deviceStore(at: path)
         }
         var around = StoreRunner.Surroundings(open: opening, now: ProcessEnvironment.now) { store, event in
-            if case .app(let event) = event { log.take(event, from: store.name, keptIn: StoreLog(store.store)) }
+            log.take(event, from: store.name, keptIn: StoreLog(store.store))
             printed.take(event, of: store)
         }
         around.machine = StoreOptions.machine

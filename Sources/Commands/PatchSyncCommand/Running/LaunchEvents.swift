@@ -80,28 +80,22 @@ struct LaunchEvents: Sendable {
         )
     }
 
-    func take(_ event: LocalServer.Event) {
+    /// Prints an event, unless it is for the log and the local API alone.
+    func take(_ event: DeviceEvent) {
         switch event {
         case .fileTrouble(let line): errors.line(line)
         case .portTaken(let port, let next):
             errors.line(
                 "warning: port \(port) is taken; trying \(next). The origin changes: pages lose cookies and storage."
             )
-        case .app, .syncing, .synced, .decided, .parametersTrouble:
-            for (told, text) in zip(ServeEvent.told(of: event), words(event)) { say(told, text) }
+        case .synced(.success(let report)): for event in [event] + report.troubles { say(event) }
+        default: say(event)
         }
     }
 
-    private func words(_ event: LocalServer.Event) -> [String] {
-        switch event {
-        case .app(let event): [words(event)]
-        case .syncing, .decided, .fileTrouble, .portTaken: []
-        case .synced(.success(let report)):
-            [Self.words(report)]
-                + report.failures.map { Self.trouble("\($0.patchID) \($0.version): \($0.error.description)") }
-        case .synced(.failure(let error)): [Self.trouble("sync: \(error.description)")]
-        case .parametersTrouble(let error): [Self.trouble("the last good parameters stay: \(error.description)")]
-        }
+    private func say(_ event: DeviceEvent) {
+        guard let text = words(event) else { return }
+        say(event.name, isTrouble: event.isTrouble, text, event.members)
     }
 
     private static func words(_ report: SyncReport) -> String {
@@ -111,7 +105,8 @@ struct LaunchEvents: Sendable {
             + report.awaiting.map { "\($0.label) waits for approval" }).joined(separator: "; ")
     }
 
-    private func words(_ event: RunningApp.Event) -> String {
+    /// Nil for an event that is not printed.
+    private func words(_ event: DeviceEvent) -> String? {
         switch event {
         case .nothingInstalled: return "nothing is installed yet"
         case .serving(let selection, let trial):
@@ -131,10 +126,10 @@ struct LaunchEvents: Sendable {
                 + "and a newer release takes its place"
         case .superseded(let selection, let next):
             let words = next.patches.isEmpty ? nil : next.words
-            return RunningApp.Event.superseded(selection.words, replacedBy: words)
+            return DeviceEvent.words(ofSuperseded: selection.words, by: words)
         case .scriptFailed(let failure): return Self.trouble(failure.description)
         case .scriptsLeftOut(let page, let reason): return Self.trouble(reason.words(page))
-        case .stalePage(let version): return Self.trouble(RunningApp.Event.stalePage(version))
+        case .stalePage(let version): return Self.trouble(DeviceEvent.words(ofStalePage: version))
         case .bundleMissing(let id, let there):
             let names = there.map(\.text).joined(separator: ", ")
             return "trouble: no bundle \(id) is in what runs; there is \(names) (--bundle)"
@@ -142,28 +137,33 @@ struct LaunchEvents: Sendable {
         case .parametersChanged(let parameters):
             return "parameters: \(parameters.values.count) of \(parameters.channel)"
         case .trouble(let error): return Self.trouble(error.description)
+        case .synced(.success(let report)): return Self.words(report)
+        case .synced(.failure(let error)): return Self.trouble("sync: \(error.description)")
+        case .parametersTrouble(let error): return Self.trouble("the last good parameters stay: \(error.description)")
+        case .failed(let failure): return Self.trouble("\(failure.patchID) \(failure.version): \(failure.error)")
+        case .noRoom(let version): return Self.trouble("\(version.label): \(version.words)")
+        case .syncing, .portTaken, .fileTrouble, .update, .updateDone, .script, .asked, .awaiting, .approved,
+            .postponed,
+            .postponementEnded, .made, .differs, .follows, .removed, .listening, .proxyLine, .storeFailed:
+            return nil
         }
     }
 
     /// Lines that could not be written: a full disk, or a reader that has gone.
     @Sendable static func lost(_ count: Int) -> String {
-        ServeEvent("linesLost", [("count", .integer(count))]).json.line
+        JSON.fields([("event", .text("linesLost")), ("count", .integer(count))]).line
     }
 
     private static func trouble(_ text: String) -> String { "trouble: \(printable(text))" }
 
-    func say(_ event: String, _ text: String, _ members: [(String, JSON?)] = []) {
-        say(ServeEvent(event, members), text)
-    }
-
-    private func say(_ event: ServeEvent, _ text: String) {
+    func say(_ event: String, isTrouble: Bool = false, _ text: String, _ members: [(String, JSON?)] = []) {
         guard !json else {
-            return out.line(ServeEvent(event.name, [("store", name.map { .text($0) })] + event.members).json.line)
+            return out.line(JSON.fields([("event", .text(event)), ("store", name.map { .text($0) })] + members).line)
         }
         let isTaken = journal?.send([
             // As syslog(3) numbers them: a warning, or for information.
-            ("MESSAGE", text), ("PRIORITY", event.isTrouble ? "4" : "6"), ("SYSLOG_IDENTIFIER", "patchsync"),
-            ("PATCHLINE_STORE", store.string), ("PATCHLINE_EVENT", event.name),
+            ("MESSAGE", text), ("PRIORITY", isTrouble ? "4" : "6"), ("SYSLOG_IDENTIFIER", "patchsync"),
+            ("PATCHLINE_STORE", store.string), ("PATCHLINE_EVENT", event),
         ])
         if isTaken != true { out.line(name.map { "\($0): \(text)" } ?? text) }
     }

@@ -84,7 +84,7 @@ extension LaunchEvents {
             say("scripts", Self.table(states), [("patches", .array(states.map(\.json)))])
         case .failure(let error):
             let text = "patchscript ran no script: \(error)"
-            say("trouble", "trouble: \(printable(text))", [("error", .text(text))])
+            say("trouble", isTrouble: true, "trouble: \(printable(text))", [("error", .text(text))])
         }
     }
 

@@ -200,11 +200,11 @@ struct ServeCommand: LastingCommand {
     }
 }
 
-extension LocalServer.Event {
+extension DeviceEvent {
     fileprivate var changesWhatRuns: Bool {
         switch self {
-        case .app(.serving), .app(.withdrawn), .app(.rolledBack): true
-        case .app, .syncing, .synced, .decided, .parametersTrouble, .portTaken, .fileTrouble: false
+        case .serving, .withdrawn, .rolledBack: true
+        default: false
         }
     }
 }

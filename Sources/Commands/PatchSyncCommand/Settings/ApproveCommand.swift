@@ -49,7 +49,7 @@ struct ApproveCommand: AsyncParsableCommand {
                 code: .refused
             )
         }
-        if !versions.isEmpty { device.note(.decided(.approved(versions.map(\.label))), by: "approve") }
+        device.note(versions.map { .approved($0.label) }, by: "approve")
         let out = Console.standardOutput
         guard !options.json else {
             return out.line(JSON.fields([("approved", .array(versions.map(\.json)))]).line)

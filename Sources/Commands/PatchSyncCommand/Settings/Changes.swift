@@ -109,8 +109,7 @@ struct RollbackCommand: AsyncParsableCommand {
         let device = try await options.opened()
         let activation = try await reporting { () throws(SyncError) in try await device.rollBack() }
         if case .rolledBack(let good, let bad) = activation {
-            let event = RunningApp.Event.rolledBack(to: good, from: bad, because: Setback(reason: .person))
-            device.note(.app(event), by: "rollback")
+            device.note([.rolledBack(to: good, from: bad, because: Setback(reason: .person))], by: "rollback")
         }
         activation.print(options)
     }

@@ -4,10 +4,11 @@ import PatchSync
 import Patchline
 
 extension Device {
-    /// Says in the store's log what somebody did.
+    /// Writes events into the store's log.
     ///
-    /// - Parameter command: by which command.
-    func note(_ event: LocalServer.Event, by command: String) {
-        StoreLogWriter(StoreLog(store.root), by: command, now: ProcessEnvironment.now).take(event)
+    /// - Parameter command: the name of the writing command.
+    func note(_ events: [DeviceEvent], by command: String) {
+        let log = StoreLogWriter(StoreLog(store.root), by: command, now: ProcessEnvironment.now)
+        for event in events { log.take(event) }
     }
 }

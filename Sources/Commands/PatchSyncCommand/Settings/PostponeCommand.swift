@@ -49,7 +49,7 @@ struct PostponeCommand: AsyncParsableCommand {
         let out = Console.standardOutput
         guard let time else {
             let was = try await reporting { () throws(SyncError) in try await device.endPostponement() }
-            if was { device.note(.decided(.postponementEnded), by: "postpone") }
+            if was { device.note([.postponementEnded], by: "postpone") }
             guard !options.json else { return out.line(JSON.fields([("ended", .bool(was))]).line) }
             return out.line(was ? "nothing is postponed any more" : "nothing was postponed")
         }
@@ -58,7 +58,7 @@ struct PostponeCommand: AsyncParsableCommand {
         guard let until else {
             throw Self.refusal(limit: limit)
         }
-        device.note(.decided(.postponed(until: until)), by: "postpone")
+        device.note([.postponed(until: until)], by: "postpone")
         let isShorter = until < device.now().adding(time.duration).adding(.seconds(-5))
         guard !options.json else {
             return out.line(JSON.fields([("until", .text(until.description)), ("shortened", .bool(isShorter))]).line)

@@ -59,8 +59,8 @@ struct SwitchCommand: AsyncParsableCommand {
         // A running server follows, and notes it itself.
         if device.store.runningServers.isEmpty {
             switch activation {
-            case .run(let selection, _): device.note(.app(.serving(selection, trial: nil)), by: "switch")
-            case .tryOut(let selection, let launch): device.note(.app(.serving(selection, trial: launch)), by: "switch")
+            case .run(let selection, _): device.note([.serving(selection, trial: nil)], by: "switch")
+            case .tryOut(let selection, let launch): device.note([.serving(selection, trial: launch)], by: "switch")
             case .nothing, .rolledBack, .unproven, .interrupted: break
             }
         }

@@ -44,9 +44,9 @@ struct StatusCommand: AsyncParsableCommand {
         let explanation = debug ? (try? device.explanation()) ?? nil : nil
         let out = Console.standardOutput
         if options.json {
-            let debugged = digest.map { [("debug", $0.json(explanation))] } ?? []
-            let pages = device.keptPages.map { [("livePages", $0.json)] } ?? []
-            out.line(JSON.object(JSONObject(report.members(device.configuration) + pages + debugged)).line)
+            var document = StatusDocument(report, device.configuration)
+            (document.livePages, document.debug) = (device.keptPages, digest?.json(explanation))
+            out.line(document.json.line)
         } else {
             report.print(device.configuration, of: device.store.root)
             if let pages = device.keptPages { out.line(pages.words) }
@@ -140,13 +140,6 @@ extension StatusReport {
 extension KeptPages {
     fileprivate var words: String {
         "live pages: \(pages) kept (\(Words.bytes(pageBytes))), and \(links) files that they link to (\(Words.bytes(linkBytes)))"
-    }
-
-    fileprivate var json: JSON {
-        .fields([
-            ("pages", .integer(pages)), ("pageBytes", .integer(pageBytes)), ("links", .integer(links)),
-            ("linkBytes", .integer(linkBytes)),
-        ])
     }
 }
 

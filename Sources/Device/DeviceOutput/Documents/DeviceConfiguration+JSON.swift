@@ -26,8 +26,8 @@ extension DeviceConfiguration {
             ("host", .text(pages.host.rawValue)), ("ownHost", .bool(host != nil)),
             ("reserve", reserve.map { .integer($0) }),
             ("ca", .bool(access.authorities != nil)),
-            ("embedded", embedded.map { .text($0.string) }), ("network", network.json),
-            ("policy", policy.json),
+            ("embedded", embedded.map { .text($0.string) }), ("network", StatusDocument.network.json(network)),
+            ("policy", StatusDocument.policy.json(policy)),
         ])
     }
 }

@@ -3,7 +3,7 @@ package import PatchFormat
 package import PatchSync
 package import Patchline
 
-/// Writes what one program does to a store into the store's log.
+/// Writes the events of one program into the store's log.
 package final class StoreLogWriter: Sendable {
     private let log: StoreLog
     private let program: String
@@ -15,15 +15,16 @@ package final class StoreLogWriter: Sendable {
         (self.log, self.program, self.now) = (log, program, now)
     }
 
-    package func take(_ event: LocalServer.Event) {
+    package func take(_ event: DeviceEvent) {
         let news = events.withLockedValue { $0.take(event) }
         log.append(news.filter(isNews).map { $0.logged(at: now(), by: program) })
     }
 
-    /// A program that runs every hour finds the same each time: a question is news where the log has another answer last, and
-    /// what waits for approval where the log does not say so yet.
+    /// A question, or a version that waits for approval, is logged only if the log's last line about it differs.
+    ///
+    /// A program that runs every hour gets the same answers each time.
     private func isNews(_ event: DeviceEvent) -> Bool {
-        switch event.what {
+        switch event {
         case .asked, .awaiting: break
         default: return true
         }

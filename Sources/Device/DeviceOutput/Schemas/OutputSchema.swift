@@ -1,4 +1,8 @@
-/// What the JSON of the device's commands looks like: JSON Schema, draft 2020-12.
+import PatchChoice
+import PatchFormat
+import PatchSync
+
+/// The JSON Schemas of the device's commands, draft 2020-12.
 ///
 /// Tests hold these against what the program prints; a member that is printed and not described fails them.
 package enum OutputSchema: String, CaseIterable, Sendable {
@@ -8,12 +12,32 @@ package enum OutputSchema: String, CaseIterable, Sendable {
 
     package var text: String {
         switch self {
-        case .status: Self.statusText
-        case .sync: Self.syncText
-        case .dryRun: Self.dryRunText
-        case .explain: Self.explainText
-        case .events: Self.eventsText
-        case .error: Self.errorText
+        case .status: StatusDocument.document.schema
+        case .sync: SyncDocument.document.schema
+        case .dryRun: SyncForecast.document.schema
+        case .explain: ExplanationDocument.document.schema
+        case .events: EventDocument.all.schema
+        case .error: Self.failure.schema
         }
+    }
+
+    /// The document of a failed command with `--json`.
+    private static let failure = Document<JSON>(
+        "error",
+        title: "A command with --json that failed",
+        "One document on standard output, besides the sentence on standard error."
+    ) {
+        Member(given: "error", reported)
+    }
+
+    private static let reported = Shape<JSON>.object {
+        Member(given: "message", Shape.text)
+        Member(given: "hint", Shape.text, isRequired: false)
+        Member(
+            given: "kind",
+            Shape.text(pattern: "^[a-z]+$"),
+            "The exit code's name: failed, refused, malformed, network, disk, busy, conflict, usage, interrupted; more may be added."
+        )
+        Member(given: "exitCode", Shape.integer(1...), "The exit code of the process.")
     }
 }

@@ -80,7 +80,7 @@ extension ControlWork {
         guard case .approved(let versions) = approval else {
             throw APIProblem(patch.map { .notListed("\($0)" + (version.map { "@\($0)" } ?? "")) } ?? .noListYet)
         }
-        if !versions.isEmpty { try note(.approved(versions.map(\.label)), call) }
+        for version in versions { try note(.approved(version.label), call) }
         return .fields([("approved", .array(versions.map(\.json)))])
     }
 
@@ -100,8 +100,8 @@ extension ControlWork {
         return .fields([("until", .text(until.description))])
     }
 
-    /// For whoever listens, and for the store's log.
-    private func note(_ decision: PersonDecision, _ call: ControlCall) throws(APIProblem) {
-        log.take(.decided(decision), from: try host(call).name, keptIn: StoreLog(try device(call).store.root))
+    /// Reports a decision to listeners and the store's log.
+    private func note(_ event: DeviceEvent, _ call: ControlCall) throws(APIProblem) {
+        log.take(event, from: try host(call).name, keptIn: StoreLog(try device(call).store.root))
     }
 }

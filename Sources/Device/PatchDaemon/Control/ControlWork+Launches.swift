@@ -53,7 +53,7 @@ extension ControlWork {
                 let activation = try await Self.told { () async throws(SyncError) in try await device.rollBack() }
                 if case .rolledBack(let good, let bad) = activation {
                     log.take(
-                        .app(.rolledBack(to: good, from: bad, because: Setback(reason: .person))),
+                        .rolledBack(to: good, from: bad, because: Setback(reason: .person)),
                         from: try host(call).name,
                         keptIn: StoreLog(device.store.root)
                     )

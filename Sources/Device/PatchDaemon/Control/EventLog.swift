@@ -29,7 +29,7 @@ package final class EventLog: Sendable {
     /// - Parameters:
     ///   - name: the store's name in the settings file.
     ///   - file: the store's own log, which gets the same events.
-    package func take(_ event: LocalServer.Event, from name: String, keptIn file: StoreLog? = nil) {
+    package func take(_ event: DeviceEvent, from name: String, keptIn file: StoreLog? = nil) {
         let time = now()
         var news: [DeviceEvent] = []
         hub.add { first in

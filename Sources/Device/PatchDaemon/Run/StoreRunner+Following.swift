@@ -1,3 +1,4 @@
+import DeviceOutput
 import PatchFetch
 import PatchFormat
 import PatchStore
@@ -73,7 +74,7 @@ extension StoreRunner {
             _ = try await device.following(channel: changes.channel, server: changes.server)
         } catch {
             // The store goes on with the settings that it has.
-            tell(.trouble(.device(error)))
+            tell(.storeFailed(Failure(error)))
             return true
         }
         hasOtherSource = true
@@ -107,7 +108,7 @@ extension StoreRunner {
             } catch { throw .device(error) }
         } catch {
             // The store goes on with the settings that it has.
-            tell(.trouble(error))
+            tell(.storeFailed(Failure(error)))
         }
     }
 

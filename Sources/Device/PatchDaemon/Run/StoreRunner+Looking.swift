@@ -1,3 +1,4 @@
+import DeviceOutput
 import PatchChoice
 import PatchFetch
 import PatchFormat
@@ -14,7 +15,7 @@ extension StoreRunner {
             result = .success(
                 try await device().sync(wish, settings.limits(around.deadlines)) {
                     [settings, report = around.report] event in
-                    report(settings, .app(.syncing(event)))
+                    report(settings, .syncing(event))
                 }
             )
         } catch { result = .failure(error) }
@@ -24,9 +25,9 @@ extension StoreRunner {
             steps?.yield(.removed)
             return try result.get()
         }
-        let event = LocalServer.Event.synced(result)
+        let event = DeviceEvent.synced(result)
         if let outcome = Schedule.Outcome(event) { steps?.yield(.synced(outcome)) }
-        tell(.app(event))
+        tell(event)
         return try result.get()
     }
 
@@ -132,7 +133,7 @@ extension StoreRunner {
                 if (try? await sleep(pause)) != nil { steps?.yield(.holdEnded) }
             }
         } catch {
-            tell(.trouble(.device(error)))
+            tell(.storeFailed(Failure(error)))
         }
     }
 }

@@ -1,3 +1,4 @@
+import DeviceOutput
 import APIProxy
 import HTTPFiles
 import NIOConcurrencyHelpers
@@ -26,12 +27,12 @@ package actor StoreRunner: StoreHost {
         /// Called after each sync: there may be nothing to do until the next.
         package var lullBegan: @Sendable () -> Void = {}
         /// Hears every event, from many threads.
-        package var report: @Sendable (_ store: StoreSettings, StoreEvent) -> Void
+        package var report: @Sendable (_ store: StoreSettings, DeviceEvent) -> Void
 
         package init(
             open: @escaping @Sendable (FilePath) throws(SyncError) -> DeviceStore,
             now: @escaping @Sendable () -> UTCTime,
-            report: @escaping @Sendable (_ store: StoreSettings, StoreEvent) -> Void
+            report: @escaping @Sendable (_ store: StoreSettings, DeviceEvent) -> Void
         ) {
             (self.open, self.now, self.report) = (open, now, report)
         }
@@ -92,7 +93,7 @@ package actor StoreRunner: StoreHost {
         let old = settings
         present.withLockedValue { $0 = new }
         schedule.change(to: new.syncEvery)
-        do throws(SyncError) { try await follow() } catch { tell(.trouble(.device(error))) }
+        do throws(SyncError) { try await follow() } catch { tell(.storeFailed(Failure(error))) }
         await server?.adjust(new.servingOnSchedule(around.deadlines))
         // Its URL is written or printed anew.
         if let address, old.urlFile != new.urlFile || old.printsURL != new.printsURL { tell(.listening(address)) }
@@ -164,7 +165,7 @@ package actor StoreRunner: StoreHost {
             do throws(RunnerFault) { try await launch() } catch { fault = error }
             if let fault, !isStopped {
                 lastTrouble = Failure(fault)
-                if fault != toldFault { tell(.trouble(fault)) }
+                if fault != toldFault { tell(.storeFailed(Failure(fault))) }
                 toldFault = fault
             }
             if start.duration(to: .now) > .seconds(300) { failures = 0 }
@@ -231,14 +232,14 @@ package actor StoreRunner: StoreHost {
                 appBuild: settings.appBuild
             )
         } catch { throw .device(error) }
-        if let trouble = opening.trouble { tell(.trouble(.device(trouble))) }
+        if let trouble = opening.trouble { tell(.storeFailed(Failure(trouble))) }
         var device = opening.device
         device.atCommitPoint = around.atCommitPoint
         let proxying = try settings.proxying(device.store.files)
         guard let proxying else { return try await serve(device, nil) }
         let (report, present) = (around.report, present)
         do {
-            try await device.proxying(proxying, report: { report(present.withLockedValue(\.self), .proxy($0)) }) {
+            try await device.proxying(proxying, report: { report(present.withLockedValue(\.self), .proxyLine($0)) }) {
                 proxy in
                 try await self.serve(device, proxy)
             }
@@ -258,12 +259,12 @@ package actor StoreRunner: StoreHost {
             delegate: proxy
         ) {
             [present, report = around.report, store = device.store] event in
-            if event.isTrouble, Self.isRemoved(store) {
+            if event.isOfRemovedStore, Self.isRemoved(store) {
                 steps.yield(.removed)
                 return
             }
             if let outcome = Schedule.Outcome(event) { steps.yield(.synced(outcome)) }
-            report(present.withLockedValue(\.self), .app(event))
+            report(present.withLockedValue(\.self), event)
         }
         self.server = server
         defer {
@@ -311,5 +312,5 @@ package actor StoreRunner: StoreHost {
         )
     }
 
-    func tell(_ event: StoreEvent) { around.report(settings, event) }
+    func tell(_ event: DeviceEvent) { around.report(settings, event) }
 }

@@ -8,7 +8,7 @@ extension DaemonSettings {
     /// - Parameter name: for error messages.
     package init(_ bytes: [UInt8], named name: String) throws(DaemonSettingsFault) {
         self.init()
-        let file = SettingsText(name: name, tree: try SettingsText.tree(bytes, name))
+        let file = try SettingsText(bytes, named: name)
         guard let root = file.tree.root else { throw file.fault(nil, "names no store", hint: Self.sample) }
         let rows = try file.rows(of: root, known: ["socket", "stores"], what: "the file")
         if let row = rows["socket"] {
@@ -17,7 +17,7 @@ extension DaemonSettings {
         }
         guard let row = rows["stores"] else { throw file.fault(nil, "names no store", hint: Self.sample) }
         let named = try file.pairs(of: row.value, what: "stores", at: row.line)
-        stores = try named.map { key, value throws(DaemonSettingsFault) in try file.store(key, value) }
+        stores = try named.map { pair throws(DaemonSettingsFault) in try file.store((pair.key, pair.line), pair.value) }
             .sorted { $0.name < $1.name }
         guard !stores.isEmpty else { throw file.fault(row.line, "stores names no store", hint: Self.sample) }
         for (index, store) in stores.enumerated() {

@@ -10,22 +10,13 @@ struct SettingsText {
     }
 
     let name: String
-    let tree: YAMLTree
+    let file: YAMLFile
+    var tree: YAMLTree { file.tree }
 
-    static func tree(_ bytes: [UInt8], _ name: String) throws(DaemonSettingsFault) -> YAMLTree {
-        let text: String
-        do throws(FileText.Problem) { text = try FileText.decode(bytes) } catch {
-            throw DaemonSettingsFault(file: name, line: nil, rule: error.rawValue)
-        }
-        do throws(YAMLFault) { return try YAMLTree(text) } catch {
-            switch error {
-            case .syntax(let problem, let mark):
-                throw DaemonSettingsFault(file: name, line: mark.line, rule: "is not YAML: \(problem)")
-            case .duplicateKeys(let names, let mark):
-                let keys = names.map { "'\($0)'" }.joined(separator: ", ")
-                throw DaemonSettingsFault(file: name, line: mark.line, rule: "sets \(keys) twice")
-            case .unreadable, .noMemory: throw DaemonSettingsFault(file: name, line: nil, rule: "is not YAML")
-            }
+    init(_ bytes: [UInt8], named name: String) throws(DaemonSettingsFault) {
+        self.name = name
+        do throws(YAMLFile.Fault) { file = try YAMLFile(bytes) } catch {
+            throw DaemonSettingsFault(file: name, line: error.line, rule: error.rule)
         }
     }
 
@@ -37,19 +28,11 @@ struct SettingsText {
         of node: Int,
         what: String,
         at line: Int
-    ) throws(DaemonSettingsFault) -> [(key: (text: String, line: Int), value: Int)] {
-        guard case .mapping(let pairs) = tree[node].content else {
-            throw fault(line, "\(what) must be a mapping: name: value")
+    ) throws(DaemonSettingsFault) -> [YAMLFile.Pair] {
+        guard case .mapping = tree[node].content else { throw fault(line, "\(what) must be a mapping: name: value") }
+        do throws(YAMLFile.Fault) { return try file.pairs(of: node) } catch {
+            throw fault(error.line, "\(what) \(error.rule)")
         }
-        var found: [(key: (text: String, line: Int), value: Int)] = []
-        for (key, value) in pairs {
-            let line = tree[key].mark.line
-            guard case .scalar(let scalar) = tree[key].content else {
-                throw fault(line, "\(what) must have plain text as keys")
-            }
-            found.append(((scalar.text, line), value))
-        }
-        return found
     }
 
     /// The members that have a value.
@@ -62,26 +45,23 @@ struct SettingsText {
         elsewhere: [String: String] = [:]
     ) throws(DaemonSettingsFault) -> [String: Row] {
         var rows: [String: Row] = [:]
-        for (key, value) in try pairs(of: node, what: what, at: tree[node].mark.line) {
-            guard known.contains(key.text) else {
+        for pair in try pairs(of: node, what: what, at: tree[node].mark.line) {
+            guard known.contains(pair.key) else {
                 throw fault(
-                    key.line,
-                    "there is no setting '\(key.text)'",
-                    hint: elsewhere[key.text] ?? key.text.nearest(among: known).map { "did you mean \($0)?" }
+                    pair.line,
+                    "there is no setting '\(pair.key)'",
+                    hint: elsewhere[pair.key] ?? pair.key.nearest(among: known).map { "did you mean \($0)?" }
                         ?? "there are \(known.joined(separator: ", "))."
                 )
             }
-            if case .scalar(let scalar) = tree[value].content, scalar.isUnset { continue }
-            rows[key.text] = Row(value: value, line: key.line)
+            if !file.isUnset(pair.value) { rows[pair.key] = Row(value: pair.value, line: pair.line) }
         }
         return rows
     }
 
     func text(_ row: Row, _ key: String) throws(DaemonSettingsFault) -> String {
-        guard case .scalar(let scalar) = tree[row.value].content else {
-            throw fault(row.line, "\(key) must have one value")
-        }
-        return scalar.text
+        guard let text = file.text(row.value) else { throw fault(row.line, "\(key) must have one value") }
+        return text
     }
 
     func path(_ text: String, _ key: String, _ row: Row) throws(DaemonSettingsFault) -> FilePath {
@@ -118,10 +98,9 @@ struct SettingsText {
             )
         case (.table, .mapping):
             var table: [String: String?] = [:]
-            for (key, value) in try pairs(of: row.value, what: setting.name, at: row.line) {
-                let row = Row(value: value, line: key.line)
-                let isUnset = if case .scalar(let scalar) = tree[value].content { scalar.isUnset } else { false }
-                table[key.text] = .some(isUnset ? nil : try text(row, "\(setting.name) \(key.text)"))
+            for pair in try pairs(of: row.value, what: setting.name, at: row.line) {
+                let row = Row(value: pair.value, line: pair.line)
+                table[pair.key] = .some(file.isUnset(pair.value) ? nil : try text(row, "\(setting.name) \(pair.key)"))
             }
             return .table(table)
         case (.table, _): throw fault(row.line, "\(setting.name) must be a mapping: name: value")
@@ -129,8 +108,4 @@ struct SettingsText {
         case (_, _): return .text(try text(row, setting.name))
         }
     }
-}
-
-extension YAMLTree.Scalar {
-    fileprivate var isUnset: Bool { isPlain && ["", "~", "null"].contains(text) }
 }

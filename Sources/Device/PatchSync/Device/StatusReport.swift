@@ -21,7 +21,7 @@ package struct StatusReport: Equatable, Sendable {
     }
 
     /// The prospects of a version that failed here or was rolled back by hand.
-    package enum Retry: String, Sendable {
+    package enum Retry: String, CaseIterable, Sendable {
         /// A sync takes it once its time is over.
         case waits
         /// The same, but `sync --retry-failed` does not shorten it.
@@ -34,7 +34,7 @@ package struct StatusReport: Equatable, Sendable {
         case notListed
     }
 
-    package enum Phase: String, Sendable {
+    package enum Phase: String, CaseIterable, Sendable {
         case empty, settled, pending, trying
     }
 

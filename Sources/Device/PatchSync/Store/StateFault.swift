@@ -7,7 +7,7 @@ package import SystemPackage
 /// The last decision is lost with it: a block, a rollback, a confirmation. A pending or tried selection of the copy is
 /// chosen anew. Trust is kept apart, so no older list is taken than before.
 package struct StateFault: Equatable, Sendable {
-    package enum Standby: String, Sendable {
+    package enum Standby: String, CaseIterable, Sendable {
         /// The state before the last change, or the readable part of this one.
         case previous
         /// The embedded selection.

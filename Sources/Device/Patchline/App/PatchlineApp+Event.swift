@@ -54,7 +54,7 @@ extension PatchlineApp.Event: CustomStringConvertible {
         case .rolledBack(let good, let bad, let why):
             "\(bad) was taken back\(why.map { ": \($0)" } ?? ""); \(good.map { "back to \($0)" } ?? "nothing runs")"
         case .unproven(let version): "\(version) did not confirm in its time; it stays, for there is no other"
-        case .superseded(let version, let next): RunningApp.Event.superseded(version, replacedBy: next)
+        case .superseded(let version, let next): DeviceEvent.words(ofSuperseded: version, by: next)
         case .withdrawn(let ids): "withdrawn: \(ids.joined(separator: ", "))"
         case .following(let channel): "following channel \(channel)"
         case .damaged(let files): "damaged, and not served until a sync heals it: \(files.joined(separator: ", "))"
@@ -81,36 +81,38 @@ extension PatchlineApp.Event: CustomStringConvertible {
 }
 
 extension PatchlineApp.Event {
-    init?(_ event: LocalServer.Event) {
+    /// Nil for an event that an app does not report.
+    init?(_ event: DeviceEvent) {
         func words(_ selection: Selection) -> String {
             selection.patches.map(\.label.description).joined(separator: ", ")
         }
         switch event {
-        case .app(.nothingInstalled): self = .nothingInstalled
-        case .app(.serving(let selection, let trial)): self = .serving(words(selection), onTrial: trial != nil)
-        case .app(.confirmed(let selection)): self = .confirmed(words(selection))
-        case .app(.rolledBack(let good, let bad, let setback)):
+        case .nothingInstalled: self = .nothingInstalled
+        case .serving(let selection, let trial): self = .serving(words(selection), onTrial: trial != nil)
+        case .confirmed(let selection): self = .confirmed(words(selection))
+        case .rolledBack(let good, let bad, let setback):
             self = .rolledBack(to: good.map(words), from: words(bad), because: setback?.description)
-        case .app(.damaged(let files)): self = .damaged(files)
-        case .app(.unproven(let selection)): self = .unproven(words(selection))
-        case .app(.superseded(let selection, let next)):
+        case .damaged(let files): self = .damaged(files)
+        case .unproven(let selection): self = .unproven(words(selection))
+        case .superseded(let selection, let next):
             self = .superseded(words(selection), by: next.patches.isEmpty ? nil : words(next))
-        case .app(.withdrawn(let ids)): self = .withdrawn(ids.map(\.text))
-        case .app(.following(let channel)): self = .following(channel: channel.text)
-        case .app(.bundleMissing(let id, let there)):
+        case .withdrawn(let ids): self = .withdrawn(ids.map(\.text))
+        case .following(let channel): self = .following(channel: channel.text)
+        case .bundleMissing(let id, let there):
             self = .trouble("no bundle \(id) is in what runs; there is \(there.map(\.text).joined(separator: ", "))")
-        case .app(.scriptFailed(let failure)): self = .trouble(failure.description)
-        case .app(.scriptsLeftOut(let page, let reason)): self = .trouble(reason.words(page))
-        case .app(.stalePage(let version)): self = .trouble(RunningApp.Event.stalePage(version))
-        case .app(.stateFault(let fault)): self = .trouble(fault.description)
-        case .app(.trouble(let error)): self = .trouble(error.description)
+        case .scriptFailed(let failure): self = .trouble(failure.description)
+        case .scriptsLeftOut(let page, let reason): self = .trouble(reason.words(page))
+        case .stalePage(let version): self = .trouble(DeviceEvent.words(ofStalePage: version))
+        case .stateFault(let fault): self = .trouble(fault.description)
+        case .trouble(let error), .parametersTrouble(let error): self = .trouble(error.description)
         case .synced(.success(let report)):
             self = report.failures.first.map { .syncFailed($0.error.description) } ?? .synced(isNew: report.isNew)
         case .synced(.failure(let error)): self = .syncFailed(error.description)
-        case .app(.parametersChanged(let parameters)): self = .parametersChanged(PatchlineApp.Parameters(parameters))
-        case .parametersTrouble(let error): self = .trouble(error.description)
+        case .parametersChanged(let parameters): self = .parametersChanged(PatchlineApp.Parameters(parameters))
         case .fileTrouble(let line): self = .trouble(line)
-        case .syncing, .decided, .portTaken: return nil
+        case .syncing, .portTaken, .update, .updateDone, .failed, .noRoom, .script, .asked, .awaiting, .approved,
+            .postponed, .postponementEnded, .made, .differs, .follows, .removed, .listening, .proxyLine, .storeFailed:
+            return nil
         }
     }
 }

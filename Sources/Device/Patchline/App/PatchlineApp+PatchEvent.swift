@@ -43,10 +43,10 @@ extension PatchlineApp {
 
 extension PatchlineApp.PatchEvent {
     init(_ event: DeviceEvent) {
-        kind = Kind(rawValue: event.type.rawValue) ?? .unknown
+        kind = event.type
         version = event.label.map { PatchlineStore.Version($0) }
         (isRollback, text) = (event.isRollback, event.text)
-        guard case .asked(let asked) = event.what else {
+        guard case .asked(let asked) = event else {
             (isHit, share, condition) = (nil, nil, nil)
             return
         }
@@ -54,6 +54,23 @@ extension PatchlineApp.PatchEvent {
         switch asked.question {
         case .share(let devices): (share, condition) = (devices, nil)
         case .condition(let text): (share, condition) = (nil, text)
+        }
+    }
+}
+
+extension PatchlineApp.PatchEvent.Kind {
+    /// The name on the platforms of this field.
+    package var name: String {
+        switch self {
+        case .unknown: "Unknown"
+        case .runScript: "RunScript"
+        case .update: "Update"
+        case .updateDone: "UpdateDone"
+        case .condition: "Condition"
+        case .gray: "Gray"
+        case .updateFail: "UpdateFail"
+        case .exception: "Exception"
+        case .scriptException: "JSException"
         }
     }
 }

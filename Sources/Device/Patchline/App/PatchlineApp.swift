@@ -94,11 +94,11 @@ public actor PatchlineApp {
             case .syncing(let news):
                 if let percent = progress.withLockedValue({ $0.take(news) }) { report(.syncing(percent: percent)) }
             case .synced: progress.withLockedValue { $0 = SyncProgress() }
-            case .app, .decided, .parametersTrouble, .portTaken, .fileTrouble: break
+            default: break
             }
             for event in news.withLockedValue({ $0.take(event) }) {
-                // What the app itself is told of, its logger hears with that.
-                if !event.isTold { settings.logger?.log(level: event.level, "\(event.text)") }
+                // The logger receives the app's own events with `report`.
+                if Event(event) == nil { settings.logger?.log(level: event.level, "\(event.text)") }
                 settings.patchEvents?(PatchEvent(event))
             }
             if let event = Event(event) { report(event) }

@@ -1,101 +1,140 @@
-import AssetServer
-import Logging
+package import AssetServer
 package import PatchChoice
 package import PatchFormat
 package import PatchSync
 
-/// What happened on a device, and what that is for a patch.
-package struct DeviceEvent: Sendable {
-    package enum What: Sendable {
-        /// Of the app, or of a sync as a whole.
-        case told(LocalServer.Event)
-        /// A patch of a sync.
-        case failed(PatchFailure)
-        /// A version is listed for this device that it does not have.
-        case update(Label)
-        /// It is downloaded.
-        case updateDone(Label)
-        /// A script is part of what runs from now on.
-        case script(Label)
-        case asked(AskedRule)
-        /// It would be here, were it approved of.
-        case awaiting(AwaitedVersion)
-        case approved(Label)
-        /// Nothing new starts before this time.
-        case postponed(until: UTCTime)
-        case postponementEnded
-    }
+/// An event on a device: of its running app, its syncs, its owner's decisions, or its store in the daemon.
+///
+/// Every part of the device reports these values, and every shell prints a part of them under ``name``. ``DeviceEvents`` adds the
+/// events that follow from several others.
+package enum DeviceEvent: Sendable {
+    // MARK: The running app
 
-    package let type: PatchEventType
-    package let what: What
+    case nothingInstalled
+    case serving(Selection, trial: LaunchToken?)
+    /// Another process chose another channel.
+    case following(ChannelName)
+    /// This launch removed these patches, because they were withdrawn.
+    case withdrawn([PatchID])
+    /// Damaged files. They are not served until a sync heals them.
+    case damaged([String])
+    case confirmed(Selection)
+    /// - Parameter because: nil if nothing of `from` is blocked.
+    case rolledBack(to: Selection?, from: Selection, because: Setback?)
+    /// A script failed in a page, or a page did not load it.
+    case scriptFailed(ScriptFailure)
+    /// A page was served without its scripts.
+    case scriptsLeftOut(page: String, PagePlan.Reason)
+    /// A page of another version stays on the screen after its reloads.
+    ///
+    /// - Parameter version: of that page, if known.
+    case stalePage(version: String?)
+    /// Not confirmed in time. The version stays, because there is no other.
+    case unproven(Selection)
+    /// Neither confirmed nor failed: a sync chose another selection before the trial was decided.
+    case superseded(Selection, by: Selection)
+    /// The running selection does not contain the bundle to serve.
+    case bundleMissing(PatchID, there: [PatchID])
+    /// `state.json` cannot be read. The fault names the state used instead.
+    case stateFault(StateFault)
+    /// The operator changed the channel's online parameters.
+    case parametersChanged(OnlineParameters)
+    /// State could not be read or written. The served selection stays.
+    case trouble(SyncError)
 
-    init(_ type: PatchEventType, _ what: What) {
-        (self.type, self.what) = (type, what)
-    }
+    // MARK: Its server and syncs
 
-    /// Whether something was taken back.
+    /// A step of a running sync.
+    case syncing(SyncEvent)
+    case synced(Result<SyncReport, SyncError>)
+    /// The last good online parameters stay in effect. Reported once for each fault.
+    case parametersTrouble(SyncError)
+    case portTaken(Int, next: Int)
+    /// An invalid file, or refused or dropped connections, in one escaped line.
+    case fileTrouble(String)
+
+    // MARK: A patch
+
+    /// A version is listed for this device and not installed.
+    case update(Label)
+    /// Its download is complete.
+    case updateDone(Label)
+    case failed(PatchFailure)
+    case noRoom(NoRoomVersion)
+    /// A script is part of the running selection from now on.
+    case script(Label)
+    case asked(AskedRule)
+    /// A version waits for approval.
+    case awaiting(AwaitedVersion)
+
+    // MARK: The owner's decisions
+
+    case approved(Label)
+    /// Nothing new starts before this time.
+    case postponed(until: UTCTime)
+    case postponementEnded
+
+    // MARK: The store in the daemon
+
+    /// The store was made.
+    case made
+    /// The store belongs to another app or root of trust, in words. It stays as it is.
+    case differs([String])
+    /// The store follows other settings of the file from now on, in words.
+    case follows([String])
+    /// The store's folder was removed.
+    case removed
+    case listening(PagesAddress)
+    /// A line of the proxy.
+    case proxyLine(String)
+    /// The store cannot be launched or changed. The daemon tries again.
+    case storeFailed(Failure)
+}
+
+extension DeviceEvent {
+    /// Whether a version was rolled back or withdrawn.
     package var isRollback: Bool {
-        switch what {
-        case .told(.app(.rolledBack)), .told(.app(.withdrawn)): true
+        switch self {
+        case .rolledBack, .withdrawn: true
         default: false
         }
     }
 
-    /// Why a selection was taken back.
+    /// Why a selection was rolled back.
     package var setback: Setback? {
-        if case .told(.app(.rolledBack(_, _, let setback))) = what { setback } else { nil }
+        if case .rolledBack(_, _, let setback) = self { setback } else { nil }
     }
 
-    /// The version that it is about, where it is about one.
+    /// The version of an event about a single version.
     package var label: Label? {
-        switch what {
-        case .told(.app(.scriptFailed(let failure))): failure.label
-        case .told: nil
+        switch self {
+        case .scriptFailed(let failure): failure.label
         case .failed(let failure): Label(patchID: failure.patchID, version: failure.version)
+        case .noRoom(let version): version.label
         case .update(let label), .updateDone(let label), .script(let label), .approved(let label): label
         case .asked(let asked): asked.label
         case .awaiting(let version): version.label
-        case .postponed, .postponementEnded: nil
+        default: nil
         }
     }
 
-    /// A sentence for a log, as an app's logger gets it: no token, and nothing of who uses the device.
-    package var text: String {
-        switch what {
-        // What failed in it is told apart.
-        case .told(.synced(.success(let report))): PatchlineApp.Event.synced(isNew: report.isNew).description
-        case .told(let event): PatchlineApp.Event(event)?.description ?? ""
-        case .failed(let failure): "\(failure.patchID) \(failure.version) failed: \(failure.error)"
-        case .update(let label): "\(label) is listed for this device"
-        case .updateDone(let label): "\(label) is downloaded"
-        case .script(let label): "\(label) is part of what runs"
-        case .awaiting(let version): "\(version.label) waits for approval"
-        case .approved(let label): "\(label) was approved"
-        case .postponed(let until): "what is new was postponed until \(until)"
-        case .postponementEnded: "what waits may start again"
-        case .asked(let asked):
-            switch (asked.question, asked.isHit) {
-            case (.share(let share), true):
-                "\(asked.label) is for \(Words.percent(share)) of the devices, this one among them"
-            case (.share(let share), false):
-                "\(asked.label) is for \(Words.percent(share)) of the devices, this one not among them"
-            case (.condition, true): "\(asked.label) has a condition, which this device meets"
-            case (.condition, false): "\(asked.label) has a condition, which this device does not meet"
-            }
-        }
+    /// The sentence of ``superseded(_:by:)``.
+    ///
+    /// - Parameter next: the versions in its place; nil if it was removed without another.
+    package static func words(ofSuperseded version: String, by next: String?) -> String {
+        "the trial of \(version) ended without a result: the latest sync \(next.map { "chose \($0)" } ?? "removed it")"
     }
 
-    /// The level for a log.
-    var level: Logger.Level {
-        switch what {
-        case .told(let event): PatchlineApp.Event(event)?.level ?? .info
-        case .failed: .warning
-        case .update, .updateDone, .script, .asked, .awaiting, .approved, .postponed, .postponementEnded: .info
-        }
+    /// The sentence of ``stalePage(version:)``.
+    package static func words(ofStalePage version: String?) -> String {
+        "a page of \(version ?? "another version") stays on the screen: a service worker or another cache keeps it"
     }
+}
 
-    /// Whether an app's logger has heard it already.
-    var isTold: Bool {
-        if case .told = what { true } else { false }
+extension SyncReport {
+    /// An event for each version that was not installed.
+    package var troubles: [DeviceEvent] {
+        noRoom.map { .noRoom($0) }
+            + failures.filter { if case .noRoom = $0.error { false } else { true } }.map { .failed($0) }
     }
 }

@@ -1,102 +1,69 @@
-import AssetServer
 import PatchChoice
 import PatchFormat
 import PatchSync
 
-/// From what one store's app and syncs tell to ``DeviceEvent``: the same events give the same sequence.
+/// The events of one store for its log and the local API, made from the events that its app and syncs report.
 ///
-/// It remembers what was told, so that a device that syncs all day says each thing once.
+/// Adds the events of each patch, and drops repeated ones. The same reports give the same sequence.
 package struct DeviceEvents: Sendable {
-    /// Versions that were told to be new, by patch, until they are here.
+    /// Versions reported as new that are not downloaded yet.
     private var announced: [PatchID: VersionLabel] = [:]
     private var asked: Set<AskedRule> = []
-    /// Versions that wait for somebody's approval.
+    /// Versions that wait for approval.
     private var awaiting: [AwaitedVersion] = []
-    /// Scripts that run.
+    /// The running scripts.
     private var scripts: Set<PatchContent> = []
 
     package init() {}
 
-    package mutating func take(_ event: LocalServer.Event) -> [DeviceEvent] {
+    package mutating func take(_ event: DeviceEvent) -> [DeviceEvent] {
         switch event {
-        case .syncing(let step): take(step)
-        case .synced(.success(let report)): take(report) + [DeviceEvent(.unknown, .told(event))]
-        case .synced(.failure): [DeviceEvent(.updateFail, .told(event))]
-        case .app(let step): [DeviceEvent(Self.type(of: step), .told(event))] + run(step)
-        case .decided(let decision): Self.told(of: decision)
-        case .parametersTrouble: [DeviceEvent(.exception, .told(event))]
-        // For people alone.
-        case .fileTrouble, .portTaken: []
+        case .syncing(.state(let id, let version, let state, _)):
+            return take(state, of: Label(patchID: id, version: version))
+        case .syncing(.approved(let labels)): return labels.map { .approved($0) }
+        case .synced(.success(let report)): return take(report) + [event]
+        case .serving(let selection, _): return [event] + newScripts(of: selection)
+        case .nothingInstalled:
+            scripts = []
+            return [event]
+        case .following, .withdrawn, .damaged, .confirmed, .rolledBack, .scriptFailed, .scriptsLeftOut, .stalePage,
+            .unproven, .superseded, .bundleMissing, .stateFault, .parametersChanged, .trouble, .synced(.failure),
+            .parametersTrouble,
+            .update, .updateDone, .failed, .noRoom, .script, .asked, .awaiting, .approved, .postponed,
+            .postponementEnded:
+            return [event]
+        // Only the process itself prints these.
+        case .syncing, .portTaken, .fileTrouble, .made, .differs, .follows, .removed, .listening, .proxyLine,
+            .storeFailed:
+            return []
         }
     }
 
-    private mutating func take(_ event: SyncEvent) -> [DeviceEvent] {
-        switch event {
-        case .state(let id, let version, let state, _): take(state, of: id, version)
-        case .approved(let versions): Self.told(of: .approved(versions))
-        default: []
-        }
-    }
-
-    private mutating func take(_ state: PatchState, of id: PatchID, _ version: VersionLabel) -> [DeviceEvent] {
-        let label = Label(patchID: id, version: version)
+    private mutating func take(_ state: PatchState, of label: Label) -> [DeviceEvent] {
         switch state {
         case .add, .update:
-            guard announced.updateValue(version, forKey: id) != version else { return [] }
-            return [DeviceEvent(.update, .update(label))]
+            let isKnown = announced.updateValue(label.version, forKey: label.patchID) == label.version
+            return isKnown ? [] : [.update(label)]
         case .unInstall:
-            guard announced[id] == version else { return [] }
-            announced[id] = nil
-            return [DeviceEvent(.updateDone, .updateDone(label))]
+            guard announced[label.patchID] == label.version else { return [] }
+            announced[label.patchID] = nil
+            return [.updateDone(label)]
         case .success, .fileNotExist, .fileNotMatch, .unknownError: return []
         }
     }
 
     private mutating func take(_ report: SyncReport) -> [DeviceEvent] {
-        let news = report.asked.filter { !asked.contains($0) }
-        // What is listed no more is forgotten: it is news when it comes back.
+        let questions = report.asked.filter { !asked.contains($0) }
+        // A rule that is listed again later is reported again.
         asked = Set(report.asked)
-        let questions = news.map { news in
-            switch news.question {
-            case .share: DeviceEvent(.gray, .asked(news))
-            case .condition: DeviceEvent(.condition, .asked(news))
-            }
-        }
-        let waiting = report.awaiting.filter { !awaiting.contains($0) }.map { DeviceEvent(.update, .awaiting($0)) }
+        let waiting = report.awaiting.filter { !awaiting.contains($0) }
         awaiting = report.awaiting
-        return questions + waiting + report.failures.map { DeviceEvent(.updateFail, .failed($0)) }
+        return questions.map { .asked($0) } + waiting.map { .awaiting($0) } + report.failures.map { .failed($0) }
     }
 
-    private static func told(of decision: PersonDecision) -> [DeviceEvent] {
-        switch decision {
-        case .approved(let versions): versions.map { DeviceEvent(.unknown, .approved($0)) }
-        case .postponed(let until): [DeviceEvent(.unknown, .postponed(until: until))]
-        case .postponementEnded: [DeviceEvent(.unknown, .postponementEnded)]
-        }
-    }
-
-    private static func type(of event: RunningApp.Event) -> PatchEventType {
-        switch event {
-        case .serving, .nothingInstalled, .confirmed, .superseded, .following, .parametersChanged: .unknown
-        case .withdrawn: .updateDone
-        case .rolledBack, .unproven: .updateFail
-        case .scriptFailed: .jsException
-        case .damaged, .scriptsLeftOut, .stalePage, .bundleMissing, .stateFault, .trouble: .exception
-        }
-    }
-
-    /// The scripts that ran already are not told again.
-    private mutating func run(_ event: RunningApp.Event) -> [DeviceEvent] {
-        switch event {
-        case .serving(let selection, _):
-            let running = selection.patches.filter { $0.kind == .script }
-            defer { scripts = Set(running.map(\.content)) }
-            return running.filter { !scripts.contains($0.content) }
-                .map { DeviceEvent(.runScript, .script($0.label)) }
-        case .nothingInstalled:
-            scripts = []
-            return []
-        default: return []
-        }
+    private mutating func newScripts(of selection: Selection) -> [DeviceEvent] {
+        let running = selection.patches.filter { $0.kind == .script }
+        defer { scripts = Set(running.map(\.content)) }
+        return running.filter { !scripts.contains($0.content) }.map { .script($0.label) }
     }
 }

@@ -5,6 +5,8 @@ package import PatchSync
 package import SystemPackage
 
 extension LocalServer {
+    package typealias Address = PagesAddress
+
     package struct Settings: Sendable {
         /// Whether pages are served at all; else the app runs without a port.
         package var serves = true
@@ -32,21 +34,6 @@ extension LocalServer {
         package var deadlines = Deadlines()
 
         package init() {}
-    }
-
-    /// What a person watching the server is told.
-    package enum Event: Sendable {
-        case app(RunningApp.Event)
-        /// What a sync tells while it runs.
-        case syncing(SyncEvent)
-        case synced(Result<SyncReport, SyncError>)
-        /// By a person, through the program that serves.
-        case decided(PersonDecision)
-        /// Why the last good online parameters still hold, once.
-        case parametersTrouble(SyncError)
-        case portTaken(Int, next: Int)
-        /// A file is not what it should be, or connections were refused or dropped, in one escaped line.
-        case fileTrouble(String)
     }
 }
 

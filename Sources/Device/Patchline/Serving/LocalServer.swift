@@ -48,7 +48,7 @@ package actor LocalServer {
     private let token: AccessToken?
     private let host: String
     private let turnedAway = TurnedAway()
-    private let report: @Sendable (Event) -> Void
+    private let report: @Sendable (DeviceEvent) -> Void
     private var state = State.stopped
     /// The services that ended, by ``stop()`` or by themselves.
     private var ended: ServiceGroup?
@@ -67,7 +67,7 @@ package actor LocalServer {
         settings: Settings,
         delegate: (any RequestDelegate)? = nil,
         sync: Updates.Sync? = nil,
-        report: @escaping @Sendable (Event) -> Void
+        report: @escaping @Sendable (DeviceEvent) -> Void
     ) {
         self.device = device
         self.settings = settings
@@ -139,8 +139,9 @@ package actor LocalServer {
             updates: updates,
             gate: gate,
             settings: settings.app,
-            turnedAway: { [turnedAway] in turnedAway.count }
-        ) { report(.app($0)) }
+            turnedAway: { [turnedAway] in turnedAway.count },
+            report: report
+        )
         assets.connect(app)
         if let delegate { assets.delegate(to: delegate) }
     }
@@ -339,6 +340,6 @@ package actor LocalServer {
             if let token { try device.keep(token) }
             guard settings.port == nil, device.configuration.port == nil else { return }
             try await device.store.changingConfiguration { configuration in configuration.port = port }
-        } catch { report(.app(.trouble(error))) }
+        } catch { report(.trouble(error)) }
     }
 }

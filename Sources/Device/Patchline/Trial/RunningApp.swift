@@ -22,7 +22,7 @@ package actor RunningApp: Service {
     /// How many clients found no room; the startup timer pauses meanwhile.
     let turnedAway: @Sendable () -> Int
     var seenTurnedAway = 0
-    let report: @Sendable (Event) -> Void
+    let report: @Sendable (DeviceEvent) -> Void
     let waiting: Waiting
     private let clock = ContinuousClock()
 
@@ -70,7 +70,7 @@ package actor RunningApp: Service {
         settings: Settings,
         turnedAway: @escaping @Sendable () -> Int = { 0 },
         waiting: Waiting? = nil,
-        report: @escaping @Sendable (Event) -> Void
+        report: @escaping @Sendable (DeviceEvent) -> Void
     ) {
         self.waiting = waiting ?? Waiting(for: device.store)
         self.turnedAway = turnedAway
@@ -227,7 +227,7 @@ package actor RunningApp: Service {
         }
     }
 
-    private func goBack(to good: Selection?, after event: Event) throws(SyncError) {
+    private func goBack(to good: Selection?, after event: DeviceEvent) throws(SyncError) {
         if let good {
             try serve(good, token: nil, after: event)
         } else {
@@ -240,7 +240,7 @@ package actor RunningApp: Service {
     }
 
     /// Reports only afterwards: a client that reads the event and asks the server gets the new answer.
-    private func serve(_ selection: Selection, token: LaunchToken?, after event: Event? = nil) throws(SyncError) {
+    private func serve(_ selection: Selection, token: LaunchToken?, after event: DeviceEvent? = nil) throws(SyncError) {
         let digest = selection.bundle(settings.bundle)?.fingerprint.sha256
         let opened = try device.open(selection, bundle: settings.bundle) { [report, server] file in
             // No sync heals a file that only pages of the previous release ask for.

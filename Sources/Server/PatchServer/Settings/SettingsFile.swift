@@ -18,61 +18,35 @@ package struct SettingsFile: Equatable, Sendable {
     /// - Parameter name: for error messages.
     package init(_ bytes: [UInt8], named name: String, known: [Setting]) throws(SettingsError) {
         self.name = name
+        let file: YAMLFile
+        let pairs: [YAMLFile.Pair]
+        do throws(YAMLFile.Fault) {
+            file = try YAMLFile(bytes)
+            pairs = try file.settings()
+        } catch { throw .notSettings(file: name, line: error.line, rule: error.rule) }
         var rows: [String: Row] = [:]
-        let tree = try Self.tree(bytes, name)
-        for (key, value) in try Self.mapping(of: tree, name) {
-            let line = tree[key].mark.line
-            guard case .scalar(let key) = tree[key].content else {
-                throw .notSettings(file: name, line: line, rule: "must have plain text as keys")
-            }
-            guard known.contains(where: { $0.name == key.text }) else {
+        for pair in pairs {
+            guard known.contains(where: { $0.name == pair.key }) else {
                 throw .unknownKey(
                     file: name,
-                    line: line,
-                    key: key.text,
-                    nearest: key.text.nearest(among: known.map(\.name))
+                    line: pair.line,
+                    key: pair.key,
+                    nearest: pair.key.nearest(among: known.map(\.name))
                 )
             }
-            guard case .scalar(let scalar) = tree[value].content else {
-                throw .notSettings(file: name, line: line, rule: "has more than one value for \(key.text)")
+            guard let text = file.text(pair.value) else {
+                throw .notSettings(file: name, line: pair.line, rule: "has more than one value for \(pair.key)")
             }
-            if !scalar.isUnset { rows[key.text] = Row(value: scalar.text, line: line) }
+            if !file.isUnset(pair.value) { rows[pair.key] = Row(value: text, line: pair.line) }
         }
         self.rows = rows
     }
-
-    private static func tree(_ bytes: [UInt8], _ name: String) throws(SettingsError) -> YAMLTree {
-        let text: String
-        do throws(FileText.Problem) { text = try FileText.decode(bytes) } catch {
-            throw .notSettings(file: name, line: nil, rule: error.rawValue)
-        }
-        do throws(YAMLFault) { return try YAMLTree(text) } catch {
-            switch error {
-            case .syntax(let problem, let mark):
-                throw .notSettings(file: name, line: mark.line, rule: "is not YAML: \(problem)")
-            case .duplicateKeys(let names, let mark):
-                let keys = names.map { "'\($0)'" }.joined(separator: ", ")
-                throw .notSettings(file: name, line: mark.line, rule: "sets \(keys) twice")
-            case .unreadable, .noMemory: throw .notSettings(file: name, line: nil, rule: "is not YAML")
-            }
-        }
-    }
-
-    private static func mapping(
-        of tree: YAMLTree,
-        _ name: String
-    ) throws(SettingsError) -> [(key: Int, value: Int)] {
-        // A file of nothing but comments sets nothing.
-        guard let root = tree.root else { return [] }
-        switch tree[root].content {
-        case .mapping(let pairs): return pairs
-        case .scalar(let scalar) where scalar.isUnset && scalar.text.isEmpty: return []
-        case .scalar, .sequence:
-            throw .notSettings(file: name, line: tree[root].mark.line, rule: "must be a mapping: name: value")
-        }
-    }
 }
 
-extension YAMLTree.Scalar {
-    fileprivate var isUnset: Bool { isPlain && ["", "~", "null"].contains(text) }
+extension YAMLFile {
+    /// None in a file of comments only.
+    fileprivate func settings() throws(Fault) -> [Pair] {
+        guard let root = tree.root, text(root)?.isEmpty != true || !isUnset(root) else { return [] }
+        return try pairs(of: root)
+    }
 }

@@ -9,24 +9,6 @@ package import Patchline
 import Glibc
 import SystemPackage
 
-/// What happens to one store of the daemon.
-package enum StoreEvent: Sendable {
-    /// The store was made.
-    case made
-    /// The store exists with another app or root of trust, in words. It stays as it is.
-    case differs([String])
-    /// The store follows other settings of the file from now on, in words.
-    case follows([String])
-    /// The store's folder was removed while the daemon kept it.
-    case removed
-    case listening(LocalServer.Address)
-    case app(LocalServer.Event)
-    /// A line of the proxy's.
-    case proxy(String)
-    /// It goes on, as far as that can be.
-    case trouble(RunnerFault)
-}
-
 /// Why a store is not kept just now.
 package enum RunnerFault: Error, Equatable, Sendable {
     case device(SyncError)
@@ -57,7 +39,7 @@ enum ProcessID {
 
 extension Schedule.Outcome {
     /// Nil for an event that ends no sync.
-    init?(_ event: LocalServer.Event) {
+    init?(_ event: DeviceEvent) {
         guard case .synced(let result) = event else { return nil }
         switch result {
         case .failure(let error): self = .failed(Schedule.Failure(error))
@@ -68,12 +50,12 @@ extension Schedule.Outcome {
     }
 }
 
-extension LocalServer.Event {
-    /// Whether something failed, for which the store's folder may be gone.
-    var isTrouble: Bool {
+extension DeviceEvent {
+    /// Whether the event can be the effect of a removed store folder.
+    var isOfRemovedStore: Bool {
         switch self {
-        case .app(.trouble), .app(.stateFault), .synced(.failure), .parametersTrouble: true
-        case .app, .syncing, .synced, .decided, .portTaken, .fileTrouble: false
+        case .trouble, .stateFault, .synced(.failure), .parametersTrouble: true
+        default: false
         }
     }
 }
