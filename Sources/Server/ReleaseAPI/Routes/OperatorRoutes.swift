@@ -34,8 +34,13 @@ package struct OperatorRoutes: FileSource {
 
     private static let prefix = "/api/v1"
 
-    private let table: APITable<OperatorAccess, APICall>
-    private let gate: APIGate?
+    /// Routes, and the gate in front of them: neither exists without the other.
+    private struct API: Sendable {
+        let table: APITable<OperatorAccess, APICall>
+        let gate: APIGate
+    }
+
+    private let api: API?
     private let pages: OperatorPages
     private let names: ListenerNames
     private let report: @Sendable (String) -> Void
@@ -49,12 +54,14 @@ package struct OperatorRoutes: FileSource {
         names: ListenerNames = .all,
         report: @escaping @Sendable (String) -> Void
     ) {
-        table = APITable(service.map(Self.routes) ?? [], below: Self.prefix)
-        gate = service.map {
-            APIGate(
-                records: $0.operations.records,
-                trustedProxies: $0.trustedProxies,
-                sinceStart: $0.sinceStart
+        api = service.map {
+            API(
+                table: APITable(Self.routes(of: $0), below: Self.prefix),
+                gate: APIGate(
+                    records: $0.operations.records,
+                    trustedProxies: $0.trustedProxies,
+                    sinceStart: $0.sinceStart
+                )
             )
         }
         (self.pages, self.names, self.report) = (pages, names, report)
@@ -84,7 +91,7 @@ package struct OperatorRoutes: FileSource {
     /// Every path that is answered, with braces around its variable parts, and its methods.
     package var paths: [(path: String, methods: [String])] {
         var paths: [(path: String, methods: [String])] = OperatorPages.paths.map { ($0, ["GET"]) }
-        for route in table.routes {
+        for route in api?.table.routes ?? [] {
             let path = Self.prefix + route.path
             if let index = paths.firstIndex(where: { $0.path == path }) {
                 paths[index].methods.append(route.method.rawValue)
@@ -105,19 +112,14 @@ package struct OperatorRoutes: FileSource {
             guard request.method == .GET || request.method == .HEAD else { return refusal(notAllowed(["GET"])) }
             return answering { try await page(at: path, to: $0) }
         }
-        switch table.match(request) {
+        guard let api else { return refusal(.notFound("There is nothing here.")) }
+        switch api.table.match(request) {
         case .nothing:
-            return refusal(
-                .notFound(
-                    table.routes.isEmpty
-                        ? "There is nothing here."
-                        : "There is nothing here; GET /api/v1/openapi.json says what there is."
-                )
-            )
+            return refusal(.notFound("There is nothing here; GET /api/v1/openapi.json says what there is."))
         case .otherMethods(let methods): return refusal(notAllowed(methods.map(\.rawValue)))
         case .route(let route, let parameters):
             return answering(route.body.takesLong ? .keptStream : .keptDocument) { request in
-                let token = try await gate?.admit(request, parameters, to: route)
+                let token = try await api.gate.admit(request, parameters, to: route)
                 if token != nil { request.right?.show() }
                 return try await route.work(
                     APICall(request: request, parameters: parameters, token: token, body: route.body)
