@@ -53,6 +53,9 @@ class Build:
             control.write_text(f"Source: patchline\n\nPackage: {program}\nArchitecture: any\n")
             found = run("dpkg-shlibdeps", "-O", "-e", self.binaries / program, cwd=folder, stderr=subprocess.DEVNULL)
         depends = found.partition("=")[2].strip()
+        # Packed relocations need glibc 2.36, by a version that no symbol has and that dpkg-shlibdeps ignores.
+        if b"GLIBC_ABI_DT_RELR" in (self.binaries / program).read_bytes():
+            depends = re.sub(r"libc6 \(>= 2\.(\d+)\)", lambda found: f"libc6 (>= 2.{max(int(found[1]), 36)})", depends)
         names = [re.match(r"[^ ]+", part)[0] for part in depends.split(", ")]
         return depends, {name: run("dpkg-query", "-W", "-f", "${Version}", name) for name in names}
 
