@@ -22,8 +22,9 @@ struct IPAddress: Hashable, Sendable {
     }
 
     private var groups: [String] {
-        stride(from: 0, to: bytes.count, by: 2).map {
-            String(UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]), radix: 16)
+        stride(from: 0, to: bytes.count, by: 2).map { index in
+            let (high, low) = (UInt16(bytes[index]), UInt16(bytes[index + 1]))
+            return String(high << 8 | low, radix: 16)
         }
     }
 

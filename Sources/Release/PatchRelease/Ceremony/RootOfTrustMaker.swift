@@ -48,8 +48,11 @@ package struct RootOfTrustMaker: Sendable {
 
     /// In the order in which they get their names.
     package var fileNames: [String] {
-        plan.keyNames.flatMap { (elsewhere[$0] == nil ? ["\($0).key"] : []) + ["\($0).pub"] }
-            + (elsewhere.isEmpty ? [] : [TrustFolder.draftFile]) + [ReleaseTrust.targetsFile, ReleaseTrust.rootFile]
+        let keys = plan.keyNames.flatMap { name -> [String] in
+            elsewhere[name] == nil ? ["\(name).key", "\(name).pub"] : ["\(name).pub"]
+        }
+        let draft: [String] = elsewhere.isEmpty ? [] : [TrustFolder.draftFile]
+        return keys + draft + [ReleaseTrust.targetsFile, ReleaseTrust.rootFile]
     }
 
     /// New keys, on all cores.
