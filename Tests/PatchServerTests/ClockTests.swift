@@ -36,7 +36,7 @@ struct WrongClockTests {
         let clock = UTCTime(seconds: Self.start.seconds + seconds)
         let error = try behind(clock, Self.start)
         let (repository, key) = (server.repository, server.key)
-        #expect(throws: error) { try repository.refresh(signing: key, at: clock) }
+        #expect(throws: error) { try RefreshRoles(of: repository, signing: key, at: clock).run() }
         #expect(throws: error) { try PublishRelease(next, in: repository, signing: key, at: clock).run() }
         #expect(throws: error) { try repository.ownRoles(holding: .days(1), signing: key, at: clock) }
         let pause = DialChange(.pause, of: named("web"))
@@ -58,7 +58,7 @@ struct WrongClockTests {
         let server = try published()
         let before = try server.everything()
         #expect(throws: try behind(Self.in1970, Self.start)) {
-            try server.repository.refresh(signing: server.key, at: Self.in1970)
+            try RefreshRoles(of: server.repository, signing: server.key, at: Self.in1970).run()
         }
         #expect(try server.everything() == before)
 
@@ -90,7 +90,7 @@ struct WrongClockTests {
     {
         let server = try published()
         let clock = Self.start.adding(.seconds(-60))
-        let done = try server.repository.refresh(signing: server.key, at: clock)
+        let done = try RefreshRoles(of: server.repository, signing: server.key, at: clock).run()
         let state = try PublishedState(of: server.repository)
         #expect(state.timestamp.signedAt == Self.start)
         #expect(done.expires == Self.start.adding(.days(7)) && state.timestamp.header.expires == done.expires)
@@ -99,12 +99,14 @@ struct WrongClockTests {
     @Test func `continues by a word after its clock was ahead, and devices take its new timestamp`() throws {
         let server = try published()
         let ahead = Self.start.adding(.days(200))
-        try server.repository.refresh(signing: server.key, at: ahead)
+        try RefreshRoles(of: server.repository, signing: server.key, at: ahead).run()
         let clock = Self.start.adding(.hours(1))
-        #expect(throws: try behind(clock, ahead)) { try server.repository.refresh(signing: server.key, at: clock) }
+        #expect(throws: try behind(clock, ahead)) {
+            try RefreshRoles(of: server.repository, signing: server.key, at: clock).run()
+        }
 
         let wrong = try PublishedState(of: server.repository)
-        try server.repository.refresh(signing: server.key, at: clock, acceptingClock: true)
+        try RefreshRoles(of: server.repository, signing: server.key, at: clock, acceptingClock: true).run()
         let right = try PublishedState(of: server.repository)
         #expect(right.timestamp.signedAt == clock && right.timestamp.header.version == 4)
         let ends = [right.timestamp.header, right.snapshot.header].map(\.expires)
@@ -125,7 +127,7 @@ struct WrongClockTests {
             let taken = try current.timestamp(right.timestampBytes)
             #expect(taken.isNew && taken.role.header.version == 4)
         }
-        try server.repository.refresh(signing: server.key, at: clock.adding(.hours(6)))
+        try RefreshRoles(of: server.repository, signing: server.key, at: clock.adding(.hours(6))).run()
     }
 
     @Test func `accepts no clock that is behind the build of the program`() throws {
@@ -140,7 +142,7 @@ struct WrongClockTests {
         let before = try server.everything()
         let error = ClockBehind(clock: Self.in1970, signedAt: nil, build: Self.start)
         #expect(throws: ServerError.clockBehind(try #require(error))) {
-            try repository.refresh(signing: server.key, at: Self.in1970, acceptingClock: true)
+            try RefreshRoles(of: repository, signing: server.key, at: Self.in1970, acceptingClock: true).run()
         }
         #expect(try server.everything() == before)
     }

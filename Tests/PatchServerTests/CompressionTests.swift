@@ -306,12 +306,12 @@ struct CompressionTests {
         let lost = try server.factory.release(Self.contents("1.0.2", Self.code + "// lost"), on: server.repository)
         _ = try await server.repository.compress(try VerifyRelease(lost, in: server.repository).run())
         let scratch = try #require(try files.list(server.folder.root).first { $0.hasPrefix("compressing.") })
-        try server.repository.refresh(signing: server.key, at: TestingServer.start.adding(.hours(6)))
+        try RefreshRoles(of: server.repository, signing: server.key, at: TestingServer.start.adding(.hours(6))).run()
         let rule = GarbageRule(keep: 0, protect: .zero)
         func collect(afterHours hours: Int) throws -> GarbageCollection.Tally {
             let now = TestingServer.start.adding(.hours(hours))
             files.setClock(to: now.seconds)
-            try server.repository.refresh(signing: server.key, at: now)
+            try RefreshRoles(of: server.repository, signing: server.key, at: now).run()
             var collection = GarbageCollection(server.repository, by: rule, at: now)
             while try collection.step() {}
             return collection.removed

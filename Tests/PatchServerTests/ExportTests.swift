@@ -174,7 +174,7 @@ struct ExportTests {
         _ = try server.repository.export(to: ExportedTree.folder, signedWith: try server.ownRoles(for: .days(30)))
         let exported = try ExportedTree(server).state()
         #expect((exported.timestamp.header.version, exported.snapshot.header.version) == (5, 5))
-        let refreshed = try server.repository.refresh(signing: server.key, at: server.factory.now)
+        let refreshed = try RefreshRoles(of: server.repository, signing: server.key, at: server.factory.now).run()
         #expect((refreshed.timestamp, refreshed.snapshot, refreshed.dial) == (6, 6, 5))
         guard
             case .published(let done) = try server.publish(
@@ -187,7 +187,9 @@ struct ExportTests {
         // Nobody knows a dial above the fifth: it stays.
         #expect((done.roles.timestamp, done.roles.snapshot, done.roles.dial) == (7, 7, 5))
         _ = try server.ownRoles(for: .days(30))
-        #expect(try server.repository.refresh(signing: server.key, at: server.factory.now).timestamp == 9)
+        #expect(
+            try RefreshRoles(of: server.repository, signing: server.key, at: server.factory.now).run().timestamp == 9
+        )
     }
 
     /// What a device does that saw the exported tree and meets the server again.
@@ -210,7 +212,7 @@ struct ExportTests {
         #expect(throws: TrustError.rolledBack(role: "timestamp", offered: 3, trusted: 4)) {
             try device.timestamp(served)
         }
-        try server.repository.refresh(signing: server.key, at: server.factory.now)
+        try RefreshRoles(of: server.repository, signing: server.key, at: server.factory.now).run()
         let next = try server.files.read(server.treePath("metadata/timestamp.json"), limit: 10_000)
         let newer = try device.timestamp(next)
         #expect(newer.isNew)
@@ -230,7 +232,7 @@ struct ExportTests {
             try server.repository.export(to: ExportedTree.folder)
         }
         #expect(try ExportedTree(server).identities() == before)
-        try server.repository.refresh(signing: server.key, at: server.factory.now)
+        try RefreshRoles(of: server.repository, signing: server.key, at: server.factory.now).run()
         #expect(try server.repository.export(to: ExportedTree.folder).roles.timestamp == 5)
     }
 
@@ -339,12 +341,15 @@ struct ExportTests {
             let disk = files.reopened(failingAtChange: change)
             #expect(throws: ServerError.self) { try server.on(disk).ownRoles(for: .days(30)) }
             let after = try server.on(disk.crashed(.lose))
-            let next = try after.repository.refresh(signing: server.key, at: server.factory.now).timestamp
+            let next = try RefreshRoles(of: after.repository, signing: server.key, at: server.factory.now).run()
+                .timestamp
             #expect(next == 4 || next == 5)
         }
         _ = try server.ownRoles(for: .days(30))
         let after = try server.on(files.crashed(.lose))
-        #expect(try after.repository.refresh(signing: server.key, at: server.factory.now).timestamp == 5)
+        #expect(
+            try RefreshRoles(of: after.repository, signing: server.key, at: server.factory.now).run().timestamp == 5
+        )
     }
 }
 

@@ -50,7 +50,7 @@ struct GarbageTests {
         }
 
         func refresh() throws {
-            try server.repository.refresh(signing: server.key, at: now)
+            try RefreshRoles(of: server.repository, signing: server.key, at: now).run()
         }
 
         @discardableResult
@@ -179,7 +179,7 @@ struct GarbageTests {
 
         func collect(at now: UTCTime, _ rule: GarbageRule) throws {
             live.setClock(to: now.seconds)
-            try server.repository.refresh(signing: server.key, at: now)
+            try RefreshRoles(of: server.repository, signing: server.key, at: now).run()
             var collection = GarbageCollection(server.repository, by: rule, at: now)
             while try collection.step() {}
         }

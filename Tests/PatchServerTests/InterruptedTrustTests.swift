@@ -108,7 +108,7 @@ struct InterruptedTrustTests {
             }
             let state = try PublishedState(of: after.repository)
             #expect((state.root.header.version, state.version(of: production)) == (3, 2))
-            try after.repository.refresh(signing: try after.onlineKey(.other), at: after.factory.now)
+            try RefreshRoles(of: after.repository, signing: try after.onlineKey(.other), at: after.factory.now).run()
         }
     }
 }

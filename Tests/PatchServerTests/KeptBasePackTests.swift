@@ -68,7 +68,7 @@ struct KeptBasePackTests {
         let last = try server.packNames(to: 3, from: [1, 2])
         let now = TestingServer.start.adding(.days(10))
         files.setClock(to: now.seconds)
-        try server.repository.refresh(signing: server.key, at: now)
+        try RefreshRoles(of: server.repository, signing: server.key, at: now).run()
         var collection = GarbageCollection(server.repository, by: GarbageRule(keep: 0, protect: .zero), at: now)
         while try collection.step() {}
         #expect(try server.bundleManifests().count == 1 && server.packs() == last)

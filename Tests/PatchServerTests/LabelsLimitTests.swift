@@ -49,7 +49,7 @@ struct LabelsLimitTests {
 
         repository.labelsLimit = size
         _ = try PublishRelease(release, in: repository, signing: server.key, at: server.factory.now).run()
-        try repository.refresh(signing: server.key, at: server.factory.now)
+        try RefreshRoles(of: repository, signing: server.key, at: server.factory.now).run()
         #expect(try labelsSize(server) == size)
     }
 

@@ -179,7 +179,7 @@ struct OptimizationTests {
         #expect(try server.treeFiles().contains(old))
         let now = TestingServer.start.adding(.hours(1))
         files.setClock(to: now.seconds)
-        try server.repository.refresh(signing: server.key, at: now)
+        try RefreshRoles(of: server.repository, signing: server.key, at: now).run()
         var collection = GarbageCollection(server.repository, by: GarbageRule(), at: now)
         while try collection.step() {}
         #expect(try !server.treeFiles().contains(old) && server.bundleManifests().count == 2)

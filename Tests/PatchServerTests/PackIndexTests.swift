@@ -112,7 +112,7 @@ struct PackIndexTests {
         let rows = try index(server, 3)?.from ?? []
         let now = TestingServer.start.adding(.days(10))
         files.setClock(to: now.seconds)
-        try server.repository.refresh(signing: server.key, at: now)
+        try RefreshRoles(of: server.repository, signing: server.key, at: now).run()
         var collection = GarbageCollection(server.repository, by: GarbageRule(keep: 0, protect: .zero), at: now)
         while try collection.step() {}
         #expect(collection.removed.rows["pack index"]?.count == 1)
@@ -130,9 +130,9 @@ struct PackIndexTests {
         let now = TestingServer.start.adding(.days(10))
         files.setClock(to: now.seconds)
         try server.files.remove(server.treePath(second))
-        _ = try server.repository.indexPacks()
+        try IndexPacks(in: server.repository).run()
         #expect(try server.treeFiles().contains(second))
-        try server.repository.refresh(signing: server.key, at: now)
+        try RefreshRoles(of: server.repository, signing: server.key, at: now).run()
         let rule = GarbageRule(keep: 0, protect: .days(1))
         var collection = GarbageCollection(server.repository, by: rule, at: now)
         while try collection.step() {}

@@ -112,7 +112,7 @@ struct ParametersTests {
         }
         #expect(try server.everything() == before)
         // Neither a refresh nor the dial changes the tag.
-        try server.repository.refresh(signing: server.key, at: TestingServer.start.adding(.hours(1)))
+        try RefreshRoles(of: server.repository, signing: server.key, at: TestingServer.start.adding(.hours(1))).run()
         _ = try server.repository.turn(
             [DialChange(.pause, of: named("web"))],
             in: production,
@@ -135,7 +135,7 @@ struct ParametersTests {
         try change(server, .set([limit: .integer(3)]))
         #expect(try server.repository.dial(of: production).versions.map(\.isPaused) == [false, true])
         try server.publish(try server.factory.release(ExportTests.second, on: server.repository))
-        try server.repository.refresh(signing: server.key, at: TestingServer.start.adding(.hours(1)))
+        try RefreshRoles(of: server.repository, signing: server.key, at: TestingServer.start.adding(.hours(1))).run()
         #expect(try values(server) == [banner: .text("Sale"), limit: .integer(3)])
     }
 
@@ -238,7 +238,7 @@ struct ParametersTests {
 
         let later = TestingServer.start.adding(.days(10))
         files.setClock(to: later.seconds)
-        try server.repository.refresh(signing: server.key, at: later)
+        try RefreshRoles(of: server.repository, signing: server.key, at: later).run()
         files.setClock(to: later.adding(.days(10)).seconds)
         var collection = GarbageCollection(
             server.repository,

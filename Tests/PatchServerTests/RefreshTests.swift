@@ -17,7 +17,7 @@ struct RefreshTests {
         try server.publish(try server.factory.release(on: server.repository))
         let before = try PublishedState(of: server.repository)
         let later = TestingServer.start.adding(.days(3))
-        let done = try server.repository.refresh(signing: server.key, at: later)
+        let done = try RefreshRoles(of: server.repository, signing: server.key, at: later).run()
         #expect((done.dial, done.snapshot, done.timestamp) == (2, 3, 3))
 
         let after = try PublishedState(of: server.repository)
@@ -37,7 +37,7 @@ struct RefreshTests {
         let server = try TestingServer()
         try server.publish(try server.factory.release(on: server.repository))
         let later = TestingServer.start.adding(.days(30))
-        try server.repository.refresh(signing: server.key, at: later)
+        try RefreshRoles(of: server.repository, signing: server.key, at: later).run()
         #expect(try PublishedState(of: server.repository).timestamp.header.expires == later.adding(.days(7)))
     }
 
@@ -47,7 +47,8 @@ struct RefreshTests {
         let server = try TestingServer()
         try server.publish(try server.factory.release(on: server.repository))
         for days in [80, 91, 92] {
-            try server.repository.refresh(signing: server.key, at: TestingServer.start.adding(.days(days)))
+            try RefreshRoles(of: server.repository, signing: server.key, at: TestingServer.start.adding(.days(days)))
+                .run()
         }
         #expect(try AppListing(of: server.repository).channels.map(\.version) == [1])
         var factory = server.factory
@@ -66,7 +67,7 @@ struct RefreshTests {
         let before = try server.everything()
         let end = TestingServer.start.adding(.days(365))
         #expect(throws: ServerError.ended(role: "root", expires: end, at: end)) {
-            try server.repository.refresh(signing: server.key, at: end)
+            try RefreshRoles(of: server.repository, signing: server.key, at: end).run()
         }
         #expect(try server.everything() == before)
     }
@@ -76,15 +77,15 @@ struct RefreshTests {
         let files = FaultyFiles()
         let server = try TestingServer(files: files)
         let rehearsal = files.reopened()
-        try server.on(rehearsal).repository.refresh(signing: server.key, at: TestingServer.start)
+        try RefreshRoles(of: server.on(rehearsal).repository, signing: server.key, at: TestingServer.start).run()
         for change in 1...rehearsal.changes {
             let disk = files.reopened(failingAtChange: change)
             #expect(throws: ServerError.self) {
-                try server.on(disk).repository.refresh(signing: server.key, at: TestingServer.start)
+                try RefreshRoles(of: server.on(disk).repository, signing: server.key, at: TestingServer.start).run()
             }
             let after = try server.on(disk.crashed(.keep))
             let stopped = try after.everything()
-            try after.repository.refresh(signing: server.key, at: TestingServer.start)
+            try RefreshRoles(of: after.repository, signing: server.key, at: TestingServer.start).run()
             let now = try after.everything()
             let numbered = stopped.filter { $0.key.contains("/metadata/") && !$0.key.hasSuffix("/timestamp.json") }
             #expect(numbered.allSatisfy { now[$0.key] == $0.value }, "stopped at change \(change)")
@@ -101,7 +102,7 @@ struct RefreshTests {
         let key = try OnlineKey(file.bytes, passphrase: nil, from: file.path)
         let before = try server.everything()
         #expect(throws: ServerError.notOnlineKey(role: "timestamp", belongsTo: "production")) {
-            try server.repository.refresh(signing: key, at: TestingServer.start)
+            try RefreshRoles(of: server.repository, signing: key, at: TestingServer.start).run()
         }
         #expect(try server.everything() == before)
     }
@@ -111,7 +112,7 @@ struct RefreshTests {
         let server = try TestingServer()
         let strict = try AppRepository(ReleaseFactory.app, in: server.folder, files: server.files)
         #expect(throws: ServerError.testingKey("online key")) {
-            try strict.refresh(signing: server.key, at: TestingServer.start)
+            try RefreshRoles(of: strict, signing: server.key, at: TestingServer.start).run()
         }
     }
 }

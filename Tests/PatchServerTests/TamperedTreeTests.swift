@@ -32,7 +32,7 @@ struct TamperedTreeTests {
         let before = try server.everything()
         #expect(throws: ServerError.tree(ReleaseFactory.app, error)) { try server.publish(next) }
         #expect(throws: ServerError.tree(ReleaseFactory.app, error)) {
-            try server.repository.refresh(signing: server.key, at: server.factory.now)
+            try RefreshRoles(of: server.repository, signing: server.key, at: server.factory.now).run()
         }
         #expect(try server.everything() == before)
     }

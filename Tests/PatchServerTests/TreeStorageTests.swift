@@ -41,7 +41,7 @@ struct TreeStorageTests {
         try publish(2)
         let change = DialChange(.pause, of: named("web"))
         _ = try server.repository.turn([change], in: production, signing: server.key, at: TestingServer.start)
-        try server.repository.refresh(signing: server.key, at: TestingServer.start.adding(.hours(6)))
+        try RefreshRoles(of: server.repository, signing: server.key, at: TestingServer.start.adding(.hours(6))).run()
 
         let report = try server.repository.check()
         #expect(report.faults == [] && report.counts.roles > 6)

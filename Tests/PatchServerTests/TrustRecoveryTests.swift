@@ -60,9 +60,13 @@ struct TrustRecoveryTests {
         let file = String(decoding: try TestingKey.other.online.bytes, as: UTF8.self)
         #expect(file.hasSuffix(String(decoding: stored, as: UTF8.self)))
         #expect(throws: ServerError.notOnlineKey(role: "timestamp", belongsTo: nil)) {
-            try server.repository.refresh(signing: server.key, at: server.factory.now)
+            try RefreshRoles(of: server.repository, signing: server.key, at: server.factory.now).run()
         }
-        let versions = try server.repository.refresh(signing: try server.onlineKey(.other), at: server.factory.now)
+        let versions = try RefreshRoles(
+            of: server.repository,
+            signing: try server.onlineKey(.other),
+            at: server.factory.now
+        ).run()
         #expect((versions.timestamp, versions.snapshot, versions.dial) == (5, 5, 4))
     }
 
@@ -133,7 +137,9 @@ struct TrustRecoveryTests {
         )
         #expect(try PublishedState(of: server.repository).version(of: production) == Self.last)
         let exhausted = ServerError.exhausted(ReleaseFactory.app, role: "dial")
-        #expect(throws: exhausted) { try server.repository.refresh(signing: server.key, at: server.factory.now) }
+        #expect(throws: exhausted) {
+            try RefreshRoles(of: server.repository, signing: server.key, at: server.factory.now).run()
+        }
 
         let before = try server.everything()
         let release = try server.factory.release(base: ReleaseFactory.base(1), signedBy: [.second])
@@ -150,7 +156,7 @@ struct TrustRecoveryTests {
         )
 
         let other = try TestingServer(server, key: .other)
-        try other.repository.refresh(signing: other.key, at: server.factory.now)
+        try RefreshRoles(of: other.repository, signing: other.key, at: server.factory.now).run()
         try other.publish(try server.factory.release(changed, on: server.repository, signedBy: [.second]))
         #expect(try PublishedState(of: server.repository).version(of: production) == 3)
     }

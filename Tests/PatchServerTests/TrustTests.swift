@@ -47,7 +47,7 @@ struct TrustTests {
         #expect(after.snapshot.files["targets"] == before.snapshot.files["targets"])
         #expect(try server.treeFiles().isSuperset(of: ["metadata/1.root.json", "metadata/2.root.json"]))
 
-        try server.repository.refresh(signing: server.key, at: server.factory.now)
+        try RefreshRoles(of: server.repository, signing: server.key, at: server.factory.now).run()
         let next = try server.factory.release(ReleaseFactory.Contents(web: nil), on: server.repository)
         try server.publish(next)
         #expect(try AppListing(of: server.repository).roles.first?.version == 2)
@@ -132,7 +132,7 @@ struct TrustTests {
         #expect(row != nil && state.snapshot.files["production"] == row)
         #expect(state.channels.isEmpty && state.dial.targets.isEmpty)
         #expect(state.expiries.map(\.role) == ["root", "targets", "dial", "snapshot", "timestamp"])
-        try server.repository.refresh(signing: server.key, at: server.factory.now)
+        try RefreshRoles(of: server.repository, signing: server.key, at: server.factory.now).run()
         #expect(try PublishedState(of: server.repository).snapshot.files["production"] == row)
 
         let later = try updated(try server.take(try ended.next { $0.targetsVersion = 3 }.offered(after: [ended])))

@@ -151,7 +151,7 @@ struct RestoredServer {
             var (signed, unsigned): (RefreshedVersions?, String?) = (nil, nil)
             do throws(ServerError) {
                 signed = try keys?[app].map { key throws(ServerError) in
-                    try repository.refresh(signing: key, at: ProcessEnvironment.now())
+                    try RefreshRoles(of: repository, signing: key, at: ProcessEnvironment.now()).run()
                 }
             } catch {
                 // People must sign first, or set the clock; the restored files are of use to them.

@@ -58,11 +58,12 @@ struct RefreshCommand: AsyncParsableCommand {
                 let repository = try AppRepository(app, in: folder)
                 let key = try passphrase.key(at: repository.onlineKeyFile)
                 let lock = try folder.locked(files: files)
-                let done = try repository.refresh(
+                let done = try RefreshRoles(
+                    of: repository,
                     signing: key,
                     at: ProcessEnvironment.now(),
                     acceptingClock: acceptClock
-                )
+                ).run()
                 lock.release()
                 Console.standardOutput.line(
                     "\(app): timestamp \(done.timestamp), snapshot \(done.snapshot), dial \(done.dial), until \(done.expires)"

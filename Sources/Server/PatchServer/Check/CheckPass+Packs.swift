@@ -135,7 +135,7 @@ extension TreeCheck {
         do throws(FormatError) { index = try PackIndex(bytes, of: manifest, named: "it") } catch { return "\(error)" }
         // Listed after the index is read: packs are written before their index, so the list includes new ones.
         let packs = PackIndexes(try repository.storage.listingOfPacks())
-        let whole = index.whole == nil ? nil : try repository.wholeBytes(of: manifest, packs)
+        let whole = index.whole == nil ? nil : try packs.wholeBytes(of: manifest, in: repository.storage)
         return packs.contradiction(to: index, of: manifest, whole: whole)
     }
 

@@ -50,7 +50,7 @@ extension AppRepository {
             let rebuilt = try hasLostLabels() ? try? rebuiltLabels(history: history) : nil
             if let rebuilt { notes.append(rebuilt.note) }
             let healed = try repair(report, from: sources, rebuilt?.labels)
-            let indexes = try indexPacks().files
+            let indexes = try IndexPacks(in: self).run().files
             if indexes > 0 { notes.append("wrote what packs lead to \(Words.count(indexes, "version"))") }
             guard !healed.isEmpty else {
                 (report.repaired, report.notes) = (repaired, notes)
@@ -90,7 +90,7 @@ extension AppRepository {
             plan.write(whole.fileBytes, to: .record("labels.json"), in: .records)
             healed += labels
         }
-        if !healed.isEmpty { _ = try carryOut(plan, over: nil) }
+        if !healed.isEmpty { try WriteTree(plan, in: self, over: nil).run() }
         return healed
     }
 }

@@ -19,7 +19,7 @@ extension AppRepository {
     ) throws(ServerError) -> ParametersOutcome {
         let state = try PublishedState(of: self)
         try checkOnlineKey(key, in: state)
-        try checkHolds(state, at: now)
+        try state.checkHolds(at: now)
         let before: ParametersState?
         do throws(ServerError) {
             before = ParametersState(try parameters(of: channel, in: state))

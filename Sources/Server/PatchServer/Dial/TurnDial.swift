@@ -18,7 +18,7 @@ extension AppRepository {
     ) throws(ServerError) -> DialOutcome {
         let state = try PublishedState(of: self)
         try checkOnlineKey(key, in: state)
-        try checkHolds(state, at: now)
+        try state.checkHolds(at: now)
         let current = state.dial.header.version
         if let version, version != current { throw .dial(.outdated(expected: version, current: current)) }
         let list = try listed(of: channel, in: state)
@@ -47,12 +47,12 @@ extension AppRepository {
         at now: UTCTime,
         _ change: (inout PublicationPlan, inout [TargetPath: TargetFile]) -> Void
     ) throws(ServerError) -> RefreshedVersions {
-        let fresh = try freshRoles(over: state, signing: key, at: now)
+        let fresh = try FreshRoles(over: state, of: self, signing: key, at: now)
         var plan = PublicationPlan()
         var dials = try state.dials()
         change(&plan, &dials)
         let versions = try fresh.add(to: &plan, dials: dials, files: state.otherFiles)
-        _ = try carryOut(plan, over: state)
+        try WriteTree(plan, in: self, over: state).run()
         return RefreshedVersions(app: app, versions, signedAt: now)
     }
 }

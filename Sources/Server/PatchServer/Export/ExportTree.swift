@@ -180,7 +180,7 @@ extension AppRepository {
         exported.files = listing.files.filter { kept.contains($0.key) || needs.targets[$0.key.plain] != nil }
         let indexes = PackIndexes(exported)
         for manifest in Set(manifests).sorted() {
-            let whole = try wholeBytes(of: manifest, PackIndexes(listing))
+            let whole = try PackIndexes(listing).wholeBytes(of: manifest, in: storage)
             guard let index = indexes.index(of: manifest, whole: whole) else { continue }
             plan.write(index.json.fileBytes, to: .tree(.packIndex(manifest)), in: .indexes)
         }

@@ -19,7 +19,7 @@ extension AppRepository {
     ) throws(ServerError) -> OwnRoles {
         let state = try PublishedState(of: self)
         try checkOnlineKey(key, in: state)
-        let now = try signingTime(over: state, at: now)
+        let now = try folder.signingTime(after: state.timestamp.signedAt, at: now)
         var expires = now.adding(min(validity, Self.longestExport))
         for (role, header) in [("root", state.root.header), ("targets", state.targets.header)] {
             guard header.expires > now else { throw .ended(role: role, expires: header.expires, at: now) }

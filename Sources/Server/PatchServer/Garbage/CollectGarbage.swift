@@ -103,7 +103,7 @@ package struct GarbageCollection: Sendable {
             }
         }
         // Before the packs: interrupted in between, no index names one that is not there.
-        if files.contains(where: \.isInPackIndex) { _ = try repository.indexPacks(without: Set(files)) }
+        if files.contains(where: \.isInPackIndex) { try IndexPacks(in: repository, without: Set(files)).run() }
         if !files.isEmpty { try repository.storage.remove(files) }
     }
 

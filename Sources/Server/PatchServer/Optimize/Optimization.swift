@@ -114,7 +114,7 @@ package struct Optimization: Sendable {
             change = try storage.put(writes)
             _ = try storage.removeHalfWritten()
             let manifests = Set(writes.compactMap(\.file.packedManifest))
-            if !manifests.isEmpty { change += try repository.indexPacks(to: manifests) }
+            if !manifests.isEmpty { change += try IndexPacks(in: repository, to: manifests).run() }
         }
         record.add(PendingOptimization(channel, roleVersion, progress: progress))
         try repository.tree.keep(record)
@@ -125,7 +125,7 @@ package struct Optimization: Sendable {
     package func finish() throws(ServerError) {
         guard repository.tree.optimizationRecord.rows[channel]?.roleVersion == roleVersion else { return }
         // A process that was killed between a form and its index left the index as it was.
-        _ = try repository.indexPacks()
+        try IndexPacks(in: repository).run()
         try repository.forgetOptimization(of: channel, roleVersion: roleVersion)
     }
 }

@@ -12,7 +12,7 @@ extension AppRepository {
         let gone = usable.unused(in: listing).sorted { TreePath(app, $0).path < TreePath(app, $1).path }
         guard !gone.isEmpty else { return .nothing }
         // Before the packs: interrupted in between, no index names one that is missing.
-        if gone.contains(where: \.isInPackIndex) { _ = try indexPacks(without: Set(gone)) }
+        if gone.contains(where: \.isInPackIndex) { try IndexPacks(in: self, without: Set(gone)).run() }
         try storage.remove(gone)
         return RemovedForms(files: gone.count, bytes: gone.reduce(0) { $0 + (listing.files[$1]?.size ?? 0) })
     }

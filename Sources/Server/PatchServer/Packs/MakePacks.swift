@@ -69,7 +69,7 @@ extension AppRepository {
     package func keep(_ made: CompressedForms) throws(ServerError) -> TreeChange {
         var plan = PublicationPlan()
         plan.add(made)
-        return try carryOut(plan, over: nil)
+        return try WriteTree(plan, in: self, over: nil).run()
     }
 
     /// Of all packs from a base in the tree.

@@ -148,14 +148,14 @@ package struct PublishRelease: Sendable {
         var plan = PublicationPlan()
         plan.add(contentsOf: facts.verified)
         plan.add(forms)
-        let change = try repository.carryOut(plan, over: facts.state)
+        let change = try WriteTree(plan, in: repository, over: facts.state).run()
         _ = try repository.tree.removeDrafts(of: facts.channel, upTo: facts.version)
         return .alreadyPublished(channel: facts.channel, version: facts.version, change)
     }
 
     private func publish(_ facts: Facts, _ labels: PublishedLabels) throws(ServerError) -> Publication {
         try repository.checkSize(of: labels)
-        let fresh = try repository.freshRoles(over: facts.state, signing: key, at: now)
+        let fresh = try FreshRoles(over: facts.state, of: repository, signing: key, at: now)
         let turn = try DialTurn(facts.verified, by: rollout, in: facts.state, knowing: facts.labels, repository)
         var plan = PublicationPlan()
         let versions = try plan.publish(facts.verified, on: facts.state, dial: turn.next, labels: labels, fresh: fresh)
@@ -165,7 +165,7 @@ package struct PublishRelease: Sendable {
             record.add(PendingOptimization(facts.channel, facts.version))
             plan.write(record.fileBytes, to: .record(OptimizationRecord.name), in: .records)
         }
-        let change = try repository.carryOut(plan, over: facts.state)
+        let change = try WriteTree(plan, in: repository, over: facts.state).run()
         let removed = try repository.tree.removeDrafts(of: facts.channel, upTo: facts.version)
         return publication(facts, turn, change, versions, removedDrafts: removed)
     }

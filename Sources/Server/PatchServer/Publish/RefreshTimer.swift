@@ -99,7 +99,7 @@ package struct RefreshTimer<C: Clock<Duration>>: Service {
             if let behind { return .clockBehind(behind) }
             if let signedAt, !isDue { return .fresh(signedAt: signedAt) }
             let lock = try folder.locked(files: files)
-            let done = try repository.refresh(signing: key, at: now())
+            let done = try RefreshRoles(of: repository, signing: key, at: now()).run()
             lock.release()
             return .signed(done)
         } catch ServerError.locked(.held) {

@@ -4,22 +4,33 @@ import PatchCrypto
 import PatchTrust
 import SystemPackage
 
-extension AppRepository {
-    /// Writes what is missing or different, step by step; what is there already is left alone.
-    ///
-    /// Afterwards: every file of the plan is durable. When it throws, the steps up to some point are, and readers see
-    /// the old state; carrying out the same or another plan continues from there.
+/// Brings a tree to its next state, step by step; leaves correct files alone.
+///
+/// Afterwards: every file of the plan is durable. When it throws, the steps up to some point are, and readers see the old
+/// state; writing the same or another plan continues from there.
+struct WriteTree: Sendable {
+    private let plan: PublicationPlan
+    private let repository: AppRepository
+    private let state: PublishedState?
+    private let storage: any TreeStorage
+
     /// - Parameter state: what the plan was made from; nil for a tree that begins, or whose timestamp stays.
+    init(_ plan: PublicationPlan, in repository: AppRepository, over state: PublishedState?) {
+        (self.plan, self.repository, self.state) = (plan, repository, state)
+        storage = repository.storage
+    }
+
     /// - Throws: `movedOn` when another has published meanwhile.
-    func carryOut(_ plan: PublicationPlan, over state: PublishedState?) throws(ServerError) -> TreeChange {
+    @discardableResult
+    func run() throws(ServerError) -> TreeChange {
         _ = try storage.removeHalfWritten()
         let total = plan.steps.reduce(0) { $0 + $1.writes.count }
-        let progress = progress(.writing, total)
+        let progress = repository.progress(.writing, total)
         var (change, done) = (TreeChange(), 0)
         var forms = (plan.writes[.forms] ?? []).compactMap(\.contents?.file)
         for (step, writes) in plan.steps {
             change += try makingRoom(&forms) { (forms) throws(ServerError) in
-                if step == .indexes { return try indexPacks(to: plan.packed) }
+                if step == .indexes { return try IndexPacks(in: repository, to: plan.packed).run() }
                 // Those that there was no room for.
                 guard step != .forms || !forms.isEmpty else { return .nothing }
                 let contents = writes.compactMap(\.contents)
@@ -28,7 +39,7 @@ extension AppRepository {
                 return try storage.put(wanted) { progress(min(done + $0, total - 1)) }
             }
             for write in writes {
-                change += try makingRoom(&forms) { (_) throws(ServerError) in try finish(write, over: state) }
+                change += try makingRoom(&forms) { (_) throws(ServerError) in try finish(write) }
             }
             done += writes.count
             progress(done)
@@ -38,7 +49,7 @@ extension AppRepository {
     }
 
     /// What is no file of the tree but the timestamp.
-    private func finish(_ write: PublicationPlan.Write, over state: PublishedState?) throws(ServerError) -> TreeChange {
+    private func finish(_ write: PublicationPlan.Write) throws(ServerError) -> TreeChange {
         switch (write.target, write.source) {
         case (.record(let name), .bytes(let bytes)): try keep(bytes, as: name)
         case (.tree(.timestamp), .bytes(let bytes)): try storage.exchange(bytes, for: state?.timestampBytes)
@@ -63,7 +74,7 @@ extension AppRepository {
             for form in forms where try storage.status(of: form) != nil { made.append(form) }
             try storage.remove(made)
             _ = try storage.removeHalfWritten()
-            if made.contains(where: \.isInPackIndex) { _ = try indexPacks() }
+            if made.contains(where: \.isInPackIndex) { _ = try IndexPacks(in: repository).run() }
             forms = []
             return try work(forms)
         }
@@ -71,6 +82,7 @@ extension AppRepository {
 
     /// A record of the server's own, readable by the server alone.
     private func keep(_ bytes: [UInt8], as name: String) throws(ServerError) -> TreeChange {
+        let (tree, files) = (repository.tree, repository.files)
         do throws(FileError) {
             try files.makeDirectory(tree.records)
             if try files.status(of: tree.records.at(name)) != nil,

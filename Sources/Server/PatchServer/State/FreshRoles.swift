@@ -82,6 +82,43 @@ struct FreshRoles: Sendable {
     }
 }
 
+extension FreshRoles {
+    /// The next online roles over a state, which keep the published dial if it is unchanged.
+    ///
+    /// - Parameter acceptsClock: See ``RefreshRoles``.
+    /// - Throws: `clockBehind`, before anything is signed or written.
+    init(
+        over state: PublishedState,
+        of repository: AppRepository,
+        signing key: OnlineKey,
+        at clock: UTCTime,
+        acceptingClock acceptsClock: Bool = false
+    ) throws(ServerError) {
+        let now = try repository.folder.signingTime(
+            after: acceptsClock ? nil : state.timestamp.signedAt,
+            at: clock
+        )
+        let used = try repository.tree.usedVersions()
+        self.init(
+            signers: state.signers(key),
+            next: try state.nextVersions(unused: used),
+            now: now,
+            currentDial: acceptsClock ? nil : try state.currentDial(unused: used)
+        )
+    }
+}
+
+extension ServerFolder {
+    /// The time to sign with: the clock, or the time of the newest signature if the clock was set back by seconds since.
+    ///
+    /// - Parameter signedAt: When the newest timestamp was signed; nil if a clock behind it is accepted.
+    /// - Throws: `clockBehind`; also for a clock behind the program's build.
+    func signingTime(after signedAt: UTCTime?, at clock: UTCTime) throws(ServerError) -> UTCTime {
+        if let behind = ClockBehind(clock: clock, signedAt: signedAt, build: build) { throw .clockBehind(behind) }
+        return signedAt.map { max($0, clock) } ?? clock
+    }
+}
+
 /// The dial's role as it is published, for whoever would sign it anew.
 struct CurrentDial: Sendable {
     let file: RoleFile
@@ -141,5 +178,12 @@ extension PublishedState {
             dials[path] = file
         }
         return dials
+    }
+
+    /// Refuses to sign what devices would not accept, because root or targets have ended.
+    func checkHolds(at now: UTCTime) throws(ServerError) {
+        for (role, header) in [("root", root.header), ("targets", targets.header)] where header.expires <= now {
+            throw .ended(role: role, expires: header.expires, at: now)
+        }
     }
 }

@@ -48,7 +48,7 @@ extension AppRepository {
             allowsTestingKeys: allowsTestingKeys
         )
         try repository.checkBeginning(trust, onlineKey: key)
-        let now = try repository.signingTime(after: nil, at: now)
+        let now = try folder.signingTime(after: nil, at: now)
         let (root, targets) = (trust.root.header.version, trust.targets.header.version)
         var plan = PublicationPlan()
         plan.write(trust.rootBytes, to: .tree(.root(version: root)), in: .roots)
@@ -61,7 +61,7 @@ extension AppRepository {
             next: FreshRoles.Versions(dial: 1, snapshot: 1, timestamp: 1),
             now: now
         ).add(to: &plan, dials: [:], files: ["targets": RoleFile(of: trust.targetsBytes, version: targets)])
-        _ = try repository.carryOut(plan, over: nil)
+        try WriteTree(plan, in: repository, over: nil).run()
         return repository
     }
 }

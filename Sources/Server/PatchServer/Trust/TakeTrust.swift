@@ -115,7 +115,7 @@ extension AppRepository {
         let rootStep: PublicationPlan.Step = chain.handsOver(trust.targetsBytes, from: state.root) ? .lateRoots : .roots
         var plan = PublicationPlan(taking: trust, chain, key: key, releases: verified, rootsIn: rootStep)
         if update.isCurrent, chain.publishedVersion == root.version {
-            let change = try carryOut(plan, over: state)
+            let change = try WriteTree(plan, in: self, over: state).run()
             return .alreadyCurrent(root: root.version, targets: trust.targets.header.version, change)
         }
         let versions = try state.nextVersions(
@@ -124,11 +124,11 @@ extension AppRepository {
         )
         // A new online key starts the versions again after a theft: the thief's own time proves nothing.
         let signedAt = update.keys.restartsVersions ? nil : state.timestamp.signedAt
-        let signingTime = try signingTime(after: signedAt, at: now)
+        let signingTime = try folder.signingTime(after: signedAt, at: now)
         try plan.publish(update, on: state, FreshRoles(signers: trust.signers(key), next: versions, now: signingTime))
         let dials = carriedDials(update, state)
         let parameters = carriedParameters(update, state)
-        let change = try carryOut(plan, over: state)
+        let change = try WriteTree(plan, in: self, over: state).run()
         for release in update.published {
             _ = try tree.removeDrafts(of: release.release.header.channel, upTo: release.role.header.version)
         }
