@@ -41,15 +41,16 @@ struct WrongClockTests {
         #expect(throws: error) { try repository.ownRoles(holding: .days(1), signing: key, at: clock) }
         let pause = DialChange(.pause, of: named("web"))
         #expect(throws: error) {
-            try repository.turn([pause], in: ReleaseFactory.production, signing: key, at: clock)
+            try TurnDial([pause], in: ReleaseFactory.production, of: repository, signing: key, at: clock).run()
         }
         #expect(throws: error) {
-            try repository.change(
+            try SetParameters(
                 .set([named("colour"): .text("red")]),
                 in: ReleaseFactory.production,
+                of: repository,
                 signing: key,
                 at: clock
-            )
+            ).run()
         }
         #expect(try server.everything() == before)
     }

@@ -78,13 +78,14 @@ struct DialTests {
         _ changes: DialChange...,
         expecting version: Int? = nil
     ) throws(ServerError) -> DialOutcome {
-        try server.repository.turn(
+        try TurnDial(
             changes,
             in: production,
+            of: server.repository,
             expecting: version,
             signing: server.key,
             at: TestingServer.start.adding(.hours(1))
-        )
+        ).run()
     }
 
     /// `web 1.0.0: 100%, paused (why)`, in list order.
@@ -274,12 +275,13 @@ struct DialTests {
         }
         let late = TestingServer.start.adding(.days(365))
         #expect(throws: ServerError.ended(role: "root", expires: late, at: late)) {
-            try server.repository.turn(
+            try TurnDial(
                 [DialChange(.pause, of: web)],
                 in: production,
+                of: server.repository,
                 signing: server.key,
                 at: late
-            )
+            ).run()
         }
         #expect(try server.everything() == before)
     }

@@ -32,12 +32,13 @@ struct JudgeTests {
         )
 
         let counted = DialChange(.headcount(2), of: named("fix-cart-total"))
-        _ = try server.repository.turn(
+        _ = try TurnDial(
             [counted],
             in: ReleaseFactory.production,
+            of: server.repository,
             signing: server.key,
             at: server.factory.now
-        )
+        ).run()
         let dial = try await checkTree(server)
         #expect(dial.ok && dial.text.contains("; 0 findings"), "\(dial.text)")
 

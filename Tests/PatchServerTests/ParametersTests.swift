@@ -27,13 +27,14 @@ struct ParametersTests {
         _ change: ParametersChange,
         expecting tag: SHA256Digest? = nil
     ) throws(ServerError) -> ParametersOutcome {
-        try server.repository.change(
+        try SetParameters(
             change,
             in: production,
+            of: server.repository,
             expecting: tag,
             signing: server.key,
             at: TestingServer.start.adding(.hours(1))
-        )
+        ).run()
     }
 
     private func values(_ server: TestingServer) throws -> [ParameterName: ParameterValue] {
@@ -113,24 +114,26 @@ struct ParametersTests {
         #expect(try server.everything() == before)
         // Neither a refresh nor the dial changes the tag.
         try RefreshRoles(of: server.repository, signing: server.key, at: TestingServer.start.adding(.hours(1))).run()
-        _ = try server.repository.turn(
+        _ = try TurnDial(
             [DialChange(.pause, of: named("web"))],
             in: production,
+            of: server.repository,
             signing: server.key,
             at: TestingServer.start.adding(.hours(1))
-        )
+        ).run()
         #expect(try change(server, .replace([:]), expecting: one).state.tag == none)
     }
 
     @Test func `and the dial leave each other alone, and so does a publish`() throws {
         let server = try server()
         try change(server, .set([banner: .text("Sale")]))
-        _ = try server.repository.turn(
+        _ = try TurnDial(
             [DialChange(.pause, of: named("web"))],
             in: production,
+            of: server.repository,
             signing: server.key,
             at: TestingServer.start.adding(.hours(1))
-        )
+        ).run()
         #expect(try values(server) == [banner: .text("Sale")])
         try change(server, .set([limit: .integer(3)]))
         #expect(try server.repository.dial(of: production).versions.map(\.isPaused) == [false, true])
@@ -151,12 +154,13 @@ struct ParametersTests {
         }
         let late = TestingServer.start.adding(.days(365))
         #expect(throws: ServerError.ended(role: "root", expires: late, at: late)) {
-            try server.repository.change(
+            try SetParameters(
                 .set([banner: .bool(true)]),
                 in: production,
+                of: server.repository,
                 signing: server.key,
                 at: late
-            )
+            ).run()
         }
         #expect(try server.everything() == before)
     }

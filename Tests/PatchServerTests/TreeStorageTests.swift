@@ -40,7 +40,8 @@ struct TreeStorageTests {
         try publish(1)
         try publish(2)
         let change = DialChange(.pause, of: named("web"))
-        _ = try server.repository.turn([change], in: production, signing: server.key, at: TestingServer.start)
+        _ = try TurnDial([change], in: production, of: server.repository, signing: server.key, at: TestingServer.start)
+            .run()
         try RefreshRoles(of: server.repository, signing: server.key, at: TestingServer.start.adding(.hours(6))).run()
 
         let report = try server.repository.check()

@@ -1,40 +1,87 @@
-package import PatchFormat
 import PatchCrypto
+package import PatchFormat
 import PatchTrust
 
-extension AppRepository {
-    /// Changes a channel's parameters; its dial stays as it is.
-    ///
-    /// Needs no release key, and decides nothing about versions. The caller holds the lock. Written are the parameters,
-    /// unless none are left, the dial's role, the snapshot and last the timestamp; stopped before that, readers see the old
-    /// state.
-    /// What cannot be read may be replaced as a whole.
-    /// - Parameter tag: of the parameters that the operator looked at; any other is refused.
-    package func change(
+/// What an operator asks of a channel's online parameters.
+package enum ParametersChange: Equatable, Sendable {
+    /// These values, beside those that are there.
+    case set([ParameterName: ParameterValue])
+    /// What is not there stays so.
+    case unset(Set<ParameterName>)
+    /// These values and no others.
+    case replace([ParameterName: ParameterValue])
+
+    /// Whether it says all that is there afterwards.
+    package var isWhole: Bool {
+        if case .replace = self { true } else { false }
+    }
+
+    package func applied(to values: [ParameterName: ParameterValue]) -> [ParameterName: ParameterValue] {
+        switch self {
+        case .set(let changes): values.merging(changes) { $1 }
+        case .unset(let names): values.filter { !names.contains($0.key) }
+        case .replace(let all): all
+        }
+    }
+}
+
+/// Changes a channel's parameters; its dial stays as it is.
+///
+/// Needs no release key, and decides nothing about versions. The caller holds the lock. Written are the parameters, unless
+/// none are left, the dial's role, the snapshot and last the timestamp; stopped before that, readers see the old state.
+/// What cannot be read may be replaced as a whole.
+package struct SetParameters: Sendable {
+    private let change: ParametersChange
+    private let channel: ChannelName
+    private let repository: AppRepository
+    private let expected: SHA256Digest?
+    private let key: OnlineKey
+    private let now: UTCTime
+
+    /// - Parameter expected: the tag of the parameters that the operator looked at; any other is refused.
+    package init(
         _ change: ParametersChange,
         in channel: ChannelName,
-        expecting tag: SHA256Digest? = nil,
+        of repository: AppRepository,
+        expecting expected: SHA256Digest? = nil,
         signing key: OnlineKey,
         at now: UTCTime
-    ) throws(ServerError) -> ParametersOutcome {
-        let state = try PublishedState(of: self)
-        try checkOnlineKey(key, in: state)
+    ) {
+        (self.change, self.channel, self.repository) = (change, channel, repository)
+        (self.expected, self.key, self.now) = (expected, key, now)
+    }
+
+    package func run() throws(ServerError) -> ParametersOutcome {
+        let state = try PublishedState(of: repository)
+        try repository.checkOnlineKey(key, in: state)
         try state.checkHolds(at: now)
-        let before: ParametersState?
+        let before = try parameters(in: state)
+        let after = try decide(before)
+        if let before, before.parameters == after { return .unchanged(before) }
+        let signing = SignDials(of: repository, over: state, with: key, at: now)
+        let roles = try signing.run { plan, dials in plan.write(after, to: &dials) }
+        return .changed(from: before, ParametersState(after), roles)
+    }
+
+    /// Nil where they cannot be read and are replaced.
+    private func parameters(in state: PublishedState) throws(ServerError) -> ParametersState? {
         do throws(ServerError) {
-            before = ParametersState(try parameters(of: channel, in: state))
-        } catch .tree(_, .malformed) where change.isWhole && tag == nil {
-            before = nil
+            return ParametersState(try repository.parameters(of: channel, in: state))
+        } catch .tree(_, .malformed) where change.isWhole && expected == nil {
+            return nil
         }
-        if let before, let tag, tag != before.tag {
-            throw .parameters(.outdated(expected: tag, current: before.tag))
+    }
+
+    private func decide(_ before: ParametersState?) throws(ServerError) -> OnlineParameters {
+        if let before, let expected, expected != before.tag {
+            throw .parameters(.outdated(expected: expected, current: before.tag))
         }
         let values = change.applied(to: before?.parameters.values ?? [:])
-        let after = OnlineParameters(app: app, channel: channel, values: values)
-        if let before, before.parameters == after { return .unchanged(before) }
-        do throws(ParametersRefusal) { try after.check() } catch { throw .parameters(error) }
-        let roles = try publishDials(on: state, signing: key, at: now) { plan, dials in plan.write(after, to: &dials) }
-        return .changed(from: before, ParametersState(after), roles)
+        let after = OnlineParameters(app: repository.app, channel: channel, values: values)
+        if before?.parameters != after {
+            do throws(ParametersRefusal) { try after.check() } catch { throw .parameters(error) }
+        }
+        return after
     }
 }
 
@@ -59,5 +106,52 @@ extension PublicationPlan {
         let bytes = parameters.json.fileBytes
         write(bytes, to: .tree(.target(path, SHA256Digest(of: bytes))), in: .contents)
         dials[path] = TargetFile(of: bytes)
+    }
+}
+
+/// What a channel's online parameters are now.
+package struct ParametersState: Equatable, Sendable {
+    package let parameters: OnlineParameters
+
+    init(_ parameters: OnlineParameters) {
+        self.parameters = parameters
+    }
+
+    /// Names these very parameters, whatever else the dial's role says: the digest of their document.
+    package var tag: SHA256Digest { SHA256Digest(of: parameters.json.fileBytes) }
+
+    package var json: JSON {
+        .fields([
+            ("app", .text(parameters.app.text)), ("channel", .text(parameters.channel.text)),
+            ("tag", .text(tag.hex)), ("parameters", parameters.values.json),
+        ])
+    }
+}
+
+/// What became of a change of parameters.
+package enum ParametersOutcome: Equatable, Sendable {
+    /// - Parameter from: nil where what was there cannot be read, and was replaced.
+    case changed(from: ParametersState?, ParametersState, RefreshedVersions)
+    /// They are so already; nothing was signed.
+    case unchanged(ParametersState)
+
+    package var state: ParametersState {
+        switch self {
+        case .changed(_, let state, _), .unchanged(let state): state
+        }
+    }
+
+    /// For scripts and for the API.
+    package var json: JSON {
+        guard var members = state.json.object else { return state.json }
+        switch self {
+        case .changed(_, _, let roles):
+            members["outcome"] = .text("changed")
+            members["timestamp"] = .integer(roles.timestamp)
+            members["snapshot"] = .integer(roles.snapshot)
+            members["expires"] = .text(roles.expires.description)
+        case .unchanged: members["outcome"] = .text("unchanged")
+        }
+        return .object(members)
     }
 }

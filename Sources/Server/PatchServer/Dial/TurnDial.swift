@@ -2,58 +2,98 @@ package import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-extension AppRepository {
-    /// Turns a channel's dial: all of the changes, or none.
-    ///
-    /// Needs no release key, and can do nothing beyond the signed rules: it slows down, pauses, and goes up to the
-    /// ceiling. The caller holds the lock. The dial, its role, the snapshot and last the timestamp are written;
-    /// interrupted before that, readers see the old state.
-    /// - Parameter version: of the dial role that the operator saw; any other is refused.
-    package func turn(
+/// Turns a channel's dial: all of the changes, or none.
+///
+/// Needs no release key, and can do nothing beyond the signed rules: it slows down, pauses, and goes up to the ceiling. The
+/// caller holds the lock. The dial, its role, the snapshot and last the timestamp are written; interrupted before that,
+/// readers see the old state.
+package struct TurnDial: Sendable {
+    private let changes: [DialChange]
+    private let channel: ChannelName
+    private let repository: AppRepository
+    private let expected: Int?
+    private let key: OnlineKey
+    private let now: UTCTime
+
+    /// - Parameter expected: the version of the dial role that the operator saw; any other is refused.
+    package init(
         _ changes: [DialChange],
         in channel: ChannelName,
-        expecting version: Int? = nil,
+        of repository: AppRepository,
+        expecting expected: Int? = nil,
         signing key: OnlineKey,
         at now: UTCTime
-    ) throws(ServerError) -> DialOutcome {
-        let state = try PublishedState(of: self)
-        try checkOnlineKey(key, in: state)
+    ) {
+        (self.changes, self.channel, self.repository) = (changes, channel, repository)
+        (self.expected, self.key, self.now) = (expected, key, now)
+    }
+
+    package func run() throws(ServerError) -> DialOutcome {
+        let facts = try read()
+        guard let after = try decide(facts) else {
+            return .unchanged(DialState(facts.dial, version: facts.version, of: facts.list))
+        }
+        let signing = SignDials(of: repository, over: facts.state, with: key, at: now)
+        let roles = try signing.run { plan, dials in plan.write(after, to: &dials) }
+        return .turned(DialState(after, version: roles.dial, of: facts.list), roles)
+    }
+
+    private struct Facts {
+        let state: PublishedState
+        let list: PatchList
+        /// Without rows of versions that are listed no more.
+        let dial: Dial
+
+        var version: Int { state.dial.header.version }
+    }
+
+    private func read() throws(ServerError) -> Facts {
+        let state = try PublishedState(of: repository)
+        try repository.checkOnlineKey(key, in: state)
         try state.checkHolds(at: now)
         let current = state.dial.header.version
-        if let version, version != current { throw .dial(.outdated(expected: version, current: current)) }
-        let list = try listed(of: channel, in: state)
-        let before = try dial(of: channel, in: state).keeping(list.entries)
+        if let expected, expected != current { throw .dial(.outdated(expected: expected, current: current)) }
+        let list = try repository.listed(of: channel, in: state)
+        return Facts(
+            state: state,
+            list: list,
+            dial: try repository.dial(of: channel, in: state).keeping(list.entries)
+        )
+    }
+
+    /// The next dial; nil if it has all of the changes already.
+    private func decide(_ facts: Facts) throws(ServerError) -> Dial? {
         let after: Dial
-        do throws(DialRefusal) { after = try before.turned(by: changes, of: list.entries) } catch { throw .dial(error) }
-        guard after != before else { return .unchanged(DialState(before, version: current, of: list)) }
-        let roles = try publish(after, on: state, signing: key, at: now)
-        return .turned(DialState(after, version: roles.dial, of: list), roles)
+        do throws(DialRefusal) { after = try facts.dial.turned(by: changes, of: facts.list.entries) } catch {
+            throw .dial(error)
+        }
+        guard after != facts.dial else { return nil }
+        try after.checkSize()
+        return after
+    }
+}
+
+/// Signs the dial's role anew, with targets that a verb changes.
+struct SignDials: Sendable {
+    private let repository: AppRepository
+    private let state: PublishedState
+    private let key: OnlineKey
+    private let now: UTCTime
+
+    init(of repository: AppRepository, over state: PublishedState, with key: OnlineKey, at now: UTCTime) {
+        (self.repository, self.state, self.key, self.now) = (repository, state, key, now)
     }
 
-    private func publish(
-        _ dial: Dial,
-        on state: PublishedState,
-        signing key: OnlineKey,
-        at now: UTCTime
-    ) throws(ServerError) -> RefreshedVersions {
-        try dial.checkSize()
-        return try publishDials(on: state, signing: key, at: now) { plan, dials in plan.write(dial, to: &dials) }
-    }
-
-    /// Signs the dial's role anew, with its targets changed by `change`.
-    func publishDials(
-        on state: PublishedState,
-        signing key: OnlineKey,
-        at now: UTCTime,
+    func run(
         _ change: (inout PublicationPlan, inout [TargetPath: TargetFile]) -> Void
     ) throws(ServerError) -> RefreshedVersions {
-        let fresh = try FreshRoles(over: state, of: self, signing: key, at: now)
+        let fresh = try FreshRoles(over: state, of: repository, signing: key, at: now)
         var plan = PublicationPlan()
         var dials = try state.dials()
         change(&plan, &dials)
         let versions = try fresh.add(to: &plan, dials: dials, files: state.otherFiles)
-        try WriteTree(plan, in: self, over: state).run()
-        return RefreshedVersions(app: app, versions, signedAt: now)
+        try WriteTree(plan, in: repository, over: state).run()
+        return RefreshedVersions(app: repository.app, versions, signedAt: now)
     }
 }
 

@@ -16,7 +16,7 @@ extension ReleaseOperations {
         let now = records.now()
         let outcome = try await change(Intent(.turnDial(channel), of: app, by: actor)) { () throws(OperationError) in
             try signing(app) { (repository, key) throws(ServerError) in
-                try repository.turn(changes, in: channel, expecting: version, signing: key, at: now)
+                try TurnDial(changes, in: channel, of: repository, expecting: version, signing: key, at: now).run()
             }
         } remembering: { (outcome, intent) async throws(OperationError) in
             let rollouts = Rollouts(self)

@@ -15,7 +15,7 @@ extension ReleaseOperations {
         return try await self.change(Intent(.changeParameters(channel), of: app, by: actor)) {
             () throws(OperationError) in
             try signing(app) { (repository, key) throws(ServerError) in
-                try repository.change(change, in: channel, expecting: tag, signing: key, at: now)
+                try SetParameters(change, in: channel, of: repository, expecting: tag, signing: key, at: now).run()
             }
         } remembering: { (outcome, intent) throws(OperationError) in
             guard case .changed(_, let after, _) = outcome else { return RecordedOutcome() }

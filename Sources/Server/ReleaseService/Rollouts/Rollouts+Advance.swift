@@ -151,7 +151,7 @@ extension Rollouts {
             }
         ) { () throws(OperationError) in
             try operations.signing(app) { (repository, key) throws(ServerError) in
-                try repository.turn(changes, in: channel, expecting: dial.version, signing: key, at: now)
+                try TurnDial(changes, in: channel, of: repository, expecting: dial.version, signing: key, at: now).run()
             }
         } remembering: { (outcome, intent) throws(OperationError) in
             RecordedOutcome(
