@@ -74,12 +74,7 @@ struct WrongClockTests {
         let error = ClockBehind(clock: Self.in1970, signedAt: nil, build: Self.start)
         #expect(error?.evidence == .build)
         #expect(throws: ServerError.clockBehind(try #require(error))) {
-            _ = try AppRepository.create(
-                trust,
-                onlineKey: server.key,
-                in: built,
-                files: files,
-                allowsTestingKeys: true,
+            _ = try CreateApp(trust, onlineKey: server.key, in: built, files: files, allowsTestingKeys: true).run(
                 at: Self.in1970
             )
         }

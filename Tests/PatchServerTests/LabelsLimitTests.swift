@@ -63,12 +63,12 @@ struct LabelsLimitTests {
         repository.labelsLimit = size - 1
         let everything = try server.everything()
         #expect(throws: ServerError.labelsFull(ReleaseFactory.app, size: size, limit: size - 1)) {
-            try repository.take(offered, onlineKey: key, releases: [release], at: server.factory.now)
+            try TakeTrust(offered, in: repository, onlineKey: key, releases: [release], at: server.factory.now).run()
         }
         #expect(try server.everything() == everything)
 
         repository.labelsLimit = before
-        _ = try repository.take(offered, onlineKey: key, at: server.factory.now)
+        _ = try TakeTrust(offered, in: repository, onlineKey: key, at: server.factory.now).run()
         #expect(try PublishedState(of: repository).root.header.version == 2)
     }
 }

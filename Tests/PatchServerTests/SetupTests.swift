@@ -22,14 +22,7 @@ struct SetupTests {
     }
 
     private func create(_ trust: RootOfTrust, _ key: OnlineKey, testing: Bool = true) throws {
-        _ = try AppRepository.create(
-            trust,
-            onlineKey: key,
-            in: folder,
-            files: files,
-            allowsTestingKeys: testing,
-            at: now
-        )
+        _ = try CreateApp(trust, onlineKey: key, in: folder, files: files, allowsTestingKeys: testing).run(at: now)
     }
 
     private func trust(targets: Envelope? = nil, root: Envelope? = nil) throws -> RootOfTrust {
@@ -193,14 +186,7 @@ struct SetupTests {
         let trust = try trust()
         let key = try key()
         func create(_ files: FaultyFiles) throws {
-            _ = try AppRepository.create(
-                trust,
-                onlineKey: key,
-                in: folder,
-                files: files,
-                allowsTestingKeys: true,
-                at: now
-            )
+            _ = try CreateApp(trust, onlineKey: key, in: folder, files: files, allowsTestingKeys: true).run(at: now)
         }
         try create(rehearsal)
         for change in 1...rehearsal.changes {

@@ -295,7 +295,7 @@ struct TrustTests {
         let strict = try AppRepository(ReleaseFactory.app, in: server.folder, files: server.files)
         let offered = try plan.next().offered()
         #expect(throws: ServerError.testingKey("root")) {
-            try strict.take(offered, onlineKey: server.key, at: server.factory.now)
+            try TakeTrust(offered, in: strict, onlineKey: server.key, at: server.factory.now).run()
         }
     }
 

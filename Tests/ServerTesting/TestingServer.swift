@@ -46,15 +46,14 @@ package struct TestingServer {
             targets: try factory.targets().fileBytes,
             at: now
         )
-        repository = try AppRepository.create(
+        repository = try CreateApp(
             trust,
             onlineKey: key,
             in: ServerFolder(root.appending("srv")),
             files: files,
             storage: storage,
-            allowsTestingKeys: true,
-            at: now
-        )
+            allowsTestingKeys: true
+        ).run(at: now)
     }
 
     private init(_ other: TestingServer, files: any FileOperations) throws {

@@ -83,13 +83,14 @@ extension TestingServer {
         releases: [SignedRelease] = [],
         carryingOver accepted: Set<ChannelName> = []
     ) throws -> TrustOutcome {
-        try repository.take(
+        try TakeTrust(
             offered,
+            in: repository,
             onlineKey: try onlineKey(key),
             releases: releases,
             carryingOver: accepted,
             at: factory.now
-        )
+        ).run()
     }
 
     package func onlineKey(_ key: TestingKey) throws -> OnlineKey {

@@ -62,13 +62,13 @@ struct InitCommand: AsyncParsableCommand {
             )
             let key = try passphrase.key(at: FilePath(argument: onlineKey), isStored: false)
             // Before there is a folder: what is refused leaves nothing behind.
-            try AppRepository.checkBeginning(
+            try CreateApp(
                 rootOfTrust,
                 onlineKey: key,
                 in: folder.folder,
                 files: files,
                 allowsTestingKeys: ProcessEnvironment.allowsTestingKeys
-            )
+            ).check()
             if files.linkFault(at: folder.folder.root) != nil { throw Failure(withoutPermissions: folder.folder.root) }
             try folder.folder.make(files: files)
             try await folder.operations(key).create(rootOfTrust, onlineKey: key, by: .here)

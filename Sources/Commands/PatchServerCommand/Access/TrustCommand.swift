@@ -90,7 +90,9 @@ struct TrustCommand: AsyncParsableCommand {
             for release in releases {
                 signed.append(try SignedRelease(folder: FilePath(argument: release), files: files))
             }
-            if onlineKey == nil { try repository.checkOnlineKeyStays(under: offered, at: ProcessEnvironment.now()) }
+            if onlineKey == nil {
+                try OfferedTrust.checkOnlineKeyStays(under: offered, in: repository, at: ProcessEnvironment.now())
+            }
             let key = try passphrase.key(
                 at: onlineKey.map { FilePath(argument: $0) } ?? repository.onlineKeyFile,
                 isStored: onlineKey == nil

@@ -38,6 +38,14 @@ extension RootOfTrust {
     }
 }
 
+extension RootOfTrust {
+    /// - Precondition: the key was checked against it.
+    func signers(_ key: OnlineKey) -> FreshRoles.Signers {
+        guard let dial = targets.delegation(to: "dial") else { preconditionFailure("the key was checked against it") }
+        return FreshRoles.Signers(key: key, root: root, dial: dial.keys)
+    }
+}
+
 private func refused(_ document: String, _ error: TrustError) -> ServerError {
     if case .malformed(let format) = error { return .malformed(format) }
     return .setup(document: document, rule: "is not trusted: \(error)")

@@ -5,138 +5,75 @@ import PatchTrust
 package import ReleaseFolder
 import SystemPackage
 
-/// The outcome of taking in a newer root of trust.
-package enum TrustOutcome: Equatable, Sendable {
-    case updated(TrustPublication)
-    /// The tree has all of it already; missing or damaged files were put back.
-    case alreadyCurrent(root: Int, targets: Int, TreeChange)
-}
+/// Takes in a newer root of trust, and with it the releases that it needs, as one publication.
+///
+/// The caller holds the lock. The steps are in this order, each durable before the next:
+///
+/// 1. objects and targets of the releases, the new targets role, the releases' roles, dial and snapshot: all under
+///    names that nothing refers to yet
+/// 2. the server's own records: the online key and the labels
+/// 3. the roots, oldest first; from here readers of the new root refuse the old timestamp and keep what they have
+/// 4. the timestamp: readers see the new state
+///
+/// Where the new targets are signed by the old root's keys too, and the online key stays, 4 comes before 3: readers of the
+/// old root and of the new one take what they find at any moment.
+///
+/// Interrupted anywhere, the same call finishes: correct files are left alone. Interrupted in 2 or 3, the server can sign
+/// nothing else until then.
+package struct TakeTrust: Sendable {
+    private let offered: TrustUpload
+    private let repository: AppRepository
+    private let key: OnlineKey
+    private let releases: [SignedRelease]
+    private let accepted: Set<ChannelName>
+    private let now: UTCTime
 
-/// A root of trust that devices follow to from now on.
-package struct TrustPublication: Equatable, Sendable {
-    package struct ChannelChange: Hashable, Sendable, CustomStringConvertible {
-        package let channel: ChannelName
-        package let version: Int
-
-        package var description: String { "\(channel) \(version)" }
-    }
-
-    /// A dial that the online key before signed, and that the one now signs as it is.
-    package struct CarriedDial: Equatable, Sendable {
-        package let channel: ChannelName
-        /// Nil where it cannot be read; readers refuse it too.
-        package let rows: [Dial.Row]?
-
-        package var paused: Int? { rows?.count(where: \.paused) }
-    }
-
-    /// Online parameters that the online key before signed, and that the one now signs as they are.
-    package struct CarriedParameters: Equatable, Sendable {
-        package let channel: ChannelName
-        /// How many; nil where they cannot be read.
-        package let count: Int?
-    }
-
-    package let root: Int
-    /// The newest root in the tree before.
-    package let previousRoot: Int
-    package let targets: Int
-    /// Whether readers forget the versions of roles that they know.
-    package let restartsVersions: Bool
-    package let published: [ChannelChange]
-    /// Channels that stay published as they were.
-    package let carriedOver: [ChannelChange]
-    /// Dials with rows of channels that were published before; a thief of the online key may have made them.
-    package let carriedDials: [CarriedDial]
-    /// Parameters of the same channels, if they have any.
-    package let carriedParameters: [CarriedParameters]
-    package let dropped: [ChannelChange]
-    /// Channels that have ended, with their last version.
-    package let retired: [ChannelChange]
-    package let change: TreeChange
-    package let roles: RefreshedVersions
-
-    fileprivate static func changes(_ versions: [ChannelName: Int]) -> [ChannelChange] {
-        versions.sorted { $0.key < $1.key }.map { ChannelChange(channel: $0.key, version: $0.value) }
-    }
-}
-
-extension AppRepository {
-    /// Takes in a newer root of trust, and with it the releases that it needs, as one publication.
-    ///
-    /// The caller holds the lock. The steps are in this order, each durable before the next:
-    ///
-    /// 1. objects and targets of the releases, the new targets role, the releases' roles, dial and snapshot: all under
-    ///    names that nothing refers to yet
-    /// 2. the server's own records: the online key and the labels
-    /// 3. the roots, oldest first; from here readers of the new root refuse the old timestamp and keep what they have
-    /// 4. the timestamp: readers see the new state
-    ///
-    /// Where the new targets are signed by the old root's keys too, and the online key stays, 4 comes before 3: readers of
-    /// the old root and of the new one take what they find at any moment.
-    ///
-    /// Interrupted anywhere, the same call finishes: correct files are left alone. Interrupted in 2 or 3, the server
-    /// can sign nothing else until then.
-    ///
     /// - Parameters:
     ///   - key: the online key that the new root lists; its file replaces the present one as it is.
     ///   - releases: one for each channel whose published release does not verify under the new root, and any other.
     ///   - accepted: channels whose version in the tree may be older than one that the server has seen.
-    /// - Throws: any error but `file` before the first write.
-    package func take(
+    package init(
         _ offered: TrustUpload,
+        in repository: AppRepository,
         onlineKey key: OnlineKey,
         releases: [SignedRelease] = [],
         carryingOver accepted: Set<ChannelName> = [],
         at now: UTCTime
-    ) throws(ServerError) -> TrustOutcome {
-        let (chain, trust) = try check(offered, at: now)
-        let root = chain.newest
-        let state = try PublishedState(of: tree, under: chain, offered: offered)
-        try check(key, for: trust, instead: state.root)
-        let verified = try verify(releases, under: trust)
-        let used = try tree.usedVersions()
-        let onDisk = TrustUpdate.OnDisk(
-            files: try digests(of: trust, verified),
-            labels: try labels(),
-            channels: used.channels,
-            collected: used.collected
-        )
-        let update = try TrustUpdate(
-            trust,
-            over: state,
-            releases: verified,
-            carryingOver: accepted,
-            onDisk: onDisk,
-            at: now
-        )
-        try checkSize(of: update.labels)
+    ) {
+        (self.offered, self.repository, self.key) = (offered, repository, key)
+        (self.releases, self.accepted, self.now) = (releases, accepted, now)
+    }
 
-        let rootStep: PublicationPlan.Step = chain.handsOver(trust.targetsBytes, from: state.root) ? .lateRoots : .roots
-        var plan = PublicationPlan(taking: trust, chain, key: key, releases: verified, rootsIn: rootStep)
-        if update.isCurrent, chain.publishedVersion == root.version {
-            let change = try WriteTree(plan, in: self, over: state).run()
-            return .alreadyCurrent(root: root.version, targets: trust.targets.header.version, change)
+    /// - Throws: any error but `file` before the first write.
+    package func run() throws(ServerError) -> TrustOutcome {
+        let facts = try read()
+        let update = try decide(facts)
+        try repository.checkSize(of: update.labels)
+        var plan = PublicationPlan(taking: facts.trust, facts.chain, key: key, releases: facts.releases, facts.rootStep)
+        guard !update.isCurrent || facts.chain.publishedVersion != facts.chain.newest.version else {
+            let change = try WriteTree(plan, in: repository, over: facts.state).run()
+            return .alreadyCurrent(
+                root: facts.chain.newest.version,
+                targets: facts.trust.targets.header.version,
+                change
+            )
         }
-        let versions = try state.nextVersions(
-            unused: used,
-            restarting: update.keys.restartsVersions
-        )
-        // A new online key starts the versions again after a theft: the thief's own time proves nothing.
-        let signedAt = update.keys.restartsVersions ? nil : state.timestamp.signedAt
-        let signingTime = try folder.signingTime(after: signedAt, at: now)
-        try plan.publish(update, on: state, FreshRoles(signers: trust.signers(key), next: versions, now: signingTime))
-        let dials = carriedDials(update, state)
-        let parameters = carriedParameters(update, state)
-        let change = try WriteTree(plan, in: self, over: state).run()
+        let fresh = try fresh(facts, update)
+        try plan.publish(update, on: facts.state, fresh)
+        let dials = carriedDials(facts, update)
+        let parameters = carriedParameters(facts, update)
+        let change = try WriteTree(plan, in: repository, over: facts.state).run()
         for release in update.published {
-            _ = try tree.removeDrafts(of: release.release.header.channel, upTo: release.role.header.version)
+            _ = try repository.tree.removeDrafts(
+                of: release.release.header.channel,
+                upTo: release.role.header.version
+            )
         }
         return .updated(
             TrustPublication(
-                root: root.version,
-                previousRoot: chain.publishedVersion,
-                targets: trust.targets.header.version,
+                root: facts.chain.newest.version,
+                previousRoot: facts.chain.publishedVersion,
+                targets: facts.trust.targets.header.version,
                 restartsVersions: update.keys.restartsVersions,
                 published: update.published.map {
                     .init(channel: $0.release.header.channel, version: $0.role.header.version)
@@ -147,61 +84,81 @@ extension AppRepository {
                 dropped: TrustPublication.changes(update.dropped),
                 retired: TrustPublication.changes(update.retired),
                 change: change,
-                roles: RefreshedVersions(app: app, versions, signedAt: now)
+                roles: RefreshedVersions(app: repository.app, fresh.next, signedAt: now)
             )
         )
     }
 
-    /// Checks whether devices would follow an offered root of trust, before anything uploaded with it is read.
-    ///
-    /// Reading needs no lock; taking the root in checks again.
-    package func checkRoots(of offered: TrustUpload, at now: UTCTime) throws(ServerError) {
-        _ = try check(offered, at: now)
-    }
+    private struct Facts {
+        let chain: RootChain
+        let trust: RootOfTrust
+        let state: PublishedState
+        let releases: [VerifiedRelease]
+        let used: UsedVersions
 
-    /// Refuses a root that lists none of the earlier online keys, when the server's own is encrypted.
-    ///
-    /// Otherwise an operator would be asked for the passphrase of a key that is no longer listed.
-    package func checkOnlineKeyStays(under offered: TrustUpload, at now: UTCTime) throws(ServerError) {
-        guard OnlineKey.isEncrypted(try tree.read(onlineKeyFile, limit: Limits.keyFile)) else { return }
-        let (chain, trust) = try check(offered, at: now)
-        let old = try PublishedState(of: tree, under: chain, offered: offered).root.keys(of: "timestamp").keys.keys
-        guard !Set(old).isDisjoint(with: trust.root.keys(of: "timestamp").keys.keys) else {
-            throw .trust(.otherOnlineKey)
+        var rootStep: PublicationPlan.Step {
+            chain.handsOver(trust.targetsBytes, from: state.root) ? .lateRoots : .roots
         }
     }
 
-    private func check(_ offered: TrustUpload, at now: UTCTime) throws(ServerError) -> (RootChain, RootOfTrust) {
-        guard offered.app == app else { throw .trust(.otherApp(found: offered.app, expected: app)) }
-        let chain = try RootChain(of: tree, continuedBy: offered)
-        let root = chain.newest
-        let trust = try RootOfTrust(servedUnder: root, targets: offered.targets, at: now)
-        try refuseTestingKeys(in: trust)
-        return (chain, trust)
+    private func read() throws(ServerError) -> Facts {
+        let new = try OfferedTrust(offered, to: repository, at: now)
+        let state = try PublishedState(of: repository.tree, under: new.chain, offered: offered)
+        try checkKey(for: new.trust, instead: state.root)
+        return Facts(
+            chain: new.chain,
+            trust: new.trust,
+            state: state,
+            releases: try verified(under: new.trust),
+            used: try repository.tree.usedVersions()
+        )
+    }
+
+    private func decide(_ facts: Facts) throws(ServerError) -> TrustUpdate {
+        let onDisk = TrustUpdate.OnDisk(
+            files: try digests(facts),
+            labels: try repository.labels(),
+            channels: facts.used.channels,
+            collected: facts.used.collected
+        )
+        return try TrustUpdate(
+            facts.trust,
+            over: facts.state,
+            releases: facts.releases,
+            carryingOver: accepted,
+            onDisk: onDisk,
+            at: now
+        )
+    }
+
+    private func fresh(_ facts: Facts, _ update: TrustUpdate) throws(ServerError) -> FreshRoles {
+        let restarts = update.keys.restartsVersions
+        let versions = try facts.state.nextVersions(unused: facts.used, restarting: restarts)
+        // A new online key starts the versions again after a theft: the thief's own time proves nothing.
+        let signedAt = restarts ? nil : facts.state.timestamp.signedAt
+        let signingTime = try repository.folder.signingTime(after: signedAt, at: now)
+        return FreshRoles(signers: facts.trust.signers(key), next: versions, now: signingTime)
     }
 
     /// An unreadable dial must not block new keys.
-    private func carriedDials(_ update: TrustUpdate, _ state: PublishedState) -> [TrustPublication.CarriedDial] {
-        state.channels.keys.filter { update.keeps($0) }.sorted().compactMap { channel in
-            let rows = try? dial(of: channel, in: state).rows
+    private func carriedDials(_ facts: Facts, _ update: TrustUpdate) -> [TrustPublication.CarriedDial] {
+        facts.state.channels.keys.filter { update.keeps($0) }.sorted().compactMap { channel in
+            let rows = try? repository.dial(of: channel, in: facts.state).rows
             return rows?.isEmpty == true ? nil : TrustPublication.CarriedDial(channel: channel, rows: rows)
         }
     }
 
-    private func carriedParameters(
-        _ update: TrustUpdate,
-        _ state: PublishedState
-    ) -> [TrustPublication.CarriedParameters] {
-        state.channels.keys.filter { update.keeps($0) }.sorted().compactMap { channel in
-            let count = try? parameters(of: channel, in: state).values.count
+    private func carriedParameters(_ facts: Facts, _ update: TrustUpdate) -> [TrustPublication.CarriedParameters] {
+        facts.state.channels.keys.filter { update.keeps($0) }.sorted().compactMap { channel in
+            let count = try? repository.parameters(of: channel, in: facts.state).values.count
             return count == 0 ? nil : TrustPublication.CarriedParameters(channel: channel, count: count)
         }
     }
 
-    private func check(_ key: OnlineKey, for trust: RootOfTrust, instead old: RootRole) throws(ServerError) {
-        try refuseTestingKey(key.publicKey, of: "online key")
+    private func checkKey(for trust: RootOfTrust, instead old: RootRole) throws(ServerError) {
+        try repository.refuseTestingKey(key.publicKey, of: "online key")
         // A key that stays is not refused: apps that shared one before must be able to change it.
-        if old.keys(of: "timestamp").entry(of: key.publicKey) == nil { try refuseSharedKey(key.publicKey) }
+        if old.keys(of: "timestamp").entry(of: key.publicKey) == nil { try repository.refuseSharedKey(key.publicKey) }
         do throws(ServerError) {
             try key.check(root: trust.root, targets: trust.targets)
         } catch .notOnlineKey(_, nil) where old.keys(of: "timestamp").entry(of: key.publicKey) != nil {
@@ -209,11 +166,10 @@ extension AppRepository {
         }
     }
 
-    private func verify(_ releases: [SignedRelease], under trust: RootOfTrust) throws(ServerError) -> [VerifiedRelease]
-    {
+    private func verified(under trust: RootOfTrust) throws(ServerError) -> [VerifiedRelease] {
         var verified: [VerifiedRelease] = []
         for release in releases {
-            try release.check(isOf: app)
+            try release.check(isOf: repository.app)
             let channel = release.header.channel
             guard !verified.contains(where: { $0.release.header.channel == channel }) else {
                 throw .trust(.twoReleases(channel))
@@ -221,43 +177,17 @@ extension AppRepository {
             guard let delegation = trust.targets.delegation(to: channel.text) else {
                 throw .release(.trust(.notDelegated(role: channel.text)))
             }
-            verified.append(try VerifyRelease.verified(release, by: delegation, in: self))
+            verified.append(try VerifyRelease.verified(release, by: delegation, in: repository))
         }
         return verified
     }
 
-    private func digests(
-        of trust: RootOfTrust,
-        _ releases: [VerifiedRelease]
-    ) throws(ServerError) -> [TreePath.File: SHA256Digest] {
-        var files = [TreePath.File.role("targets", version: trust.targets.header.version)]
-        files += releases.map { .role($0.role.name, version: $0.role.header.version) }
+    private func digests(_ facts: Facts) throws(ServerError) -> [TreePath.File: SHA256Digest] {
+        var files = [TreePath.File.role("targets", version: facts.trust.targets.header.version)]
+        files += facts.releases.map { .role($0.role.name, version: $0.role.header.version) }
         var digests: [TreePath.File: SHA256Digest] = [:]
-        for file in files { digests[file] = try tree.digest(of: file) }
+        for file in files { digests[file] = try repository.tree.digest(of: file) }
         return digests
-    }
-}
-
-extension RootChain {
-    /// Whether targets pass from one root's keys to a later root's without a gap: every root from `old` on accepts
-    /// them, and all of them accept the same snapshot and timestamp.
-    fileprivate func handsOver(_ targets: [UInt8], from old: RootRole) -> Bool {
-        guard let envelope = try? Envelope(targets, role: "targets", limit: Limits.targetsRole) else { return false }
-        let later = roots.map(\.role).filter { $0.header.version >= old.header.version }
-        guard newest.role.keys(of: "targets") != old.keys(of: "targets") else { return false }
-        return later.allSatisfy { root in
-            let keys = root.keys(of: "targets")
-            return keys.validSignatures(on: envelope) >= keys.threshold
-                && ["snapshot", "timestamp"].allSatisfy { root.keys(of: $0) == old.keys(of: $0) }
-        }
-    }
-}
-
-extension RootOfTrust {
-    /// - Precondition: the key was checked against it.
-    func signers(_ key: OnlineKey) -> FreshRoles.Signers {
-        guard let dial = targets.delegation(to: "dial") else { preconditionFailure("the key was checked against it") }
-        return FreshRoles.Signers(key: key, root: root, dial: dial.keys)
     }
 }
 
@@ -268,7 +198,7 @@ extension PublicationPlan {
         _ chain: RootChain,
         key: OnlineKey,
         releases: [VerifiedRelease],
-        rootsIn step: Step
+        _ step: Step
     ) {
         self.init()
         for release in releases { add(contentsOf: release) }

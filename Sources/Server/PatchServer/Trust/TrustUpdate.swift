@@ -1,5 +1,5 @@
-import PatchFormat
 import PatchCrypto
+import PatchFormat
 import PatchTrust
 import ReleaseFolder
 
@@ -211,5 +211,61 @@ extension PublishedLabels {
         do throws(EntryFault) {
             return try known.adding(release.list.entries, channel: channel, roleVersion: version)
         } catch { throw .release(.trust(.entry(error))) }
+    }
+}
+
+/// What readers forget when they follow from one root to another (TUF 5.3.11).
+struct KeyChange: Equatable, Sendable {
+    /// No key that could sign the old snapshot can sign the new one: a role may leave it.
+    let restartsSnapshot: Bool
+    /// The same of snapshot and timestamp: every version that they vouch for may be a lower one.
+    let restartsVersions: Bool
+    /// A key that may have signed the old snapshot is gone: readers who cannot verify theirs any more forget which version
+    /// of each role it named, also where another key stays.
+    let mayForgetRoles: Bool
+
+    init(from old: RootRole, to new: RootRole) {
+        restartsSnapshot = Self.isRotated("snapshot", old, new)
+        mayForgetRoles = !old.keys(of: "snapshot").material.isSubset(of: new.keys(of: "snapshot").material)
+        restartsVersions = restartsSnapshot && Self.isRotated("timestamp", old, new)
+    }
+
+    private static func isRotated(_ role: String, _ old: RootRole, _ new: RootRole) -> Bool {
+        old.keys(of: role).material.isDisjoint(with: new.keys(of: role).material)
+    }
+}
+
+extension RoleKeys {
+    fileprivate var material: Set<PublicKey> { Set(keys.values.compactMap(\.publicKey)) }
+}
+
+extension TrustUpdate.OnDisk {
+    /// The highest version of a channel that the server has seen, whatever the tree says now.
+    fileprivate func knownVersion(of channel: ChannelName) -> Int {
+        max(channels[channel] ?? 0, labels.newestRole(of: channel))
+    }
+}
+
+extension TrustUpdate {
+    /// Whether every channel still says what it last said, for readers that forget its version.
+    ///
+    /// Where versions start again the tree alone is no witness: with an old timestamp put back it is whole, and readers
+    /// would follow it to an older release. A channel that was dropped may be missing.
+    ///
+    /// - Parameter decided: channels that somebody decided about: a release was given, or the version was accepted.
+    static func checkNoneWentBack(
+        under trust: RootOfTrust,
+        _ state: PublishedState,
+        _ onDisk: OnDisk,
+        except decided: Set<ChannelName>
+    ) throws(ServerError) {
+        for delegation in trust.targets.delegations {
+            guard let channel = ChannelName(delegation.name), !decided.contains(channel) else { continue }
+            let (version, known) = (state.version(of: channel), onDisk.knownVersion(of: channel))
+            if version == 0, known <= onDisk.labels.dropped[channel] ?? 0 { continue }
+            guard version >= known else {
+                throw .trust(.channelWentBack(channel, version: version, known: known))
+            }
+        }
     }
 }

@@ -8,7 +8,7 @@ package import ReleaseFolder
 package import ServerRecords
 
 extension ReleaseOperations {
-    /// Starts an app, and writes down who did; see ``AppRepository/create(_:onlineKey:in:files:storage:allowsTestingKeys:at:)``.
+    /// Starts an app, and writes down who did; see ``CreateApp``.
     package func create(
         _ trust: RootOfTrust,
         onlineKey key: OnlineKey,
@@ -17,14 +17,13 @@ extension ReleaseOperations {
         let now = records.now()
         _ = try await change(Intent(.create, of: trust.app, by: actor)) { () throws(OperationError) in
             do throws(ServerError) {
-                return try AppRepository.create(
+                return try CreateApp(
                     trust,
                     onlineKey: key,
                     in: folder,
                     files: files,
-                    allowsTestingKeys: allowsTestingKeys,
-                    at: now
-                ).trustSummary()
+                    allowsTestingKeys: allowsTestingKeys
+                ).run(at: now).trustSummary()
             } catch { throw .server(error) }
         } remembering: { (summary, intent) throws(OperationError) in
             RecordedOutcome(event: intent.event(after: summary))
@@ -50,7 +49,7 @@ extension ReleaseOperations {
             // Opening a key is work; nobody has it done who brings no trust that is to be followed.
             let now = records.now()
             try await looking(app) { (repository) throws(ServerError) in
-                try repository.checkRoots(of: offered, at: now)
+                _ = try OfferedTrust(offered, to: repository, at: now)
             }
             key = try await brought(file, for: app)
         } else {
@@ -86,7 +85,7 @@ extension ReleaseOperations {
     }
 
     /// Takes in a newer root of trust with the releases that it needs, and writes down who did; see
-    /// ``AppRepository/take(_:onlineKey:releases:carryingOver:at:)``.
+    /// ``TakeTrust``.
     ///
     /// Each release that was published has its place in the history.
     package func take(
@@ -102,13 +101,14 @@ extension ReleaseOperations {
         let intent = Intent(.takeTrust, of: app, by: actor, publishing: entries)
         return try await change(intent) { () throws(OperationError) in
             try serving(app) { (repository) throws(ServerError) in
-                try repository.take(
+                try TakeTrust(
                     offered,
+                    in: repository,
                     onlineKey: key,
                     releases: releases,
                     carryingOver: accepted,
                     at: now
-                )
+                ).run()
             }
         } remembering: { (outcome, intent) async throws(OperationError) in
             let evidence = try await looking(app) { (repository) throws(ServerError) in
