@@ -287,7 +287,7 @@ struct RepairTests {
     func `takes roles, targets and objects from a folder that has them, round by round`() throws {
         let files = FaultyFiles()
         let server = try server(on: files)
-        _ = try server.repository.export(to: "/backup")
+        _ = try ExportTree(of: server.repository, to: "/backup").run()
         let before = try server.everything().filter { $0.key.contains("/tree/") }
         let lost = try server.treeFiles().filter { name in
             name.hasPrefix("targets/") || name.hasPrefix("objects/")

@@ -38,7 +38,7 @@ struct WrongClockTests {
         let (repository, key) = (server.repository, server.key)
         #expect(throws: error) { try RefreshRoles(of: repository, signing: key, at: clock).run() }
         #expect(throws: error) { try PublishRelease(next, in: repository, signing: key, at: clock).run() }
-        #expect(throws: error) { try repository.ownRoles(holding: .days(1), signing: key, at: clock) }
+        #expect(throws: error) { try SignExport(of: repository, holding: .days(1), signing: key, at: clock).run() }
         let pause = DialChange(.pause, of: named("web"))
         #expect(throws: error) {
             try TurnDial([pause], in: ReleaseFactory.production, of: repository, signing: key, at: clock).run()

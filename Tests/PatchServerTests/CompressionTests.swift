@@ -369,7 +369,7 @@ struct CompressionTests {
     @Test func `are exported with the roles' own, for hosts that compress nothing, and copied once`() async throws {
         let server = try TestingServer()
         try await publish(Self.contents(), on: server)
-        _ = try server.repository.export(to: ExportedTree.folder)
+        _ = try ExportTree(of: server.repository, to: ExportedTree.folder).run()
         let exported = try ExportedTree(server)
         #expect(try exported.faults() == [])
         let files = try exported.files()
@@ -383,11 +383,11 @@ struct CompressionTests {
             }
         }
         #expect(!files.contains("metadata/timestamp.json.zst"))
-        #expect(try server.repository.export(to: ExportedTree.folder).change.files == 0)
-        #expect(try server.repository.export(to: ExportedTree.folder, rereading: true).change.files == 0)
+        #expect(try ExportTree(of: server.repository, to: ExportedTree.folder).run().change.files == 0)
+        #expect(try ExportTree(of: server.repository, to: ExportedTree.folder, rereading: true).run().change.files == 0)
         // One that was damaged there is copied again by an export that reads.
         let name = "\(object(Self.code)).gz"
         try #require(server.files as? FaultyFiles).rot(exported.path(name))
-        #expect(try server.repository.export(to: ExportedTree.folder, rereading: true).change.files == 1)
+        #expect(try ExportTree(of: server.repository, to: ExportedTree.folder, rereading: true).run().change.files == 1)
     }
 }

@@ -33,7 +33,7 @@ struct ExportTests {
     @Test
     func `is what is published now, whole, and no older release`() throws {
         let server = try server()
-        let done = try server.repository.export(to: ExportedTree.folder)
+        let done = try ExportTree(of: server.repository, to: ExportedTree.folder).run()
         #expect(done.unchanged == 0)
         #expect((done.roles.timestamp, done.roles.snapshot, done.roles.dial) == (3, 3, 2))
         #expect(done.endingBefore == [])
@@ -66,7 +66,7 @@ struct ExportTests {
         }
         let lists = try server.treeFiles().filter { $0.hasSuffix(".patchlist.json") }
         #expect(lists.count == 2)
-        let done = try server.on(publisher.watch(files)).repository.export(to: ExportedTree.folder)
+        let done = try ExportTree(of: server.on(publisher.watch(files)).repository, to: ExportedTree.folder).run()
         #expect(try publisher.happened && done.roles.timestamp == 3)
         #expect(try PublishedState(of: server.repository).timestamp.header.version == 4)
         let exported = try ExportedTree(server)
@@ -84,20 +84,20 @@ struct ExportTests {
         try DiskFiles().makeDirectory(victim)
         try DiskFiles().makeDirectory(place.removingLastComponent())
         try #require(unsafe symlink(victim.string, place.string) == 0)
-        #expect(throws: ExportError.self) { try server.repository.export(to: target) }
+        #expect(throws: ExportError.self) { try ExportTree(of: server.repository, to: target).run() }
         #expect(try DiskFiles().list(victim) == [])
         #expect(try DiskFiles().status(of: place)?.kind == .symbolicLink)
         try DiskFiles().remove(place)
-        #expect(try server.repository.export(to: target).change.files > 0)
+        #expect(try ExportTree(of: server.repository, to: target).run().change.files > 0)
     }
 
     @Test
     func `made again writes nothing and touches nothing`() throws {
         let server = try server()
-        let first = try server.repository.export(to: ExportedTree.folder)
+        let first = try ExportTree(of: server.repository, to: ExportedTree.folder).run()
         let before = try ExportedTree(server).identities()
         for rereading in [false, true] {
-            let again = try server.repository.export(to: ExportedTree.folder, rereading: rereading)
+            let again = try ExportTree(of: server.repository, to: ExportedTree.folder, rereading: rereading).run()
             #expect(again.change == .nothing && again.unchanged == first.change.files)
         }
         #expect(try ExportedTree(server).identities() == before)
@@ -106,10 +106,10 @@ struct ExportTests {
     @Test
     func `takes only what is new after a publish`() throws {
         let server = try server()
-        _ = try server.repository.export(to: ExportedTree.folder)
+        _ = try ExportTree(of: server.repository, to: ExportedTree.folder).run()
         let before = try ExportedTree(server).identities()
         try server.publish(try server.factory.release(Self.third, on: server.repository))
-        let done = try server.repository.export(to: ExportedTree.folder)
+        let done = try ExportTree(of: server.repository, to: ExportedTree.folder).run()
         // One object, list, manifest, column, timestamp; and role, snapshot, express with two forms each. The dial stays.
         #expect(done.change.files == 5 + 9)
         let exported = try ExportedTree(server)
@@ -123,11 +123,11 @@ struct ExportTests {
     func `heals what rotted there when it is read again`() throws {
         let files = FaultyFiles()
         let server = try server(on: files)
-        _ = try server.repository.export(to: ExportedTree.folder)
+        _ = try ExportTree(of: server.repository, to: ExportedTree.folder).run()
         let object = URLLayout.object(SHA256Digest(of: Array("console.log(2);".utf8)))
         try files.rot(ExportedTree.folder.appending(app.text).appending(object))
-        #expect(try server.repository.export(to: ExportedTree.folder).change == .nothing)
-        #expect(try server.repository.export(to: ExportedTree.folder, rereading: true).change.files == 1)
+        #expect(try ExportTree(of: server.repository, to: ExportedTree.folder).run().change == .nothing)
+        #expect(try ExportTree(of: server.repository, to: ExportedTree.folder, rereading: true).run().change.files == 1)
         #expect(try ExportedTree(server).faults() == [])
     }
 
@@ -137,7 +137,7 @@ struct ExportTests {
         let before = try server.everything().filter { $0.key.contains("/tree/") }
         let roles = try server.ownRoles(for: .days(30))
         #expect(roles.expires == TestingServer.start.adding(.days(30)))
-        let done = try server.repository.export(to: ExportedTree.folder, signedWith: roles)
+        let done = try ExportTree(of: server.repository, to: ExportedTree.folder, signedWith: roles).run()
         #expect((done.roles.timestamp, done.roles.snapshot, done.roles.dial) == (4, 4, 3))
         #expect(try server.everything().filter { $0.key.contains("/tree/") } == before)
 
@@ -159,7 +159,7 @@ struct ExportTests {
         let server = try server()
         let roles = try server.ownRoles(for: .days(364), at: TestingServer.start.adding(.days(60)))
         #expect(roles.expires == TestingServer.start.adding(.days(365)))
-        let done = try server.repository.export(to: ExportedTree.folder, signedWith: roles)
+        let done = try ExportTree(of: server.repository, to: ExportedTree.folder, signedWith: roles).run()
         #expect(done.endingBefore.map(\.role) == ["production"])
         let late = TestingServer.start.adding(.days(365))
         #expect(throws: ServerError.ended(role: "root", expires: late, at: late)) {
@@ -170,8 +170,16 @@ struct ExportTests {
     @Test
     func `has numbers that the server never gives to anything else`() throws {
         let server = try server()
-        _ = try server.repository.export(to: ExportedTree.folder, signedWith: try server.ownRoles(for: .days(30)))
-        _ = try server.repository.export(to: ExportedTree.folder, signedWith: try server.ownRoles(for: .days(30)))
+        _ = try ExportTree(
+            of: server.repository,
+            to: ExportedTree.folder,
+            signedWith: try server.ownRoles(for: .days(30))
+        ).run()
+        _ = try ExportTree(
+            of: server.repository,
+            to: ExportedTree.folder,
+            signedWith: try server.ownRoles(for: .days(30))
+        ).run()
         let exported = try ExportedTree(server).state()
         #expect((exported.timestamp.header.version, exported.snapshot.header.version) == (5, 5))
         let refreshed = try RefreshRoles(of: server.repository, signing: server.key, at: server.factory.now).run()
@@ -198,7 +206,7 @@ struct ExportTests {
         let server = try server()
         let served = try server.files.read(server.treePath("metadata/timestamp.json"), limit: 10_000)
         let roles = try server.ownRoles(for: .days(30))
-        _ = try server.repository.export(to: ExportedTree.folder, signedWith: roles)
+        _ = try ExportTree(of: server.repository, to: ExportedTree.folder, signedWith: roles).run()
         let exported = try ExportedTree(server)
         let root = try server.files.read(server.treePath("metadata/1.root.json"), limit: Limits.root)
         let anchor = try TrustedRoot(anchor: root)
@@ -226,14 +234,18 @@ struct ExportTests {
     @Test
     func `takes nothing older than it has`() throws {
         let server = try server()
-        _ = try server.repository.export(to: ExportedTree.folder, signedWith: try server.ownRoles(for: .days(30)))
+        _ = try ExportTree(
+            of: server.repository,
+            to: ExportedTree.folder,
+            signedWith: try server.ownRoles(for: .days(30))
+        ).run()
         let before = try ExportedTree(server).identities()
         #expect(throws: ExportError.older(app, timestamp: 3, inFolder: 4)) {
-            try server.repository.export(to: ExportedTree.folder)
+            try ExportTree(of: server.repository, to: ExportedTree.folder).run()
         }
         #expect(try ExportedTree(server).identities() == before)
         try RefreshRoles(of: server.repository, signing: server.key, at: server.factory.now).run()
-        #expect(try server.repository.export(to: ExportedTree.folder).roles.timestamp == 5)
+        #expect(try ExportTree(of: server.repository, to: ExportedTree.folder).run().roles.timestamp == 5)
     }
 
     @Test
@@ -243,7 +255,7 @@ struct ExportTests {
         try server.files.makeDirectory(root)
         try server.files.write([1], to: root.appending("1.root.json"))
         #expect(throws: ExportError.otherRoot(app, ExportedTree.folder)) {
-            try server.repository.export(to: ExportedTree.folder)
+            try ExportTree(of: server.repository, to: ExportedTree.folder).run()
         }
         #expect(try server.files.list(root) == ["1.root.json"])
     }
@@ -252,12 +264,12 @@ struct ExportTests {
     func `takes nothing that rotted on the server, and goes on offering what it had`() throws {
         let files = FaultyFiles()
         let server = try server(on: files)
-        _ = try server.repository.export(to: ExportedTree.folder)
+        _ = try ExportTree(of: server.repository, to: ExportedTree.folder).run()
         try server.publish(try server.factory.release(Self.third, on: server.repository))
         let digest = SHA256Digest(of: Array("<p>three</p>".utf8))
         try files.rot(server.treePath(URLLayout.object(digest)))
         #expect(throws: ExportError.server(.tree(app, .wrongDigest(name: digest.hex, algorithm: "sha256")))) {
-            try server.repository.export(to: ExportedTree.folder)
+            try ExportTree(of: server.repository, to: ExportedTree.folder).run()
         }
         let exported = try ExportedTree(server)
         #expect(try exported.state().channels[ReleaseFactory.production]?.role.header.version == 2)
@@ -270,17 +282,19 @@ struct ExportTests {
     ) throws {
         let files = FaultyFiles()
         let server = try server(on: files)
-        _ = try server.repository.export(to: ExportedTree.folder)
+        _ = try ExportTree(of: server.repository, to: ExportedTree.folder).run()
         try server.publish(try server.factory.release(Self.third, on: server.repository))
         let rehearsal = files.reopened()
-        _ = try server.on(rehearsal).repository.export(to: ExportedTree.folder)
+        _ = try ExportTree(of: server.on(rehearsal).repository, to: ExportedTree.folder).run()
         #expect(rehearsal.changes > 40)
         for change in Sweep.points(of: rehearsal.changes, every: 8, offset: survival == .lose ? 0 : 4) {
             let disk = files.reopened(failingAtChange: change)
-            #expect(throws: ExportError.self) { try server.on(disk).repository.export(to: ExportedTree.folder) }
+            #expect(throws: ExportError.self) {
+                try ExportTree(of: server.on(disk).repository, to: ExportedTree.folder).run()
+            }
             let after = try server.on(disk.crashed(survival))
             #expect(try ExportedTree(after).faults() == [], "stopped at change \(change)")
-            _ = try after.repository.export(to: ExportedTree.folder)
+            _ = try ExportTree(of: after.repository, to: ExportedTree.folder).run()
             let exported = try ExportedTree(after)
             #expect(try exported.faults() == [])
             #expect(try exported.state().channels[ReleaseFactory.production]?.role.header.version == 3)
@@ -292,13 +306,15 @@ struct ExportTests {
     func `onto a full disk is the old state, and finishes once there is room`() throws {
         let files = FaultyFiles()
         let server = try server(on: files)
-        _ = try server.repository.export(to: ExportedTree.folder)
+        _ = try ExportTree(of: server.repository, to: ExportedTree.folder).run()
         try server.publish(try server.factory.release(Self.third, on: server.repository))
         for room in stride(from: 0, through: 6_000, by: 600) {
             let disk = files.reopened()
             disk.limitFreeSpace(to: room)
             let after = try server.on(disk)
-            let error = #expect(throws: ExportError.self) { try after.repository.export(to: ExportedTree.folder) }
+            let error = #expect(throws: ExportError.self) {
+                try ExportTree(of: after.repository, to: ExportedTree.folder).run()
+            }
             guard case .server(.file(.noSpace))? = error else {
                 Issue.record("with room for \(room) bytes: \(String(describing: error))")
                 continue
@@ -307,7 +323,7 @@ struct ExportTests {
             let before = try ExportedTree(after)
             #expect(try before.faults() == [])
             #expect(try before.state().channels[ReleaseFactory.production]?.role.header.version == 2)
-            _ = try after.repository.export(to: ExportedTree.folder)
+            _ = try ExportTree(of: after.repository, to: ExportedTree.folder).run()
             let exported = try ExportedTree(after)
             #expect(try exported.faults() == [])
             #expect(try exported.state().channels[ReleaseFactory.production]?.role.header.version == 3)
@@ -320,10 +336,12 @@ struct ExportTests {
         let files = FaultyFiles()
         let server = try server(on: files)
         let rehearsal = files.reopened()
-        _ = try server.on(rehearsal).repository.export(to: ExportedTree.folder)
+        _ = try ExportTree(of: server.on(rehearsal).repository, to: ExportedTree.folder).run()
         for change in Sweep.points(of: rehearsal.changes, every: 12) {
             let disk = files.reopened(failingAtChange: change)
-            #expect(throws: ExportError.self) { try server.on(disk).repository.export(to: ExportedTree.folder) }
+            #expect(throws: ExportError.self) {
+                try ExportTree(of: server.on(disk).repository, to: ExportedTree.folder).run()
+            }
             let after = try server.on(disk.crashed(.keepNames))
             let timestamp = ExportedTree.folder.appending(app.text).appending("metadata/timestamp.json")
             guard try after.files.status(of: timestamp) != nil else { continue }
@@ -396,7 +414,7 @@ struct ExportedTree {
 
 extension TestingServer {
     func ownRoles(for validity: Duration, at now: UTCTime? = nil) throws -> OwnRoles {
-        try repository.ownRoles(holding: validity, signing: key, at: now ?? factory.now)
+        try SignExport(of: repository, holding: validity, signing: key, at: now ?? factory.now).run()
     }
 
     func identities(below folder: FilePath) throws -> [String: FileIdentity] {

@@ -351,9 +351,9 @@ struct ExpressTests {
         try server.publish(try server.factory.release(on: server.repository))
         for validity in [nil, Duration.days(30)] {
             let roles = try validity.map {
-                try server.repository.ownRoles(holding: $0, signing: server.key, at: server.factory.now)
+                try SignExport(of: server.repository, holding: $0, signing: server.key, at: server.factory.now).run()
             }
-            _ = try server.repository.export(to: ExportedTree.folder, signedWith: roles)
+            _ = try ExportTree(of: server.repository, to: ExportedTree.folder, signedWith: roles).run()
             let tree = try ExportedTree(server)
             let bytes = try tree.read("metadata/express/production")
             let express = try Express(bytes, of: Self.channel)

@@ -78,7 +78,7 @@ struct KeptBasePackTests {
 
     @Test func `are exported with the versions that they make, and copied once`() async throws {
         let server = try await PackedServer.make(versions: 3)
-        _ = try server.repository.export(to: ExportedTree.folder)
+        _ = try ExportTree(of: server.repository, to: ExportedTree.folder).run()
         let exported = try ExportedTree(server)
         #expect(try exported.faults() == [])
         let wanted = try server.packNames(to: 3, from: [1, 2])
@@ -90,7 +90,7 @@ struct KeptBasePackTests {
         for name in wanted {
             #expect(try server.files.read(exported.path(name), limit: 1 << 20) == server.treeBytes(name))
         }
-        #expect(try server.repository.export(to: ExportedTree.folder).change.files == 0)
-        #expect(try server.repository.export(to: ExportedTree.folder, rereading: true).change.files == 0)
+        #expect(try ExportTree(of: server.repository, to: ExportedTree.folder).run().change.files == 0)
+        #expect(try ExportTree(of: server.repository, to: ExportedTree.folder, rereading: true).run().change.files == 0)
     }
 }

@@ -201,7 +201,7 @@ struct PackIndexTests {
 
     @Test func `of an exported tree names what is exported`() async throws {
         let server = try await PackedServer.make(versions: 3)
-        _ = try server.repository.export(to: ExportedTree.folder)
+        _ = try ExportTree(of: server.repository, to: ExportedTree.folder).run()
         let exported = try ExportedTree(server)
         let bytes = try server.files.read(exported.path(try name(server, 3)), limit: Limits.packIndex)
         let index = try PackIndex(bytes, of: try server.bundleManifests()[2])

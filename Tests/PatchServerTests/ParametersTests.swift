@@ -234,7 +234,7 @@ struct ParametersTests {
         let new = try change(server, .set([limit: .integer(1)])).state.tag
         #expect(try server.repository.check().faults.isEmpty)
 
-        _ = try server.repository.export(to: ExportedTree.folder)
+        _ = try ExportTree(of: server.repository, to: ExportedTree.folder).run()
         let exported = try ExportedTree(server)
         #expect(try exported.faults() == [])
         let names = try exported.files().filter { $0.contains("parameters") }

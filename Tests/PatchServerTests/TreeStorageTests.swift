@@ -53,7 +53,7 @@ struct TreeStorageTests {
     @Test
     func `is exported to a folder, which verifies`() throws {
         try publish(1)
-        _ = try server.repository.export(to: "/stick")
+        _ = try ExportTree(of: server.repository, to: "/stick").run()
         let stick = FolderCopy(files: files, folder: FilePath("/stick").appending(server.repository.app.text))
         let current = Set(memory.names.map { TreePath(server.repository.app, $0).path })
             .subtracting(["metadata/1.snapshot.json", "metadata/1.dial.json"]).union(["metadata/express/production"])

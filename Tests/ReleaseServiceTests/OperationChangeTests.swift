@@ -274,7 +274,7 @@ struct OperationChangeTests {
         _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
         let script = URLLayout.object(SHA256Digest(of: Array("cart.total = 1;".utf8)))
         let backup = fixture.box.path.appending("backup")
-        _ = try fixture.server.repository.export(to: backup)
+        _ = try ExportTree(of: fixture.server.repository, to: backup).run()
         try DiskFiles().remove(fixture.server.treePath(script))
         #expect(try await fixture.operations.repair(Self.app, from: [backup], by: fixture.actor).isWhole)
         #expect(try await fixture.operations.repair(Self.app, from: [backup], by: fixture.actor).repaired.isEmpty)

@@ -64,8 +64,8 @@ struct ExportCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        guard valid.map({ $0.duration <= AppRepository.longestExport }) ?? true else {
-            throw ValidationError("--valid must be at most \(AppRepository.longestExport.components.seconds / 86_400)d")
+        guard valid.map({ $0.duration <= SignExport.longest }) ?? true else {
+            throw ValidationError("--valid must be at most \(SignExport.longest.components.seconds / 86_400)d")
         }
     }
 
@@ -127,7 +127,9 @@ struct ExportCommand: AsyncParsableCommand {
         }
         var progress: ProgressReport?
         do {
-            let done = try repository.export(to: target, signedWith: roles, rereading: verify) { done, total in
+            let done = try ExportTree(of: repository, to: target, signedWith: roles, rereading: verify).run {
+                done,
+                total in
                 if progress == nil { progress = ProgressReport("Exporting \(app)", total: total, unit: .items) }
                 progress?.update(to: done)
             }

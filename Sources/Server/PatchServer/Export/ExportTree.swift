@@ -19,43 +19,51 @@ package struct Export: Equatable, Sendable {
     package let endingBefore: [RoleExpiry]
 }
 
-extension AppRepository {
-    /// Writes what is published now, and no older release, as `FOLDER/APP`: a tree that any static host serves.
-    ///
-    /// Incremental: what is there already is left alone. The order is that of a publish, so a reader of the folder sees
-    /// the old state or the new one, whenever it stops; the same call goes on from there. The served tree is only read,
-    /// and needs no lock: its files are written once.
-    ///
+/// Writes what is published now, and no older release, as `FOLDER/APP`: a tree that any static host serves.
+///
+/// Incremental: what is there already is left alone. The order is that of a publish, so a reader of the folder sees the old
+/// state or the new one, whenever it stops; the same call goes on from there. The served tree is only read, and needs no
+/// lock: its files are written once.
+package struct ExportTree: Sendable {
+    private let repository: AppRepository
+    private let folder: FilePath
+    private let roles: OwnRoles?
+    private let rereads: Bool
+
     /// - Parameters:
-    ///   - roles: dial, snapshot and timestamp of the exported tree's own, from ``ownRoles(holding:signing:at:)``; nil for
-    ///     those that are served.
-    ///   - rereading: compares the bytes of every file that is there; else the size counts for what is named by its digest.
-    ///   - progress: told of files that are done, and of how many there are.
-    package func export(
+    ///   - roles: dial, snapshot and timestamp of the exported tree's own, from ``SignExport``; nil for those that are
+    ///     served.
+    ///   - rereads: compares the bytes of every file that is there; else the size counts for what is named by its digest.
+    package init(
+        of repository: AppRepository,
         to folder: FilePath,
         signedWith roles: OwnRoles? = nil,
-        rereading: Bool = false,
-        progress: (_ done: Int, _ of: Int) -> Void = { _, _ in }
-    ) throws(ExportError) -> Export {
+        rereading rereads: Bool = false
+    ) {
+        (self.repository, self.folder, self.roles, self.rereads) = (repository, folder, roles, rereads)
+    }
+
+    /// - Parameter progress: told of files that are done, and of how many there are.
+    package func run(progress: (_ done: Int, _ of: Int) -> Void = { _, _ in }) throws(ExportError) -> Export {
         let state: PublishedState
         let plan: PublicationPlan
         let anchor: [UInt8]
         do throws(ServerError) {
             anchor = try tree.read(tree.anchorFile, limit: Limits.root)
-            if let roles { state = roles.state } else { state = try PublishedState(of: self) }
-            plan = try self.plan(exporting: state, roles)
+            if let roles { state = roles.state } else { state = try PublishedState(of: repository) }
+            plan = try self.plan(exporting: state)
         } catch { throw .server(error) }
-        let target = TreeExport(of: app, to: folder, rereading: rereading, files: files)
+        let target = TreeExport(of: repository.app, to: folder, rereading: rereads, files: repository.files)
         let versions = roles?.versions ?? state.versions
         try target.check(anchor: anchor, timestamp: versions.timestamp)
         let (change, unchanged) = try target.carryOut(plan, progress: progress)
         let expires = roles?.expires ?? state.timestamp.header.expires
         return Export(
-            app: app,
+            app: repository.app,
             change: change,
             unchanged: unchanged,
             roles: RefreshedVersions(
-                app: app,
+                app: repository.app,
                 timestamp: versions.timestamp,
                 snapshot: versions.snapshot,
                 dial: versions.dial,
@@ -65,7 +73,10 @@ extension AppRepository {
         )
     }
 
-    private func plan(exporting state: PublishedState, _ roles: OwnRoles?) throws(ServerError) -> PublicationPlan {
+    private var tree: AppTree { repository.tree }
+    private var storage: any TreeStorage { repository.storage }
+
+    private func plan(exporting state: PublishedState) throws(ServerError) -> PublicationPlan {
         var plan = roles?.plan ?? PublicationPlan()
         var (reader, needs) = (ContentsReader(tree), RoleContents())
         for (channel, published) in state.channels {
@@ -110,7 +121,7 @@ extension AppRepository {
 
     /// What Meteor's clients ask a static host for: the files that the page names, then the page, then the manifest.
     private func addSites(of state: PublishedState, to plan: inout PublicationPlan) throws(ServerError) {
-        for (channel, site) in try PublishedSites(of: state, in: self).meteor().sorted(by: { $0.key < $1.key }) {
+        for (channel, site) in try PublishedSites(of: state, in: repository).meteor().sorted(by: { $0.key < $1.key }) {
             func file(_ path: String) -> PublicationPlan.Write.Target? {
                 (try? AssetPath("\(MeteorSite.root.dropFirst())\(path)")).map { .tree(.gateway(.meteor, channel, $0)) }
             }
@@ -128,7 +139,8 @@ extension AppRepository {
 
     /// What JSPatch's clients ask a static host for: the packages, then the sync files that name them.
     private func addPackages(of state: PublishedState, to plan: inout PublicationPlan) throws(ServerError) {
-        for (channel, sites) in try PublishedSites(of: state, in: self).packages().sorted(by: { $0.key < $1.key }) {
+        for (channel, sites) in try PublishedSites(of: state, in: repository).packages().sorted(by: { $0.key < $1.key })
+        {
             for site in sites {
                 func target(_ path: String) -> PublicationPlan.Write.Target? {
                     (try? AssetPath(path)).map { .tree(.gateway(site.gateway, channel, $0)) }
@@ -159,7 +171,8 @@ extension AppRepository {
         }
         let newest = state.root.header.version
         for channel in state.channels.keys.sorted() {
-            guard let contents = try ExpressContents(of: channel, app: app, newestRoot: newest, read: read) else {
+            guard let contents = try ExpressContents(of: channel, app: repository.app, newestRoot: newest, read: read)
+            else {
                 continue
             }
             let express = try contents.express(for: Express.Known(), read: read)

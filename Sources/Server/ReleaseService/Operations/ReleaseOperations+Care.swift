@@ -52,7 +52,7 @@ extension ReleaseOperations {
     }
 
     /// Signs the roles of a tree that is to be exported, and writes down who did and how long they hold; see
-    /// ``AppRepository/ownRoles(holding:signing:at:)``.
+    /// ``SignExport``.
     ///
     /// Nobody has them before that is written.
     package func ownRoles(
@@ -64,7 +64,7 @@ extension ReleaseOperations {
         return try await inTurn { () async throws(OperationError) in
             let roles = try await onThread { () throws(OperationError) in
                 try signing(app) { (repository, key) throws(ServerError) in
-                    try repository.ownRoles(holding: validity, signing: key, at: now)
+                    try SignExport(of: repository, holding: validity, signing: key, at: now).run()
                 }
             }
             let event = AuditEntry.Event("tree.export", by: actor, app: app, after: roles.json)
