@@ -23,7 +23,7 @@ struct CheckTests {
 
     private func found(_ server: TestingServer) throws -> [String] {
         let repository = AppRepository(suspecting: server.repository.app, in: server.folder, files: server.files)
-        return try repository.check().faults.map { "\($0.path) \($0.rule.rawValue)" }
+        return try CheckTree(of: repository).run().faults.map { "\($0.path) \($0.rule.rawValue)" }
     }
 
     /// The path of a target of production's present release.
@@ -36,7 +36,7 @@ struct CheckTests {
     @Test
     func `of a whole one finds nothing and says how much it read`() throws {
         let server = try server()
-        let report = try server.repository.check()
+        let report = try CheckTree(of: server.repository).run()
         #expect(report.faults == [] && report.isWhole)
         #expect((report.counts.roles, report.counts.targets, report.counts.objects) == (10, 7, 4))
         #expect(report.counts.signatures == 4)
@@ -74,7 +74,7 @@ struct CheckTests {
             let server = try server(on: files)
             try change(server, files)
             let repository = AppRepository(suspecting: server.repository.app, in: server.folder, files: files)
-            return try repository.check().faults.map(\.detail)
+            return try CheckTree(of: repository).run().faults.map(\.detail)
         }
         let snapshot = try details { server, files in try files.rot(server.treePath("metadata/2.snapshot.json")) }
         #expect(snapshot == ["it is no snapshot"])
@@ -144,7 +144,7 @@ struct CheckTests {
                 46
             ] ^= 1
         }
-        let report = try server.repository.check()
+        let report = try CheckTree(of: server.repository).run()
         let column = try target("production/web/1.0.1/manifest.sigs", of: server)
         #expect(report.faults.map(\.path) == ["tree/\(Self.app)/\(column)"] && !manifest.isEmpty)
         #expect(report.faults.map(\.rule) == [.entry])
@@ -192,13 +192,13 @@ struct CheckTests {
         )
         #expect(try found(server) == ["apps/\(Self.app)/labels.json label"])
         #expect(
-            try server.repository.check().faults.map(\.detail)
+            try CheckTree(of: server.repository).run().faults.map(\.detail)
                 == ["it lacks fix-cart-total 1, which production publishes"]
         )
         let other = text.replacing(SHA256Digest(of: Self.script).hex, with: SHA256Digest(of: [1]).hex)
         try server.files.replace("labels.json", in: labels.removingLastComponent(), with: Array(other.utf8))
         #expect(
-            try server.repository.check().faults.map(\.detail)
+            try CheckTree(of: server.repository).run().faults.map(\.detail)
                 == ["it has other bytes for fix-cart-total 1, which production publishes"]
         )
     }
@@ -214,10 +214,10 @@ struct CheckTests {
         let before = try server.treeFiles()
         let collector = Interruption(before: moment.below(server.folder.tree(of: server.repository.app))) {
             let rule = GarbageRule(keep: 0, protect: .zero)
-            var collection = GarbageCollection(server.repository, by: rule, at: TestingServer.start)
+            var collection = CollectGarbage(server.repository, by: rule, at: TestingServer.start)
             while try collection.step() {}
         }
-        #expect(try server.on(collector.watch(files)).repository.check().faults == [])
+        #expect(try CheckTree(of: server.on(collector.watch(files)).repository).run().faults == [])
         #expect(try collector.happened)
         #expect(try server.treeFiles().isStrictSubset(of: before))
     }
@@ -227,7 +227,7 @@ struct CheckTests {
         let server = try server()
         try server.files.makeDirectory(server.folder.incoming)
         try server.files.write([1], to: server.folder.incoming.appending("new"))
-        let report = try server.repository.check()
+        let report = try CheckTree(of: server.repository).run()
         #expect(report.faults.map(\.rule) == [.leftover] && report.isWhole)
         #expect(report.faults.map(\.detail) == ["nothing reads it"])
     }
@@ -239,7 +239,7 @@ struct RepairTests {
 
     private func repair(_ server: TestingServer, from sources: [FilePath] = []) throws -> TreeReport {
         let repository = AppRepository(suspecting: server.repository.app, in: server.folder, files: server.files)
-        return try repository.checkAndRepair(from: sources)
+        return try RepairTree(of: repository, from: sources).run()
     }
 
     /// Production and beta with the same bundle, and an export beside.
@@ -280,7 +280,7 @@ struct RepairTests {
         try files.rot(server.treePath(object))
         let report = try repair(server)
         #expect(report.isWhole && report.repaired.map(\.rule) == [.altered])
-        #expect(try server.repository.check().faults == [])
+        #expect(try CheckTree(of: server.repository).run().faults == [])
     }
 
     @Test
@@ -306,7 +306,7 @@ struct RepairTests {
         let server = try server(on: files)
         try files.rot(server.treePath("metadata/1.root.json"))
         #expect(try repair(server).isWhole)
-        #expect(try server.repository.check().faults == [])
+        #expect(try CheckTree(of: server.repository).run().faults == [])
     }
 
     @Test

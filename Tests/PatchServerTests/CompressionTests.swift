@@ -146,7 +146,7 @@ struct CompressionTests {
             let left = made.count == 0 ? "never made" : "removed"
             seen.insert(published ? hasForms ? "published" : left : "refused")
             made.discard(files)
-            #expect(try server.repository.check().isWhole, "\(room)")
+            #expect(try CheckTree(of: server.repository).run().isWhole, "\(room)")
             #expect(try !files.list(server.folder.root).contains { $0.hasPrefix("compressing.") }, "\(room)")
         }
         #expect(seen.isSuperset(of: ["refused", "removed", "published"]), "\(seen)")
@@ -308,11 +308,11 @@ struct CompressionTests {
         let scratch = try #require(try files.list(server.folder.root).first { $0.hasPrefix("compressing.") })
         try RefreshRoles(of: server.repository, signing: server.key, at: TestingServer.start.adding(.hours(6))).run()
         let rule = GarbageRule(keep: 0, protect: .zero)
-        func collect(afterHours hours: Int) throws -> GarbageCollection.Tally {
+        func collect(afterHours hours: Int) throws -> CollectGarbage.Tally {
             let now = TestingServer.start.adding(.hours(hours))
             files.setClock(to: now.seconds)
             try RefreshRoles(of: server.repository, signing: server.key, at: now).run()
-            var collection = GarbageCollection(server.repository, by: rule, at: now)
+            var collection = CollectGarbage(server.repository, by: rule, at: now)
             while try collection.step() {}
             return collection.removed
         }
@@ -330,7 +330,10 @@ struct CompressionTests {
         let files = FaultyFiles()
         let server = try TestingServer(files: files)
         try await publish(Self.contents(), on: server)
-        #expect(try server.repository.check().faults == [] && server.repository.check().counts.forms == 10)
+        #expect(
+            try CheckTree(of: server.repository).run().faults == []
+                && CheckTree(of: server.repository).run().counts.forms == 10
+        )
         let form = "\(object(Self.code)).zst"
         let pack = try #require(try forms(server).first { $0.hasPrefix("packs/") && $0.hasSuffix(".gz") })
         try files.rot(server.treePath(form))
@@ -339,16 +342,16 @@ struct CompressionTests {
         try files.write(wrong, to: server.treePath(pack))
         let app = server.repository.app
         let expected = [form, pack].map { "tree/\(app)/\($0) form" }.sorted()
-        let faults = try server.repository.check().faults
+        let faults = try CheckTree(of: server.repository).run().faults
         #expect(faults.map { "\($0.path) \($0.rule)" } == expected)
         #expect(
             faults.map(\.detail)
                 == Array(repeating: "what comes out of it is not the file that it is a form of", count: 2)
         )
-        let report = try server.repository.checkAndRepair()
+        let report = try RepairTree(of: server.repository).run()
         #expect(report.isWhole && report.repaired.map { "\($0.path) \($0.rule)" } == expected)
         #expect(try !forms(server).contains(form) && !forms(server).contains(pack))
-        #expect(try server.repository.check().counts.forms == 8)
+        #expect(try CheckTree(of: server.repository).run().counts.forms == 8)
     }
 
     @Test func `of a pack are not judged while a file of it is damaged`() async throws {
@@ -357,7 +360,7 @@ struct CompressionTests {
         try await publish(Self.contents(), on: server)
         let packs = try forms(server).filter { $0.hasPrefix("packs/") }
         try files.rot(server.treePath(object(Self.code)))
-        let report = try server.repository.checkAndRepair()
+        let report = try RepairTree(of: server.repository).run()
         #expect(
             report.faults.map { "\($0.path) \($0.rule)" } == [
                 "tree/\(server.repository.app)/\(object(Self.code)) altered"

@@ -397,7 +397,7 @@ struct ExportedTree {
 
     func state() throws -> PublishedState { try PublishedState(of: repository) }
 
-    func faults() throws -> [TreeFault] { try repository.check().faults }
+    func faults() throws -> [TreeFault] { try CheckTree(of: repository).run().faults }
 
     func path(_ name: String) -> FilePath { Self.folder.appending(repository.app.text).appending(name) }
 

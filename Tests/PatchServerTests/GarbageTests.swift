@@ -54,8 +54,8 @@ struct GarbageTests {
         }
 
         @discardableResult
-        func collect(_ rule: GarbageRule, at clock: UTCTime? = nil) throws -> GarbageCollection.Tally {
-            var collection = GarbageCollection(server.repository, by: rule, at: clock ?? now)
+        func collect(_ rule: GarbageRule, at clock: UTCTime? = nil) throws -> CollectGarbage.Tally {
+            var collection = CollectGarbage(server.repository, by: rule, at: clock ?? now)
             while try collection.step() {}
             return collection.removed
         }
@@ -67,7 +67,7 @@ struct GarbageTests {
             }.sorted()
         }
 
-        func check() throws -> [TreeFault] { try server.repository.check().faults }
+        func check() throws -> [TreeFault] { try CheckTree(of: server.repository).run().faults }
     }
 
     @Test
@@ -78,7 +78,7 @@ struct GarbageTests {
             try fixture.publish(number)
         }
         let before = try fixture.server.everything()
-        #expect(try fixture.collect(GarbageRule(keep: 0, protect: .hours(48))) == GarbageCollection.Tally())
+        #expect(try fixture.collect(GarbageRule(keep: 0, protect: .hours(48))) == CollectGarbage.Tally())
         #expect(try fixture.server.everything() == before)
     }
 
@@ -180,7 +180,7 @@ struct GarbageTests {
         func collect(at now: UTCTime, _ rule: GarbageRule) throws {
             live.setClock(to: now.seconds)
             try RefreshRoles(of: server.repository, signing: server.key, at: now).run()
-            var collection = GarbageCollection(server.repository, by: rule, at: now)
+            var collection = CollectGarbage(server.repository, by: rule, at: now)
             while try collection.step() {}
         }
         try collect(at: fixture.now, GarbageRule(keep: 0))
@@ -191,12 +191,12 @@ struct GarbageTests {
         for hours in [224, 248, 272] { try collect(at: fixture.now.adding(.hours(hours)), GarbageRule(keep: 0)) }
         let tree = try server.treeFiles()
         #expect(tree.contains("metadata/2.production.json") && !tree.contains(fixture.object(2)))
-        #expect(try server.repository.check().faults == [])
+        #expect(try CheckTree(of: server.repository).run().faults == [])
         guard case .published = try server.publish(next) else {
             Issue.record("was not published")
             return
         }
-        #expect(try server.repository.check().faults == [])
+        #expect(try CheckTree(of: server.repository).run().faults == [])
     }
 
     @Test
@@ -298,7 +298,7 @@ struct GarbageTests {
             try fixture.publish(number, signedBy: both)
         }
         try fixture.publish(3)
-        var collection = GarbageCollection(fixture.server.repository, by: everything, at: fixture.now)
+        var collection = CollectGarbage(fixture.server.repository, by: everything, at: fixture.now)
         #expect(try collection.step())
         try fixture.server.repository.tree.removeDraft(of: production, version: 3)
         let back = try fixture.server.factory.release(fixture.contents(1), on: fixture.server.repository)
@@ -316,7 +316,7 @@ struct GarbageTests {
             fixture.wait(hours: 1)
             try fixture.publish(number)
         }
-        var collection = GarbageCollection(fixture.server.repository, by: everything, at: fixture.now)
+        var collection = CollectGarbage(fixture.server.repository, by: everything, at: fixture.now)
         #expect(try collection.step())
         #expect(try fixture.roles("snapshot") == [4])
         let back = try fixture.server.factory.release(fixture.contents(1), on: fixture.server.repository)
@@ -353,7 +353,7 @@ struct GarbageTests {
             try fixture.publish(number)
         }
         func collect(_ server: TestingServer) throws {
-            var collection = GarbageCollection(server.repository, by: everything, at: fixture.now)
+            var collection = CollectGarbage(server.repository, by: everything, at: fixture.now)
             while try collection.step() {}
         }
         let rehearsal = fixture.files.reopened()
@@ -367,11 +367,11 @@ struct GarbageTests {
             do { try collect(after) } catch let error as ServerError {
                 guard case .file(.noSpace) = error else { throw error }
             }
-            #expect(try after.repository.check().faults == [], "with room for \(room) bytes")
+            #expect(try CheckTree(of: after.repository).run().faults == [], "with room for \(room) bytes")
             disk.limitFreeSpace(to: nil)
             try collect(after)
             #expect(try after.treeFiles() == wanted)
-            #expect(try after.repository.check().faults == [])
+            #expect(try CheckTree(of: after.repository).run().faults == [])
         }
     }
 
@@ -385,7 +385,7 @@ struct GarbageTests {
             try fixture.publish(number)
         }
         func collect(_ server: TestingServer) throws {
-            var collection = GarbageCollection(
+            var collection = CollectGarbage(
                 server.repository,
                 by: GarbageRule(keep: 1, protect: .zero),
                 at: fixture.now
@@ -400,10 +400,10 @@ struct GarbageTests {
             let disk = fixture.files.reopened(failingAtChange: change)
             #expect(throws: ServerError.self) { try collect(try fixture.server.on(disk)) }
             let after = try fixture.server.on(disk.crashed(survival))
-            #expect(try after.repository.check().faults == [], "stopped at change \(change)")
+            #expect(try CheckTree(of: after.repository).run().faults == [], "stopped at change \(change)")
             try collect(after)
             #expect(try after.treeFiles() == wanted)
-            #expect(try after.repository.check().faults == [])
+            #expect(try CheckTree(of: after.repository).run().faults == [])
         }
     }
 }

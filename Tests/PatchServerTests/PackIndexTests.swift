@@ -61,7 +61,7 @@ struct PackIndexTests {
         #expect(try index(server, 3) == PackIndex(whole: whole, from: rows.sorted(by: isBefore)))
         #expect(try index(server, 2)?.from == [try row(server, to: 2, from: 1)])
         #expect(try index(server, 1) == nil)
-        #expect(try server.repository.check().faults == [])
+        #expect(try CheckTree(of: server.repository).run().faults == [])
     }
 
     @Test func `of a later version follows when packs to its base are made`() async throws {
@@ -113,13 +113,13 @@ struct PackIndexTests {
         let now = TestingServer.start.adding(.days(10))
         files.setClock(to: now.seconds)
         try RefreshRoles(of: server.repository, signing: server.key, at: now).run()
-        var collection = GarbageCollection(server.repository, by: GarbageRule(keep: 0, protect: .zero), at: now)
+        var collection = CollectGarbage(server.repository, by: GarbageRule(keep: 0, protect: .zero), at: now)
         while try collection.step() {}
         #expect(collection.removed.rows["pack index"]?.count == 1)
         #expect(try server.treeFiles().contains(names[0]) == false)
         let left = try PackIndex(try server.treeBytes(names[1]), of: try server.bundleManifests()[0])
         #expect(left.from == rows.map { PackIndex.Row($0.pack, manifest: 0) } && left.from.count == 2)
-        #expect(try server.repository.check().isWhole)
+        #expect(try CheckTree(of: server.repository).run().isWhole)
     }
 
     @Test func `that was written lately goes with its packs too`() async throws {
@@ -134,11 +134,11 @@ struct PackIndexTests {
         #expect(try server.treeFiles().contains(second))
         try RefreshRoles(of: server.repository, signing: server.key, at: now).run()
         let rule = GarbageRule(keep: 0, protect: .days(1))
-        var collection = GarbageCollection(server.repository, by: rule, at: now)
+        var collection = CollectGarbage(server.repository, by: rule, at: now)
         while try collection.step() {}
         #expect(collection.removed.rows["pack"]?.count == 3 && collection.removed.rows["pack index"] == nil)
         #expect(try !server.treeFiles().contains(second))
-        #expect(try server.repository.check().faults == [])
+        #expect(try CheckTree(of: server.repository).run().faults == [])
     }
 
     @Test func `that names what is not there is named by a check, and written again by a repair`() async throws {
@@ -183,20 +183,20 @@ struct PackIndexTests {
         ]
         for (index, words) in wrong {
             try files.replace(third, with: index.json.fileBytes, on: server)
-            let faults = try server.repository.check().faults
+            let faults = try CheckTree(of: server.repository).run().faults
             #expect(faults.map { "\($0.path) \($0.rule) \($0.detail)" } == ["tree/\(app)/\(third) form \(words)"])
         }
         try files.replace(third, with: Array("{}".utf8), on: server)
-        #expect(try server.repository.check().faults.map(\.detail) == ["it: format must be a string"])
+        #expect(try CheckTree(of: server.repository).run().faults.map(\.detail) == ["it: format must be a string"])
         // One that says less, or is not there, is no fault.
         try files.replace(second, with: PackIndex(whole: nil, from: []).json.fileBytes, on: server)
-        #expect(try server.repository.check().faults.count == 1)
+        #expect(try CheckTree(of: server.repository).run().faults.count == 1)
         try files.remove(server.treePath(second))
-        let repaired = try server.repository.checkAndRepair()
+        let repaired = try RepairTree(of: server.repository).run()
         #expect(repaired.isWhole && repaired.repaired.map(\.path) == ["tree/\(app)/\(third)"])
         #expect(repaired.notes == ["wrote what packs lead to 2 versions"])
         #expect(try server.treeBytes(third) == bytes && server.treeFiles().contains(second))
-        #expect(try server.repository.checkAndRepair().notes == [])
+        #expect(try RepairTree(of: server.repository).run().notes == [])
     }
 
     @Test func `of an exported tree names what is exported`() async throws {

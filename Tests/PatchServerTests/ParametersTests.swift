@@ -100,7 +100,7 @@ struct ParametersTests {
         let dial = try PublishedState(of: server.repository).dial
         #expect(dial.targets.keys.map(\.text) == ["dial/production.json"])
         #expect(try values(server).isEmpty)
-        #expect(try server.repository.check().isWhole)
+        #expect(try CheckTree(of: server.repository).run().isWhole)
     }
 
     @Test func `are refused where others were looked at, by their tag, and by that alone`() throws {
@@ -232,7 +232,7 @@ struct ParametersTests {
         let server = try server(files: files)
         let old = try change(server, .set([banner: .text("Sale")])).state.tag
         let new = try change(server, .set([limit: .integer(1)])).state.tag
-        #expect(try server.repository.check().faults.isEmpty)
+        #expect(try CheckTree(of: server.repository).run().faults.isEmpty)
 
         _ = try ExportTree(of: server.repository, to: ExportedTree.folder).run()
         let exported = try ExportedTree(server)
@@ -244,7 +244,7 @@ struct ParametersTests {
         files.setClock(to: later.seconds)
         try RefreshRoles(of: server.repository, signing: server.key, at: later).run()
         files.setClock(to: later.adding(.days(10)).seconds)
-        var collection = GarbageCollection(
+        var collection = CollectGarbage(
             server.repository,
             by: GarbageRule(keep: 0, protect: .zero),
             at: later.adding(.days(10))
@@ -252,12 +252,12 @@ struct ParametersTests {
         while try collection.step() {}
         let left = try server.treeFiles().filter { $0.contains("parameters") }
         #expect(left == ["targets/dial/\(new).production.parameters.json"] && old != new)
-        #expect(try server.repository.check().faults.isEmpty)
+        #expect(try CheckTree(of: server.repository).run().faults.isEmpty)
 
         let path = server.folder.tree(of: server.repository.app).appending(try #require(left.first))
         try files.remove(path)
-        #expect(try server.repository.check().faults.map(\.rule) == [.missing])
-        #expect(try server.repository.checkAndRepair(from: [ExportedTree.folder]).faults.isEmpty)
+        #expect(try CheckTree(of: server.repository).run().faults.map(\.rule) == [.missing])
+        #expect(try RepairTree(of: server.repository, from: [ExportedTree.folder]).run().faults.isEmpty)
         #expect(try values(server).count == 2)
     }
 

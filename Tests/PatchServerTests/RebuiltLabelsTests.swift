@@ -32,8 +32,8 @@ struct RebuiltLabelsTests {
     }
 
     private func repair(_ server: TestingServer, history: [KnownRelease] = []) throws -> TreeReport {
-        try AppRepository(suspecting: server.repository.app, in: server.folder, files: files)
-            .checkAndRepair(history: history)
+        let repository = AppRepository(suspecting: server.repository.app, in: server.folder, files: files)
+        return try RepairTree(of: repository, history: history).run()
     }
 
     private func release(_ version: Int, _ label: Label, _ sha256: SHA256Digest) -> KnownRelease {

@@ -71,7 +71,7 @@ struct TamperedTreeTests {
         }
         try server.overwriteSnapshot(3, timestamp: 3, files: files)
         #expect(throws: ServerError.self) { try PublishedState(of: server.repository) }
-        let faults = try server.repository.check().faults
+        let faults = try CheckTree(of: server.repository).run().faults
         #expect(faults.map(\.path) == ["tree/\(ReleaseFactory.app)/metadata/\(name).json"])
         #expect(faults.map(\.rule) == [.untrusted] && faults.map(\.detail) == [detail])
     }

@@ -44,7 +44,7 @@ struct TreeStorageTests {
             .run()
         try RefreshRoles(of: server.repository, signing: server.key, at: TestingServer.start.adding(.hours(6))).run()
 
-        let report = try server.repository.check()
+        let report = try CheckTree(of: server.repository).run()
         #expect(report.faults == [] && report.counts.roles > 6)
         #expect(memory.status(of: object(1)) != nil && memory.status(of: object(2)) != nil)
         #expect(try files.status(of: server.folder.tree) == nil)
@@ -68,21 +68,21 @@ struct TreeStorageTests {
         try publish(2)
         memory.setClock(to: TestingServer.start.adding(.hours(200)))
         try publish(3)
-        var collection = GarbageCollection(
+        var collection = CollectGarbage(
             server.repository,
             by: GarbageRule(keep: 0, protect: .zero),
             at: TestingServer.start.adding(.hours(200))
         )
         while try collection.step() {}
         #expect(memory.status(of: object(1)) == nil && memory.status(of: object(3)) != nil)
-        #expect(try server.repository.check().faults == [])
+        #expect(try CheckTree(of: server.repository).run().faults == [])
     }
 
     @Test
     func `shows what rotted there`() throws {
         try publish(1)
         memory.rot(object(1))
-        let faults = try server.repository.check().faults
+        let faults = try CheckTree(of: server.repository).run().faults
         #expect(faults.map(\.rule) == [.altered])
         #expect(faults.first?.path.hasSuffix(TreePath(server.repository.app, object(1)).path) == true)
     }

@@ -60,7 +60,7 @@ struct PackDemandTests {
         #expect(try await operations.makePacks(of: production, in: app, .all).files == 4)
         #expect(try await operations.makePacks(of: production, in: app, .all) == .nothing, "they stand")
         #expect(try server.packs() == server.packNames(to: 3, from: [1, 2]))
-        #expect(try repository.check().faults == [])
+        #expect(try CheckTree(of: repository).run().faults == [])
         #expect(try !DiskFiles().list(server.folder.root).contains { $0.hasPrefix("compressing.") })
     }
 

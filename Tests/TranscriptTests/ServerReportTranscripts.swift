@@ -310,7 +310,7 @@ struct ServerReportTranscripts {
     }
 
     private func garbage() throws -> [String] {
-        var tally = GarbageCollection.Tally()
+        var tally = CollectGarbage.Tally()
         tally.add("targets", count: 2, bytes: 2_000)
         let reports = [
             GarbageCommand.Report(app: Sample.app, tally: tally, items: nil, places: 1),

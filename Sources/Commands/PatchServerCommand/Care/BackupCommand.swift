@@ -106,7 +106,7 @@ struct BackupCommand: AsyncParsableCommand {
     private static func faults(in copy: ServerFolder, _ apps: [AppID]) throws -> [String] {
         var faults: [String] = []
         for app in apps {
-            let report = try AppRepository(app, in: copy).check()
+            let report = try CheckTree(of: AppRepository(app, in: copy)).run()
             faults += report.faults.filter(\.rule.isFault).map { "\($0.path): \($0.rule.rawValue): \($0.detail)" }
         }
         return faults

@@ -159,7 +159,7 @@ struct RestoredServer {
                 guard waits else { throw error }
                 unsigned = error.description
             }
-            let report = try repository.check()
+            let report = try CheckTree(of: repository).run()
             apps.append(App(restored: restored, report: report, signed: signed, unsigned: unsigned))
         }
         self.apps = apps

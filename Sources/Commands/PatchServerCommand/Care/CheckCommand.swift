@@ -80,7 +80,7 @@ struct CheckCommand: AsyncParsableCommand {
             for app in try apps.apps(in: folder.folder, damaged: true) {
                 guard repair else {
                     let repository = AppRepository(suspecting: app, in: folder.folder, files: DiskFiles())
-                    reports.append(try repository.showingProgress().check())
+                    reports.append(try CheckTree(of: repository.showingProgress()).run())
                     continue
                 }
                 let sources = sources.map { FilePath(argument: $0) }

@@ -80,7 +80,7 @@ struct GarbageCommand: AsyncParsableCommand {
 
     private func look(_ app: AppID, _ rule: GarbageRule, _ operations: ReleaseOperations) async throws -> Report {
         let plan = try await operations.garbage(of: app, by: rule)
-        var tally = GarbageCollection.Tally()
+        var tally = CollectGarbage.Tally()
         let items = GarbagePlan.Stage.allCases.flatMap { plan.items[$0] ?? [] }
         for item in items { tally.add(item.kind, bytes: item.size) }
         return Report(app: app, tally: tally, items: items)
@@ -96,7 +96,7 @@ struct GarbageCommand: AsyncParsableCommand {
 
     struct Report {
         let app: AppID
-        let tally: GarbageCollection.Tally
+        let tally: CollectGarbage.Tally
         /// By name, where nothing was removed.
         let items: [GarbagePlan.Item]?
         /// In versions that are not listed any more: a row of the records each, no file.

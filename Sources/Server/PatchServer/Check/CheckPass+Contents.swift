@@ -5,7 +5,7 @@ import PatchTrust
 import ReleaseFolder
 import SystemPackage
 
-extension TreeCheck {
+extension CheckPass {
     /// Every target of a role: there, of the length and digest that the role says.
     mutating func checkTargets(of role: TargetsRole?) {
         guard let role else { return }

@@ -240,22 +240,3 @@ extension Diagnosis.Line {
         }
     }
 }
-
-extension AppRepository {
-    /// Checks that this key signs the roles that the tree's root of trust leaves to a server.
-    package func check(_ key: OnlineKey) throws(ServerError) {
-        try checkOnlineKey(key, in: try PublishedState(of: self))
-    }
-
-    /// When the newest timestamp was signed, by its own word.
-    package func signedAt() throws(ServerError) -> UTCTime? {
-        try PublishedState(of: self).timestamp.signedAt
-    }
-
-    /// In bytes; nil when it is not there.
-    package func labelsSize() throws(ServerError) -> Int? {
-        do throws(FileError) { return try files.status(of: tree.labelsFile)?.identity.size } catch {
-            throw .file(error)
-        }
-    }
-}

@@ -37,24 +37,28 @@ struct RebuiltLabels {
     }
 }
 
-extension AppRepository {
-    /// Whether the record of all labels is gone.
-    package func hasLostLabels() throws(ServerError) -> Bool {
-        try !tree.exists(tree.labelsFile)
+/// Collects every label of a release in the tree or in the history, with the content of the first release that had it.
+///
+/// The published release wins over any other. Numbers above its own were never published, or by a thief from whom the
+/// channel was taken back.
+struct RebuildLabels: Sendable {
+    private let repository: AppRepository
+    private let history: [KnownRelease]
+
+    init(of repository: AppRepository, history: [KnownRelease]) {
+        (self.repository, self.history) = (repository, history)
     }
 
-    /// Every label of a release in the tree or in the history, with the content of the first release that had it.
-    ///
-    /// The published release wins over any other. Numbers above its own were never published, or by a thief from whom
-    /// the channel was taken back.
-    func rebuiltLabels(history: [KnownRelease]) throws(ServerError) -> RebuiltLabels {
-        let state = try PublishedState(of: self)
-        let current = try addingPublished(to: PublishedLabels(), state)
+    private var tree: AppTree { repository.tree }
+
+    func run() throws(ServerError) -> RebuiltLabels {
+        let state = try PublishedState(of: repository)
+        let current = try PublishedLabels().adding(publishedIn: state, tree)
         var labels = PublishedLabels()
-        for (channel, version) in try droppedChannels(state, history) {
+        for (channel, version) in try droppedChannels(state) {
             labels = labels.dropping(channel, at: version)
         }
-        let releases = try standingReleases(state, labels.dropped, history)
+        let releases = try standingReleases(state, labels.dropped)
         for release in releases {
             for (label, sha256) in release.labels where current.rows[label].map({ $0.sha256 == sha256 }) ?? true {
                 _ = labels.note(
@@ -63,8 +67,8 @@ extension AppRepository {
                 )
             }
         }
-        labels = try addingPublished(to: labels, state)
-        try checkSize(of: labels)
+        labels = try labels.adding(publishedIn: state, tree)
+        try repository.checkSize(of: labels)
         var unknown: [ChannelName: [ClosedRange<Int>]] = [:]
         let last = state.channels.mapValues(\.role.header.version).merging(labels.dropped) { published, _ in published }
         for (channel, version) in last {
@@ -75,27 +79,8 @@ extension AppRepository {
         return RebuiltLabels(labels: labels, releases: releases.count, unknown: unknown)
     }
 
-    /// With every label of the published lists; an error when one is known with other bytes.
-    func addingPublished(to known: PublishedLabels, _ state: PublishedState) throws(ServerError) -> PublishedLabels {
-        var labels = known
-        for (name, channel) in state.channels {
-            let (bytes, file) = try tree.target(.patchList(name), of: channel.role)
-            do throws(TrustError) {
-                let list = try VerifiedList(bytes, for: app, channel: name, file: file, role: channel.role)
-                do throws(EntryFault) {
-                    let version = channel.role.header.version
-                    labels = try labels.adding(list.entries, channel: name, roleVersion: version)
-                } catch { throw .entry(error) }
-            } catch { throw .tree(app, error) }
-        }
-        return labels
-    }
-
     /// Channels that are no longer published, with their last version.
-    private func droppedChannels(
-        _ state: PublishedState,
-        _ history: [KnownRelease]
-    ) throws(ServerError) -> [ChannelName: Int] {
+    private func droppedChannels(_ state: PublishedState) throws(ServerError) -> [ChannelName: Int] {
         let record = try tree.versionRecord()
         var last = record.collected.merging(record.restored, uniquingKeysWith: max)
         for release in history { last[release.channel] = max(release.roleVersion, last[release.channel] ?? 0) }
@@ -105,14 +90,13 @@ extension AppRepository {
     /// Releases that were published, the oldest first; of one in both the tree and the history, the tree's.
     private func standingReleases(
         _ state: PublishedState,
-        _ dropped: [ChannelName: Int],
-        _ history: [KnownRelease]
+        _ dropped: [ChannelName: Int]
     ) throws(ServerError) -> [KnownRelease] {
         func wasPublished(_ channel: ChannelName, _ version: Int) -> Bool {
             version <= state.channels[channel]?.role.header.version ?? dropped[channel] ?? 0
         }
         var found: [KnownRelease] = []
-        for (channel, versions) in try storage.listing().channels {
+        for (channel, versions) in try repository.storage.listing().channels {
             for version in versions where wasPublished(channel, version) {
                 if let release = try? release(of: channel, version) { found.append(release) }
             }
@@ -148,5 +132,23 @@ extension AppRepository {
         }
         if next <= last { gaps.append(next...last) }
         return gaps
+    }
+}
+
+extension PublishedLabels {
+    /// With every label of the published lists; an error when one is known with other bytes.
+    func adding(publishedIn state: PublishedState, _ tree: AppTree) throws(ServerError) -> PublishedLabels {
+        var labels = self
+        for (name, channel) in state.channels {
+            let (bytes, file) = try tree.target(.patchList(name), of: channel.role)
+            do throws(TrustError) {
+                let list = try VerifiedList(bytes, for: tree.app, channel: name, file: file, role: channel.role)
+                do throws(EntryFault) {
+                    let version = channel.role.header.version
+                    labels = try labels.adding(list.entries, channel: name, roleVersion: version)
+                } catch { throw .entry(error) }
+            } catch { throw .tree(tree.app, error) }
+        }
+        return labels
     }
 }

@@ -5,52 +5,43 @@ import PatchTrust
 import ReleaseFolder
 package import SystemPackage
 
-extension AppRepository {
-    /// How often a check begins anew because of a publish or a garbage collection meanwhile.
-    private static let attempts = 8
+/// Checks a tree as ``CheckTree`` does, and repairs with proof.
+///
+/// It puts back files whose digest is known and whose bytes are found elsewhere, the first root of trust, labels that a
+/// verified list has. It removes half-written files, and compressed forms and packs that are wrong. It rebuilds a lost
+/// record of labels and the indexes of packs.
+///
+/// Signs nothing, and removes nothing of the tree but such forms and packs. The caller holds the lock.
+package struct RepairTree: Sendable {
     /// Each round may reveal the files below a role that the round before put back.
     private static let rounds = 8
 
-    /// Verifies everything that this app has here: each role from the root of trust, each reference, digest and
-    /// signature, the releases that one can go back to, the records beside the tree.
-    ///
-    /// Reads only, and needs no lock: files that a publish or `gc` changed meanwhile are checked again.
-    package func check() throws(ServerError) -> TreeReport {
-        var attempt = 1
-        while true {
-            let before = try storage.status(of: .timestamp)
-            var check = try TreeCheck(self)
-            check.run()
-            if check.report.isWhole || attempt == Self.attempts { return check.report }
-            let isPublished = try storage.status(of: .timestamp) != before
-            let isCollected = try check.lostNames()
-            guard isPublished || isCollected else { return check.report }
-            attempt += 1
-        }
-    }
+    private let repository: AppRepository
+    private let sources: [FilePath]
+    private let history: [KnownRelease]
 
-    /// The same, and repairs with proof: files whose digest is known and whose bytes are found elsewhere, the first
-    /// root of trust, labels that a verified list has, half-written files, compressed forms and packs that are wrong; and
-    /// rebuilds a lost record of labels and the indexes of packs.
-    ///
-    /// Signs nothing, and removes nothing of the tree but such forms and packs. The caller holds the lock.
-    ///
     /// - Parameters:
     ///   - sources: folders that may hold missing files: an exported tree, a copy of one, signed releases.
     ///   - history: every release in the server's records.
-    package func checkAndRepair(
+    package init(
+        of repository: AppRepository,
         from sources: [FilePath] = [],
         history: [KnownRelease] = []
-    ) throws(ServerError) -> TreeReport {
+    ) {
+        (self.repository, self.sources, self.history) = (repository, sources, history)
+    }
+
+    package func run() throws(ServerError) -> TreeReport {
         var (repaired, notes) = ([TreeFault](), [String]())
         for _ in 1...Self.rounds {
-            var check = try TreeCheck(self)
+            var check = try CheckPass(repository)
             check.run()
             var report = check.report
-            let rebuilt = try hasLostLabels() ? try? rebuiltLabels(history: history) : nil
+            let rebuilt =
+                try repository.hasLostLabels() ? try? RebuildLabels(of: repository, history: history).run() : nil
             if let rebuilt { notes.append(rebuilt.note) }
-            let healed = try repair(report, from: sources, rebuilt?.labels)
-            let indexes = try IndexPacks(in: self).run().files
+            let healed = try repair(report, rebuilt?.labels)
+            let indexes = try IndexPacks(in: repository).run().files
             if indexes > 0 { notes.append("wrote what packs lead to \(Words.count(indexes, "version"))") }
             guard !healed.isEmpty else {
                 (report.repaired, report.notes) = (repaired, notes)
@@ -58,18 +49,14 @@ extension AppRepository {
             }
             repaired += healed
         }
-        var report = try check()
+        var report = try CheckTree(of: repository).run()
         (report.repaired, report.notes) = (repaired, notes)
         return report
     }
 
     /// - Returns: the repaired faults.
-    private func repair(
-        _ report: TreeReport,
-        from sources: [FilePath],
-        _ rebuilt: PublishedLabels?
-    ) throws(ServerError) -> [TreeFault] {
-        let finder = try RepairSources(self, given: sources)
+    private func repair(_ report: TreeReport, _ rebuilt: PublishedLabels?) throws(ServerError) -> [TreeFault] {
+        let finder = try RepairSources(repository, given: sources)
         var (plan, healed) = (PublicationPlan(), [TreeFault]())
         for fault in report.faults {
             if let wanted = fault.wanted, let source = finder.source(of: wanted) {
@@ -78,20 +65,25 @@ extension AppRepository {
             } else if fault.rule == .leftover {
                 healed.append(fault)
             } else if let form = fault.form {
-                try storage.remove([form])
+                try repository.storage.remove([form])
                 healed.append(fault)
             }
         }
         let labels = report.faults.filter { fault in
-            fault.rule == .label || rebuilt != nil && fault.path == "apps/\(app)/labels.json"
+            fault.rule == .label || rebuilt != nil && fault.path == "apps/\(repository.app)/labels.json"
         }
-        if !labels.isEmpty, let whole = rebuilt ?? (try? addingPublished(to: self.labels(), PublishedState(of: self))) {
-            try checkSize(of: whole)
+        if !labels.isEmpty, let whole = rebuilt ?? (try? labelsOfLists()) {
+            try repository.checkSize(of: whole)
             plan.write(whole.fileBytes, to: .record("labels.json"), in: .records)
             healed += labels
         }
-        if !healed.isEmpty { try WriteTree(plan, in: self, over: nil).run() }
+        if !healed.isEmpty { try WriteTree(plan, in: repository, over: nil).run() }
         return healed
+    }
+
+    /// The record of labels with those of the published lists.
+    private func labelsOfLists() throws(ServerError) -> PublishedLabels {
+        try repository.labels().adding(publishedIn: PublishedState(of: repository), repository.tree)
     }
 }
 

@@ -1,5 +1,5 @@
-package import PatchFormat
 import PatchCrypto
+package import PatchFormat
 import PatchTrust
 
 /// A fault of one file in an app's folder.
@@ -96,4 +96,11 @@ package struct TreeReport: Equatable, Sendable {
     }
 
     package var isWhole: Bool { !faults.contains { $0.rule.isFault } }
+}
+
+/// What is wrong with what somebody signed.
+enum SignedFault {
+    static func noTarget(_ name: ExactString) -> String { "\(name) is no target of a channel" }
+    static func length(_ found: Int, signed: Int) -> String { "it has \(found) bytes; the role says \(signed)" }
+    static func unlisted(_ role: String) -> String { "it does not list \(role)" }
 }

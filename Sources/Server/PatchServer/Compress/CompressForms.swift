@@ -90,15 +90,17 @@ extension AppRepository {
             throw error
         }
     }
+}
 
+extension ServerFolder {
     /// Removes what publishers left who died while they compressed.
     ///
     /// - Returns: the size of each file.
-    func removeForgottenForms(olderThan time: UTCTime) throws(ServerError) -> [Int] {
+    func removeForgottenForms(olderThan time: UTCTime, files: any FileOperations) throws(ServerError) -> [Int] {
         do throws(FileError) {
             var sizes: [Int] = []
-            for name in try files.list(folder.root) where name.hasPrefix(ServerFolder.compressing) {
-                let path = folder.root.at(name)
+            for name in try files.list(root) where name.hasPrefix(ServerFolder.compressing) {
+                let path = root.at(name)
                 guard let identity = try files.identity(of: path), UTCTime(nanoseconds: identity.modified) < time else {
                     continue
                 }

@@ -5,8 +5,8 @@ import PatchCrypto
 import PatchTrust
 import SystemPackage
 
-/// Removes what ``AppRepository/garbage(by:at:pinning:)`` finds, a part at a time, so that others may publish in between.
-package struct GarbageCollection: Sendable {
+/// Removes what ``FindGarbage`` finds, a part at a time, so that others may publish in between.
+package struct CollectGarbage: Sendable {
     /// How many files go in one step.
     static let batch = 1_000
 
@@ -56,7 +56,7 @@ package struct GarbageCollection: Sendable {
     package mutating func look(pinning pins: GarbagePins = .none) throws(ServerError) -> GarbagePlan {
         let found = try currentRevision(pins)
         if let plan, revision == found { return plan }
-        let plan = try repository.garbage(by: rule, at: now, pinning: pins)
+        let plan = try FindGarbage(in: repository, by: rule, at: now, pinning: pins).run()
         (self.plan, revision) = (plan, found)
         if progress == nil, !plan.isEmpty { progress = (plan.count, repository.progress(.removing, plan.count)) }
         return plan
@@ -108,7 +108,10 @@ package struct GarbageCollection: Sendable {
     }
 
     private mutating func removeHalfWritten() throws(ServerError) {
-        let forgotten = try repository.removeForgottenForms(olderThan: now.adding(.zero - .days(1)))
+        let forgotten = try repository.folder.removeForgottenForms(
+            olderThan: now.adding(.zero - .days(1)),
+            files: repository.files
+        )
         for size in try repository.storage.removeHalfWritten() + forgotten { removed.add("half-written", bytes: size) }
     }
 

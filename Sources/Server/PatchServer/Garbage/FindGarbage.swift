@@ -6,27 +6,37 @@ import PatchTrust
 import ReleaseFolder
 import SystemPackage
 
-extension AppRepository {
-    /// The files that are no longer needed, by this rule and at this time.
-    ///
-    /// A tree that does not verify proves nothing about what is needed.
+/// Finds the files that are no longer needed.
+///
+/// A tree that does not verify proves nothing about what is needed.
+package struct FindGarbage: Sendable {
+    private let repository: AppRepository
+    private let rule: GarbageRule
+    private let clock: UTCTime
+    private let pins: GarbagePins
+
     /// - Parameter pins: further files that stay.
-    /// - Throws: `tree` or `treeFileMissing` when a needed file cannot be read: nothing is garbage then.
-    package func garbage(
+    package init(
+        in repository: AppRepository,
         by rule: GarbageRule,
         at clock: UTCTime,
         pinning pins: GarbagePins = .none
-    ) throws(ServerError) -> GarbagePlan {
-        let state = try PublishedState(of: self)
-        let listing = try storage.listing()
-        let facts = try facts(listing, state, at: clock)
+    ) {
+        (self.repository, self.rule, self.clock, self.pins) = (repository, rule, clock, pins)
+    }
+
+    /// - Throws: `tree` or `treeFileMissing` when a needed file cannot be read: nothing is garbage then.
+    package func run() throws(ServerError) -> GarbagePlan {
+        let state = try PublishedState(of: repository)
+        let listing = try repository.storage.listing()
+        let facts = try facts(listing, state)
         let kept = KeptRoles(facts, by: rule, pinning: pins.releases)
         var plan = GarbagePlan(
             listing,
             of: app,
             keeping: kept,
             and: try needs(of: kept, published: facts.lastVersions, dial: state.dial.header.version),
-            pinned: try pinnedByDrafts(state, pins),
+            pinned: try pinnedByDrafts(state),
             horizon: facts.history.horizon(protecting: rule.protect)
         )
         plan.items[.drafts] = try lateDrafts(state)
@@ -34,11 +44,10 @@ extension AppRepository {
         return plan
     }
 
-    private func facts(
-        _ listing: TreeListing,
-        _ state: PublishedState,
-        at clock: UTCTime
-    ) throws(ServerError) -> KeptRoles.Facts {
+    private var tree: AppTree { repository.tree }
+    private var app: AppID { repository.app }
+
+    private func facts(_ listing: TreeListing, _ state: PublishedState) throws(ServerError) -> KeptRoles.Facts {
         let current = state.snapshot.header.version
         var written: [Int: UTCTime] = [:]
         var named: [Int: [String: Int]] = [:]
@@ -56,7 +65,7 @@ extension AppRepository {
             signedAt: state.timestamp.signedAt,
             clock: clock
         )
-        var last = try labels().dropped
+        var last = try repository.labels().dropped
         for (channel, published) in state.channels { last[channel] = published.role.header.version }
         return KeptRoles.Facts(
             listing: listing,
@@ -95,7 +104,7 @@ extension AppRepository {
     }
 
     /// The same, with the files that publishable drafts bring and need.
-    private func pinnedByDrafts(_ state: PublishedState, _ pins: GarbagePins) throws(ServerError) -> GarbagePins {
+    private func pinnedByDrafts(_ state: PublishedState) throws(ServerError) -> GarbagePins {
         let reader = ContentsReader(tree)
         var pinned = pins
         for draft in try drafts(state) where draft.version > state.version(of: draft.channel) {
@@ -129,7 +138,7 @@ extension AppRepository {
     private func size(of draft: Draft) throws(ServerError) -> Int {
         var size = draft.release.targets.values.reduce(0) { $0 + $1.count }
         do throws(FileError) {
-            for path in draft.release.objects.values { size += try files.status(of: path)?.identity.size ?? 0 }
+            for path in draft.release.objects.values { size += try tree.files.status(of: path)?.identity.size ?? 0 }
         } catch { throw .file(error) }
         return size
     }

@@ -8,6 +8,11 @@ extension AppRepository {
     /// Another one after each publication, so that what was read of the tree need not be read again before.
     package func revision() throws(ServerError) -> StoredFile? { try storage.status(of: .timestamp) }
 
+    /// When the newest timestamp was signed, by its own word.
+    package func signedAt() throws(ServerError) -> UTCTime? {
+        try PublishedState(of: self).timestamp.signedAt
+    }
+
     /// Those that the root of trust names, with releases or without.
     package func channelNames() throws(ServerError) -> [ChannelName] { try PublishedState(of: self).channelNames }
 

@@ -1,3 +1,4 @@
+import Linux
 package import PatchFormat
 package import PatchStore
 import PatchCrypto
@@ -76,6 +77,11 @@ package struct AppRepository: Sendable {
 
     // MARK: Keys
 
+    /// Checks that this key signs the roles that the tree's root of trust leaves to a server.
+    package func check(_ key: OnlineKey) throws(ServerError) {
+        try checkOnlineKey(key, in: try PublishedState(of: self))
+    }
+
     func checkOnlineKey(_ key: OnlineKey, in state: PublishedState) throws(ServerError) {
         try refuseTestingKey(key.publicKey, of: "online key")
         try key.check(root: state.root, targets: state.targets)
@@ -129,6 +135,18 @@ package struct AppRepository: Sendable {
     func labels() throws(ServerError) -> PublishedLabels {
         let bytes = try tree.read(tree.labelsFile, limit: labelsLimit)
         do throws(FormatError) { return try PublishedLabels(bytes) } catch { throw .record(app, error) }
+    }
+
+    /// The size of the record of labels in bytes; nil when it is not there.
+    package func labelsSize() throws(ServerError) -> Int? {
+        do throws(FileError) { return try files.status(of: tree.labelsFile)?.identity.size } catch {
+            throw .file(error)
+        }
+    }
+
+    /// Whether the record of all labels is gone.
+    package func hasLostLabels() throws(ServerError) -> Bool {
+        try !tree.exists(tree.labelsFile)
     }
 
     /// Refuses records too large to be read again: nothing could be published or taken in after them.

@@ -4,7 +4,7 @@ package import ServerRecords
 package import SystemPackage
 
 extension ReleaseOperations {
-    /// Puts right what can be proved; see ``AppRepository/checkAndRepair(from:history:)``.
+    /// Puts right what can be proved; see ``RepairTree``.
     ///
     /// Written down afterwards: a process that ends in between has put back only bytes that were vouched for before.
     package func repair(
@@ -17,7 +17,9 @@ extension ReleaseOperations {
             let report = try await onThread { () throws(OperationError) in
                 var repository = AppRepository(suspecting: app, in: folder, files: files)
                 repository.progress = progress
-                do throws(ServerError) { return try repository.checkAndRepair(from: sources, history: history) } catch {
+                do throws(ServerError) {
+                    return try RepairTree(of: repository, from: sources, history: history).run()
+                } catch {
                     throw .server(error)
                 }
             }

@@ -14,7 +14,7 @@ extension ReleaseOperations {
     package func garbage(of app: AppID, by rule: GarbageRule) async throws(OperationError) -> GarbagePlan {
         let (now, wanted) = (records.now(), try await pins(of: app, with: try await uploadPins(of: app)))
         return try await looking(app) { (repository) throws(ServerError) in
-            try repository.garbage(by: rule, at: now, pinning: wanted)
+            try FindGarbage(in: repository, by: rule, at: now, pinning: wanted).run()
         }
     }
 
@@ -26,10 +26,10 @@ extension ReleaseOperations {
         of app: AppID,
         by rule: GarbageRule,
         by actor: Actor
-    ) async throws(OperationError) -> GarbageCollection.Tally {
-        var collection: GarbageCollection
+    ) async throws(OperationError) -> CollectGarbage.Tally {
+        var collection: CollectGarbage
         do throws(ServerError) {
-            collection = GarbageCollection(try repository(app), by: rule, at: records.now())
+            collection = CollectGarbage(try repository(app), by: rule, at: records.now())
         } catch { throw .server(error) }
         collection = try await begin(collection, of: app, by: rule, actor)
         var isMore = true
@@ -53,11 +53,11 @@ extension ReleaseOperations {
     }
 
     private func begin(
-        _ collection: GarbageCollection,
+        _ collection: CollectGarbage,
         of app: AppID,
         by rule: GarbageRule,
         _ actor: Actor
-    ) async throws(OperationError) -> GarbageCollection {
+    ) async throws(OperationError) -> CollectGarbage {
         let uploads = try await uploadPins(of: app)
         return try await inTurn { () async throws(OperationError) in
             // The evidence that an intent looks for in the tree must still be there.

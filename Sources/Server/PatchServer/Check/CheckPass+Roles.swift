@@ -2,7 +2,7 @@ import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-extension TreeCheck {
+extension CheckPass {
     /// What of the published state verifies.
     struct State {
         struct Channel {

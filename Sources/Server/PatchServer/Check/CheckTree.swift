@@ -5,8 +5,35 @@ import PatchTrust
 import ReleaseFolder
 import SystemPackage
 
-/// Checks everything that an app has on a server, and goes on after a fault.
-struct TreeCheck {
+/// Verifies everything that an app has here: each role from the root of trust, each reference, digest and signature, the
+/// releases that one can go back to, the records beside the tree.
+///
+/// Reads only, and needs no lock: files that a publish or `gc` changed meanwhile are checked again.
+package struct CheckTree: Sendable {
+    /// How often a check begins anew because of a publish or a garbage collection meanwhile.
+    private static let attempts = 8
+
+    private let repository: AppRepository
+
+    package init(of repository: AppRepository) { self.repository = repository }
+
+    package func run() throws(ServerError) -> TreeReport {
+        var attempt = 1
+        while true {
+            let before = try repository.storage.status(of: .timestamp)
+            var check = try CheckPass(repository)
+            check.run()
+            if check.report.isWhole || attempt == Self.attempts { return check.report }
+            let isPublished = try repository.storage.status(of: .timestamp) != before
+            let isCollected = try check.lostNames()
+            guard isPublished || isCollected else { return check.report }
+            attempt += 1
+        }
+    }
+}
+
+/// One pass over everything that an app has on a server, which goes on after a fault.
+struct CheckPass {
     let repository: AppRepository
     let listing: TreeListing
     let documents: BundleDocuments
