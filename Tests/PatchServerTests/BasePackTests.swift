@@ -128,7 +128,7 @@ struct BasePackTests {
         let server = try await PackedServer.make(versions: 1)
         let release = try server.factory.release(PackedServer.contents(2), on: server.repository)
         let verified = try VerifyRelease(release, in: server.repository).run()
-        let made = try await server.repository.compress(verified)
+        let made = try await CompressForms(of: verified, in: server.repository).run()
         defer { made.discard(server.files) }
         let manifest = try #require(verified.manifests.values.first { $0.manifest.version.text == "1.0.2" })
         let pack = BasePack(manifest: manifest.fingerprint.sha256, base: try server.bundleManifests()[0])
@@ -192,7 +192,10 @@ struct BasePackTests {
         )
         try await server.publishPacked(first)
         let draft = try server.factory.release(PackedServer.contents(2), on: server.repository)
-        #expect(try await server.repository.compress(try VerifyRelease(draft, in: server.repository).run()).count == 0)
+        #expect(
+            try await CompressForms(of: try VerifyRelease(draft, in: server.repository).run(), in: server.repository)
+                .run().count == 0
+        )
     }
 
     // MARK: What is worth it
@@ -202,11 +205,11 @@ struct BasePackTests {
         let release = try server.factory.release(PackedServer.contents(2), on: server.repository)
         let repository = server.repository
         let verified = try VerifyRelease(release, in: repository).run()
-        let plan = repository.packPlan(for: verified)
+        let plan = PackPlan(for: verified, in: repository)
         let sources = VersionSources(repository.tree, release)
         let job = try #require(plan.jobs.first)
         let scratch = FilePath("/scratch")
-        let made = try #require(await repository.make(plan, of: sources, in: scratch).first)
+        let made = try #require(await PackWork(plan, of: sources, in: scratch, of: repository).run().made.first)
         #expect(made.files.map(\.file) == BasePack.Part.allCases.map { .basePack(job.pack, $0) })
         #expect(
             made.cost.isWorthIt && made.cost.pack == made.files[0].size && made.cost.signatures == made.files[1].size
@@ -219,10 +222,10 @@ struct BasePackTests {
         try server.files.removeTree(scratch)
         #expect(job.missing.count == 2)
         var cheap = plan
-        #expect(await repository.make(cheap, of: sources, beside: free, in: scratch).count == 1)
+        #expect(await PackWork(cheap, of: sources, in: scratch, of: repository, beside: free).run().made.count == 1)
         try server.files.removeTree(scratch)
         cheap = PackPlan([job.missing([:])])
-        #expect(await repository.make(cheap, of: sources, beside: free, in: scratch).count == 0)
+        #expect(await PackWork(cheap, of: sources, in: scratch, of: repository, beside: free).run().made.count == 0)
         #expect(try server.files.list(scratch) == [], "what it was made of is gone")
     }
 

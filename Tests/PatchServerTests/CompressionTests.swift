@@ -33,7 +33,7 @@ struct CompressionTests {
     {
         let release = try server.factory.release(contents, on: server.repository)
         let verified = try VerifyRelease(release, in: server.repository).run()
-        let forms = try await server.repository.compress(verified)
+        let forms = try await CompressForms(of: verified, in: server.repository).run()
         defer { forms.discard(server.files) }
         _ = try PublishRelease(
             release,
@@ -95,7 +95,7 @@ struct CompressionTests {
         try server.publish(release)
         #expect(try forms(server).isEmpty)
         let verified = try VerifyRelease(release, in: server.repository).run()
-        let made = try await server.repository.compress(verified)
+        let made = try await CompressForms(of: verified, in: server.repository).run()
         let outcome = try PublishRelease(
             release,
             in: server.repository,
@@ -122,7 +122,7 @@ struct CompressionTests {
             let release = try server.factory.release(Self.contents(), on: server.repository)
             files.limitFreeSpace(to: room)
             let verified = try VerifyRelease(release, in: server.repository).run()
-            let made = try await server.repository.compress(verified)
+            let made = try await CompressForms(of: verified, in: server.repository).run()
             let published: Bool
             do throws(ServerError) {
                 let key = server.key
@@ -156,7 +156,7 @@ struct CompressionTests {
         let server = try TestingServer()
         let release = try server.factory.release(Self.contents(), on: server.repository)
         let verified = try VerifyRelease(release, in: server.repository).run()
-        let made = try await server.repository.compress(verified)
+        let made = try await CompressForms(of: verified, in: server.repository).run()
         defer { made.discard(server.files) }
         let form = server.treePath("\(object(Self.code)).gz")
         let other = Array("as another publisher made it".utf8)
@@ -181,7 +181,10 @@ struct CompressionTests {
     @Test func `are made of nothing that lacks a signature`() async throws {
         let server = try TestingServer(threshold: 2)
         let draft = try server.factory.release(Self.contents(), on: server.repository)
-        #expect(try await server.repository.compress(try VerifyRelease(draft, in: server.repository).run()).count == 0)
+        #expect(
+            try await CompressForms(of: try VerifyRelease(draft, in: server.repository).run(), in: server.repository)
+                .run().count == 0
+        )
         #expect(try forms(server).isEmpty)
     }
 
@@ -304,7 +307,8 @@ struct CompressionTests {
         let second = try forms(server).subtracting(first)
         // Compressed, and then the process ended.
         let lost = try server.factory.release(Self.contents("1.0.2", Self.code + "// lost"), on: server.repository)
-        _ = try await server.repository.compress(try VerifyRelease(lost, in: server.repository).run())
+        _ = try await CompressForms(of: try VerifyRelease(lost, in: server.repository).run(), in: server.repository)
+            .run()
         let scratch = try #require(try files.list(server.folder.root).first { $0.hasPrefix("compressing.") })
         try RefreshRoles(of: server.repository, signing: server.key, at: TestingServer.start.adding(.hours(6))).run()
         let rule = GarbageRule(keep: 0, protect: .zero)

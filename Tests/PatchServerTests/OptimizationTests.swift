@@ -29,7 +29,7 @@ struct OptimizationTests {
     private func publishFast(_ number: Int, on server: TestingServer) async throws {
         let release = try server.factory.release(PackedServer.contents(number), on: server.repository)
         let verified = try VerifyRelease(release, in: server.repository).run()
-        let made = try await server.repository.compress(verified, .fast)
+        let made = try await CompressForms(of: verified, in: server.repository, .fast).run()
         defer { made.discard(server.files) }
         let outcome = try PublishRelease(
             release,
@@ -63,7 +63,9 @@ struct OptimizationTests {
         try server.treeFiles().filter { $0.hasSuffix(".zst") || $0.hasSuffix(".gz") }
     }
 
-    private func record(_ server: TestingServer) -> [PendingOptimization] { server.repository.pendingOptimizations }
+    private func record(_ server: TestingServer) -> [PendingOptimization] {
+        server.repository.tree.pendingOptimizations
+    }
 
     @Test func `end with the files that a thorough publish makes at once, to the byte`() async throws {
         let server = try await server(fast: 2)
@@ -94,7 +96,7 @@ struct OptimizationTests {
         let server = try await server(fast: 2)
         try await optimize(server)
         let tree = try server.treeFiles()
-        try server.repository.requestOptimization()
+        try server.repository.tree.requestOptimization()
         #expect(record(server) == [PendingOptimization(production, 2)])
         let work = try #require(try Optimization(of: production, in: server.repository))
         #expect(work.progress.done == 0)
@@ -143,7 +145,7 @@ struct OptimizationTests {
             // An index may say of a whole bundle what its form had before: it is written right after the form.
             let faults = try CheckTree(of: after.repository).run().faults.filter { $0.rule.isFault && $0.rule != .form }
             #expect(faults == [], "killed at change \(change)")
-            try after.repository.requestOptimization()
+            try after.repository.tree.requestOptimization()
             try await optimize(after)
             #expect(try after.treeFiles() == finished, "killed at change \(change)")
             #expect(try CheckTree(of: after.repository).run().isWhole, "killed at change \(change)")
@@ -159,16 +161,16 @@ struct OptimizationTests {
         let second = try forms(server).subtracting(first)
         let tree = try server.treeFiles()
         let within = TestingServer.start.adding(.seconds(14 * 60))
-        #expect(try server.repository.removeUnusedForms(at: within) == .nothing)
+        #expect(try RemoveUnusedForms(in: server.repository, at: within).run() == .nothing)
         #expect(try server.treeFiles() == tree)
         let later = TestingServer.start.adding(.seconds(15 * 60))
-        let removed = try server.repository.removeUnusedForms(at: later)
+        let removed = try RemoveUnusedForms(in: server.repository, at: later).run()
         let shared = URLLayout.object(SHA256Digest(of: Array((PackedServer.code + "// the same").utf8)))
         let kept = second.union(first.filter { $0.hasPrefix(shared) })
         #expect(try forms(server) == kept && removed.files == first.count + second.count - kept.count)
         #expect(try server.packs() == server.packNames(to: 2, from: [1]), "devices start from version 1")
         #expect(try CheckTree(of: server.repository).run().faults == [])
-        #expect(try server.repository.removeUnusedForms(at: later) == .nothing)
+        #expect(try RemoveUnusedForms(in: server.repository, at: later).run() == .nothing)
     }
 
     @Test func `go with the garbage too`() async throws {

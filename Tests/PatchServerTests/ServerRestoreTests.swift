@@ -13,13 +13,13 @@ import ServerTesting
 
 @Suite("A server that came back from a backup")
 struct ServerRestoreTests {
-    private static let step = AppRepository.restoreStep
+    private static let step = RestoreNumbers.step
 
     @Test
     func `signs timestamp, snapshot and dial above every number that it may have given`() throws {
         let server = try TestingServer()
         try server.publish(try server.factory.release(on: server.repository))
-        let restored = try server.repository.goAboveWhatWasSeen()
+        let restored = try RestoreNumbers(of: server.repository).run()
         #expect(restored.channels == [ReleaseFactory.production: 1] && restored.above == 2 + Self.step)
         let done = try RefreshRoles(of: server.repository, signing: server.key, at: TestingServer.start).run()
         #expect((done.timestamp, done.snapshot, done.dial) == (3 + Self.step, 3 + Self.step, 3 + Self.step))
@@ -29,11 +29,11 @@ struct ServerRestoreTests {
     @Test
     func `gives the same numbers away when it is asked twice, and higher ones when it is told of one`() throws {
         let server = try TestingServer()
-        let first = try server.repository.goAboveWhatWasSeen()
+        let first = try RestoreNumbers(of: server.repository).run()
         let before = try server.everything()
-        #expect(try server.repository.goAboveWhatWasSeen() == first)
+        #expect(try RestoreNumbers(of: server.repository).run() == first)
         #expect(try server.everything() == before)
-        #expect(try server.repository.goAboveWhatWasSeen(5_000_000).above == 5_000_000)
+        #expect(try RestoreNumbers(of: server.repository, above: 5_000_000).run().above == 5_000_000)
     }
 
     @Test
@@ -53,7 +53,7 @@ struct ServerRestoreTests {
         }
         let outdated = PublishConflict.outdated(channel: production, base: 20, current: 1)
         #expect(throws: outdated) { try comparison(base: 20) }
-        _ = try server.repository.goAboveWhatWasSeen()
+        _ = try RestoreNumbers(of: server.repository).run()
         #expect(try comparison(base: 20) == .next)
         #expect(throws: PublishConflict.outdated(channel: production, base: UsedVersions.sane + 1, current: 1)) {
             try comparison(base: UsedVersions.sane + 1)

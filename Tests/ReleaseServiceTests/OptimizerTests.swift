@@ -40,7 +40,7 @@ struct OptimizerTests {
         }
         #expect(try fixture.server.packs() == fixture.server.packNames(to: 2, from: [1]))
         #expect(outcome.written.files > 4 && outcome.leftOut == [])
-        #expect(fixture.server.repository.pendingOptimizations == [])
+        #expect(fixture.server.repository.tree.pendingOptimizations == [])
         #expect(try CheckTree(of: fixture.server.repository).run().faults == [])
         let again = try await Optimizer(operations).optimize(app)
         #expect(again == .done(Optimization.Outcome()))
@@ -128,9 +128,9 @@ struct OptimizerTests {
         let files = fixture.server.files
         let record = #"{"format":"patchline-optimize-v1","pending":[{"channel":"production","roleVersion":3}]}"#
         try files.replace("optimize.json", in: fixture.server.repository.tree.records, with: Array(record.utf8))
-        #expect(fixture.server.repository.pendingOptimizations.map(\.roleVersion) == [3])
+        #expect(fixture.server.repository.tree.pendingOptimizations.map(\.roleVersion) == [3])
         _ = try await Optimizer(operations).optimize(app)
-        #expect(fixture.server.repository.pendingOptimizations == [])
+        #expect(fixture.server.repository.tree.pendingOptimizations == [])
         #expect(try fixture.server.packs() == fixture.server.packNames(to: 2, from: [1]))
     }
 }

@@ -41,13 +41,13 @@ struct PackDemandTests {
         let (server, operations) = (fixture.server, fixture.operations)
         try await publishThree(fixture)
         let repository = server.repository
-        let before = try repository.updates(of: production)
+        let before = try ListUpdates(of: production, in: repository).run()
         #expect(rows(before) == ["1.0.2 1.0.3 false singleObjects", "1.0.1 1.0.3 false singleObjects"])
         let column = try server.bundleDocument(3, ".manifest.sigs").count
         #expect(before.allSatisfy { $0.signatureBytes == column && $0.otherwise > 4 * 3_000 + column })
         let change = try await operations.makePacks(of: production, in: app, .version(named("1.0.1")))
         #expect(try change.files == 4 && server.packs() == server.packNames(to: 3, from: [1]))
-        let after = try repository.updates(of: production)
+        let after = try ListUpdates(of: production, in: repository).run()
         #expect(rows(after) == ["1.0.2 1.0.3 false singleObjects", "1.0.1 1.0.3 true pack"])
         let made = try pack(server, to: 3, from: 1)
         #expect(after[1].packBytes == (try server.treeBytes(URLLayout.pack(made, .pack))).count)
@@ -55,8 +55,8 @@ struct PackDemandTests {
         #expect(after[1].signatureBytes < column && after[1].pack == made)
         #expect(after[1].otherwise == before[1].otherwise)
         let second = try pack(server, to: 3, from: 2)
-        #expect(try repository.updates(of: production, .manifest(second.base)).map(\.pack) == [second])
-        #expect(try repository.updates(of: production, .version(named("1.0.3"))) == [])
+        #expect(try ListUpdates(of: production, .manifest(second.base), in: repository).run().map(\.pack) == [second])
+        #expect(try ListUpdates(of: production, .version(named("1.0.3")), in: repository).run() == [])
         #expect(try await operations.makePacks(of: production, in: app, .all).files == 4)
         #expect(try await operations.makePacks(of: production, in: app, .all) == .nothing, "they stand")
         #expect(try server.packs() == server.packNames(to: 3, from: [1, 2]))
@@ -77,9 +77,9 @@ struct PackDemandTests {
         try await server.publishPacked(beta)
         let base = try #require(beta.targets.first { $0.key.isManifest })
         let digest = SHA256Digest(of: base.value)
-        #expect(try server.repository.updates(of: production).count == 2)
+        #expect(try ListUpdates(of: production, in: server.repository).run().count == 2)
         #expect(
-            rows(try server.repository.updates(of: production, .manifest(digest))) == [
+            rows(try ListUpdates(of: production, .manifest(digest), in: server.repository).run()) == [
                 "1.0.4 1.0.3 false singleObjects"
             ]
         )

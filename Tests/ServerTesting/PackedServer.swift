@@ -48,7 +48,7 @@ extension TestingServer {
         var repository = repository
         adjust(&repository)
         let verified = try VerifyRelease(release, in: repository).run()
-        let made = try await repository.compress(verified)
+        let made = try await CompressForms(of: verified, in: repository).run()
         defer { made.discard(files) }
         _ = try PublishRelease(
             release,

@@ -147,7 +147,7 @@ struct RestoredServer {
         var apps: [App] = []
         for app in try folder.allApps(files: DiskFiles()) {
             let repository = try AppRepository(app, in: folder)
-            let restored = try repository.goAboveWhatWasSeen(known)
+            let restored = try RestoreNumbers(of: repository, above: known).run()
             var (signed, unsigned): (RefreshedVersions?, String?) = (nil, nil)
             do throws(ServerError) {
                 signed = try keys?[app].map { key throws(ServerError) in

@@ -162,7 +162,7 @@ struct DoctorCommand: AsyncParsableCommand {
     static func packsWastingRoom(in repository: AppRepository) throws -> (count: Int, bytes: Int) {
         var wasting: (count: Int, bytes: Int) = (0, 0)
         for channel in Set(try repository.packEnds().listed.values) {
-            let found = try repository.packsWastingRoom(of: channel)
+            let found = try ListUpdates(of: channel, in: repository).wastingRoom()
             wasting = (wasting.count + found.count, wasting.bytes + found.bytes)
         }
         return wasting

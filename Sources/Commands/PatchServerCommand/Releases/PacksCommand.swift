@@ -58,7 +58,7 @@ struct PacksCommand: AsyncParsableCommand {
             let repository = try place.repository
             let (channel, app) = (place.channel, repository.app)
             let wanted = from?.wanted ?? .all
-            if let from, try repository.updates(of: channel, wanted).isEmpty {
+            if let from, try ListUpdates(of: channel, wanted, in: repository).run().isEmpty {
                 throw Failure(
                     "the tree has no version \(from.text) from which devices go on to what \(channel) lists",
                     hint: "patchsrv packs --channel \(channel) shows those that it has",
@@ -70,7 +70,7 @@ struct PacksCommand: AsyncParsableCommand {
                 change = try await place.folder.operations().showingProgress(of: app)
                     .makePacks(of: channel, in: app, wanted)
             }
-            let steps = try repository.updates(of: channel, wanted)
+            let steps = try ListUpdates(of: channel, wanted, in: repository).run()
             place.show(Self.json(steps, change, app, channel)) { Self.write(steps, change, channel, to: $0) }
         }
     }

@@ -1,9 +1,8 @@
 import Linux
-import NIOConcurrencyHelpers
 import PatchCompression
+import PatchCrypto
 import PatchFormat
 package import PatchStore
-import PatchCrypto
 import PatchTrust
 package import ReleaseFolder
 import SystemPackage
@@ -43,56 +42,73 @@ package struct CompressedForms: Sendable {
     }
 }
 
-extension AppRepository {
-    /// Makes the compressed forms that a release's files lack, and its packs from earlier versions, on all cores.
-    ///
-    /// It needs no lock, so no other change waits for them, and the tree is as it was: they are published with the release.
-    /// Without a quorum, or without room on the disk, nothing is made. The caller discards them in the end.
-    ///
+/// Makes the compressed forms that a release's files lack, and its packs from earlier versions, on all cores.
+///
+/// It needs no lock, so no other change waits for them, and the tree is as it was: they are published with the release.
+/// Without a quorum, or without room on the disk, nothing is made. The caller discards them in the end.
+package struct CompressForms: Sendable {
+    private let verified: VerifiedRelease
+    private let repository: AppRepository
+    private let effort: FormEffort
+
     /// - Parameter effort: with `fast`, no packs are made, and the channel is recorded as one to optimize.
-    package func compress(
-        _ verified: VerifiedRelease,
-        _ effort: FormEffort = .best
-    ) async throws(ServerError) -> CompressedForms {
+    package init(of verified: VerifiedRelease, in repository: AppRepository, _ effort: FormEffort = .best) {
+        (self.verified, self.repository, self.effort) = (verified, repository, effort)
+    }
+
+    package func run() async throws(ServerError) -> CompressedForms {
         guard verified.quorum.isComplete else { return .none }
+        let plan = try await CompressionThreads.forms.run { () throws(ServerError) in try decide() }
         let nothing = CompressedForms(made: [], folder: nil, awaitsOthers: effort == .fast)
-        let (plan, packs) = try await CompressionThreads.forms.run { () throws(ServerError) in
-            let plan = try CompressionPlan(of: ReleaseContents(verified), effort) { (form) throws(ServerError) in
-                try storage.status(of: form) != nil
-            }
-            return (plan, effort == .best ? packPlan(for: verified) : .none)
-        }
-        guard !plan.jobs.isEmpty || !packs.jobs.isEmpty else { return nothing }
-        let scratch = folder.root.at("\(ServerFolder.compressing)\(UInt64.random(in: .min ... .max))")
-        let sources = VersionSources(tree, verified.release)
+        guard !plan.forms.jobs.isEmpty || !plan.packs.jobs.isEmpty else { return nothing }
+        let scratch = repository.folder.scratch()
         do throws(ServerError) {
-            do throws(FileError) { try files.makeDirectory(scratch) } catch { throw .file(error) }
-            var made: [CompressedForms.Form] = []
-            if !plan.jobs.isEmpty {
-                let work = CompressionWork(plan, in: scratch, files) { (digest) throws(ServerError) in
-                    try sources.object(digest)
-                }
-                made = try await work.run(progress(.compressing, plan.jobs.count))
-            }
-            let leftOut = NIOLockedValueBox<[LeftOutPack]>([])
-            made += await make(packs, of: sources, beside: made, in: scratch.at("packs")) { pack in
-                leftOut.withLockedValue { $0.append(pack) }
-            }.flatMap(\.files)
-            return CompressedForms(
-                made: made,
-                leftOut: leftOut.withLockedValue(\.self),
-                folder: scratch,
-                awaitsOthers: effort == .fast
-            )
+            return try await make(plan, in: scratch)
         } catch {
-            try? files.removeTree(scratch)
+            try? repository.files.removeTree(scratch)
             if case .file(.noSpace) = error { return nothing }
             throw error
         }
     }
+
+    private struct Plan: Sendable {
+        let forms: CompressionPlan
+        let packs: PackPlan
+    }
+
+    private func decide() throws(ServerError) -> Plan {
+        let forms = try CompressionPlan(of: ReleaseContents(verified), effort) { (form) throws(ServerError) in
+            try repository.storage.status(of: form) != nil
+        }
+        return Plan(forms: forms, packs: effort == .best ? PackPlan(for: verified, in: repository) : .none)
+    }
+
+    private func make(_ plan: Plan, in scratch: FilePath) async throws(ServerError) -> CompressedForms {
+        let files = repository.files
+        let sources = VersionSources(repository.tree, verified.release)
+        do throws(FileError) { try files.makeDirectory(scratch) } catch { throw .file(error) }
+        var made: [CompressedForms.Form] = []
+        if !plan.forms.jobs.isEmpty {
+            let work = CompressionWork(plan.forms, in: scratch, files) { (digest) throws(ServerError) in
+                try sources.object(digest)
+            }
+            made = try await work.run(repository.progress(.compressing, plan.forms.jobs.count))
+        }
+        let packs = PackWork(plan.packs, of: sources, in: scratch.at("packs"), of: repository, beside: made)
+        let (packed, leftOut) = await packs.run()
+        return CompressedForms(
+            made: made + packed.flatMap(\.files),
+            leftOut: leftOut,
+            folder: scratch,
+            awaitsOthers: effort == .fast
+        )
+    }
 }
 
 extension ServerFolder {
+    /// A folder of its own for files that are about to be published.
+    func scratch() -> FilePath { root.at("\(Self.compressing)\(UInt64.random(in: .min ... .max))") }
+
     /// Removes what publishers left who died while they compressed.
     ///
     /// - Returns: the size of each file.
@@ -231,5 +247,29 @@ extension ReleaseContents {
             objects: sizes,
             bundles: bundles
         )
+    }
+}
+
+/// A file made of others, on its way to the disk.
+struct FormWriter: ~Copyable {
+    private let path: FilePath
+    private let writer: any FileWriter
+    private var digester = Digester()
+
+    init(_ path: FilePath, _ files: any FileOperations) throws(ServerError) {
+        self.path = path
+        do throws(FileError) { writer = try files.create(path, permissions: .sharedFile) } catch { throw .file(error) }
+    }
+
+    mutating func append(_ bytes: [UInt8]) throws(ServerError) {
+        guard !bytes.isEmpty else { return }
+        digester.update(bytes)
+        do throws(FileError) { try writer.append(bytes) } catch { throw .file(error) }
+    }
+
+    consuming func finish(as file: TreePath.File) throws(ServerError) -> CompressedForms.Form {
+        let (path, writer, found) = (path, writer, digester.finish())
+        do throws(FileError) { try writer.close() } catch { throw .file(error) }
+        return CompressedForms.Form(file: file, path: path, digest: found.sha256, size: found.size)
     }
 }

@@ -1,4 +1,3 @@
-import NIOConcurrencyHelpers
 package import PatchFormat
 import PatchStore
 import PatchCrypto
@@ -46,7 +45,7 @@ package struct Optimization: Sendable {
             (form) throws(ServerError) in
             try repository.storage.status(of: form) != nil
         }
-        packs = repository.packPlan(to: contents.bundles, of: channel, at: roleVersion, sources)
+        packs = PackPlan(to: contents.bundles, of: channel, at: roleVersion, sources, in: repository)
         queue = OptimizationQueue(packs: packs.jobs, forms: forms.jobs)
     }
 
@@ -72,14 +71,12 @@ package struct Optimization: Sendable {
         let sources = VersionSources(repository.tree)
         switch step {
         case .packs(let jobs):
-            let leftOut = NIOLockedValueBox<[LeftOutPack]>([])
             var quiet = repository
             quiet.progress = { _, _ in { _ in } }
-            let made = await quiet.make(packs.part(jobs), of: sources, in: scratch.at("packs"), on: .background) {
-                pack in
-                leftOut.withLockedValue { $0.append(pack) }
-            }.flatMap(\.files)
-            return CompressedForms(made: made, leftOut: leftOut.withLockedValue(\.self), folder: scratch)
+            var work = PackWork(packs.part(jobs), of: sources, in: scratch.at("packs"), of: quiet)
+            work.threads = .background
+            let (made, leftOut) = await work.run()
+            return CompressedForms(made: made.flatMap(\.files), leftOut: leftOut, folder: scratch)
         case .forms(let jobs):
             var work = CompressionWork(forms.part(jobs), in: scratch, files) { (digest) throws(ServerError) in
                 try sources.object(digest)
@@ -126,32 +123,7 @@ package struct Optimization: Sendable {
         guard repository.tree.optimizationRecord.rows[channel]?.roleVersion == roleVersion else { return }
         // A process that was killed between a form and its index left the index as it was.
         try IndexPacks(in: repository).run()
-        try repository.forgetOptimization(of: channel, roleVersion: roleVersion)
-    }
-}
-
-extension AppRepository {
-    /// Channels that wait for small forms and packs.
-    package var pendingOptimizations: [PendingOptimization] {
-        tree.optimizationRecord.rows.values.sorted { $0.channel < $1.channel }
-    }
-
-    /// Makes every published channel wait for small forms and packs; the caller holds the lock.
-    package func requestOptimization() throws(ServerError) {
-        var record = tree.optimizationRecord
-        for (channel, published) in try PublishedState(of: self).channels {
-            let version = published.role.header.version
-            guard record.rows[channel]?.roleVersion != version else { continue }
-            record.add(PendingOptimization(channel, version))
-        }
-        if record != tree.optimizationRecord { try tree.keep(record) }
-    }
-
-    /// Forgets a channel's release; the caller holds the lock.
-    package func forgetOptimization(of channel: ChannelName, roleVersion: Int) throws(ServerError) {
-        var record = tree.optimizationRecord
-        record.remove(channel, roleVersion: roleVersion)
-        if record != tree.optimizationRecord { try tree.keep(record) }
+        try repository.tree.forgetOptimization(of: channel, roleVersion: roleVersion)
     }
 }
 

@@ -1,5 +1,6 @@
 package import PatchFormat
 package import PatchStore
+import PatchTrust
 
 /// A channel whose current release still lacks small forms or packs.
 package struct PendingOptimization: Equatable, Sendable {
@@ -100,6 +101,31 @@ extension AppTree {
                 try files.replace(OptimizationRecord.name, in: records, with: record.fileBytes)
             }
         } catch { throw .file(error) }
+    }
+}
+
+extension AppTree {
+    /// Channels that wait for small forms and packs.
+    package var pendingOptimizations: [PendingOptimization] {
+        optimizationRecord.rows.values.sorted { $0.channel < $1.channel }
+    }
+
+    /// Makes every published channel wait for small forms and packs; the caller holds the lock.
+    package func requestOptimization() throws(ServerError) {
+        var record = optimizationRecord
+        for (channel, published) in try PublishedState(of: self).channels {
+            let version = published.role.header.version
+            guard record.rows[channel]?.roleVersion != version else { continue }
+            record.add(PendingOptimization(channel, version))
+        }
+        if record != optimizationRecord { try keep(record) }
+    }
+
+    /// Forgets a channel's release; the caller holds the lock.
+    package func forgetOptimization(of channel: ChannelName, roleVersion: Int) throws(ServerError) {
+        var record = optimizationRecord
+        record.remove(channel, roleVersion: roleVersion)
+        if record != optimizationRecord { try keep(record) }
     }
 }
 

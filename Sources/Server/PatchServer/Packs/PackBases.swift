@@ -1,3 +1,4 @@
+package import PatchDelta
 import PatchFormat
 
 /// From which earlier versions packs lead to a version of a bundle: the ones that its channel listed last.
@@ -21,4 +22,12 @@ struct PackBases: Sendable {
             $0.label.patchID == new.label.patchID && known.insert($0.digest).inserted
         }
     }
+}
+
+/// A version in the tree that a pack is applied to.
+package struct PackBase: Sendable {
+    package let manifest: PackManifest
+    package let column: [UInt8]
+    /// Of what a reader may read of the base and make, in bytes.
+    package let work: Int
 }

@@ -1,5 +1,8 @@
 import PatchDelta
 import PatchFormat
+import PatchStore
+import PatchTrust
+import ReleaseFolder
 
 /// The packs to make, and how thoroughly.
 struct PackPlan: Sendable {
@@ -45,6 +48,40 @@ struct PackPlan: Sendable {
         let budget = PackBudget(sorted.map(\.bytes))
         self.jobs = budget.kept.map { sorted[$0] }
         (effort, keepsAll) = (budget.effort, false)
+    }
+}
+
+extension PackPlan {
+    /// How many releases are looked through for earlier versions of a bundle.
+    private static let releasesLooked = 10
+
+    /// The packs that a release lacks: to each of its bundles from the versions that its channel listed before.
+    ///
+    /// An earlier release that cannot be read has no versions: devices do without packs.
+    init(for verified: VerifiedRelease, in repository: AppRepository) {
+        let channel = verified.release.header.channel
+        let list = BundleVersion.all(of: verified.list.entries, in: verified.role, channel)
+        let sources = VersionSources(repository.tree, verified.release)
+        self.init(to: list, of: channel, at: verified.role.header.version, sources, in: repository)
+    }
+
+    /// The same of the bundles that a release lists.
+    init(
+        to list: [BundleVersion],
+        of channel: ChannelName,
+        at version: Int,
+        _ sources: VersionSources,
+        in repository: AppRepository
+    ) {
+        guard repository.packBases > 0, !list.isEmpty else {
+            self = .none
+            return
+        }
+        let before = BundleVersion.listed(of: channel, before: version, limit: Self.releasesLooked, in: repository)
+        let reading = PackJobs(sources, repository.storage)
+        self.init(
+            list.flatMap { reading.jobs(PackBases(of: $0, in: list, after: before), count: repository.packBases) }
+        )
     }
 }
 

@@ -8,7 +8,7 @@ import SystemPackage
 ///
 /// Afterwards: every file of the plan is durable. When it throws, the steps up to some point are, and readers see the old
 /// state; writing the same or another plan continues from there.
-struct WriteTree: Sendable {
+package struct WriteTree: Sendable {
     private let plan: PublicationPlan
     private let repository: AppRepository
     private let state: PublishedState?
@@ -20,9 +20,16 @@ struct WriteTree: Sendable {
         storage = repository.storage
     }
 
+    /// Puts files into a tree beside what is published; those that exist stay.
+    package init(adding made: CompressedForms, in repository: AppRepository) {
+        var plan = PublicationPlan()
+        plan.add(made)
+        self.init(plan, in: repository, over: nil)
+    }
+
     /// - Throws: `movedOn` when another has published meanwhile.
     @discardableResult
-    func run() throws(ServerError) -> TreeChange {
+    package func run() throws(ServerError) -> TreeChange {
         _ = try storage.removeHalfWritten()
         let total = plan.steps.reduce(0) { $0 + $1.writes.count }
         let progress = repository.progress(.writing, total)

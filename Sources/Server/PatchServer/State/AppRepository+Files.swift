@@ -1,3 +1,4 @@
+package import PatchDelta
 package import PatchFormat
 import PatchStore
 import PatchCrypto
@@ -70,5 +71,56 @@ extension AppRepository {
     package func draft(of channel: ChannelName, version: Int, identity: SHA256Digest) throws(ServerError) -> Draft? {
         guard let draft = try tree.draft(of: channel, version: version), draft.identity == identity else { return nil }
         return draft
+    }
+
+    /// The manifests of a patch that the tree has, from which packs may lead to a new one; at most so many.
+    package func bases(of id: PatchID, limit: Int) throws(ServerError) -> [SHA256Digest] {
+        var found: [SHA256Digest: UTCTime] = [:]
+        for (file, status) in try storage.listingOfPacks().files {
+            guard case .target(let path, let digest) = file, path.isManifest, path.patchID == id else { continue }
+            found[digest] = max(status.modified, found[digest] ?? status.modified)
+        }
+        return found.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(limit).map(\.key)
+    }
+
+    /// Nil where the tree has no such manifest with its column, whole.
+    package func base(_ digest: SHA256Digest) throws(ServerError) -> PackBase? {
+        let documents = BundleDocuments(try storage.listingOfPacks())
+        guard let version = documents.versions(digest).first else { return nil }
+        let sources = VersionSources(tree)
+        let (manifest, column) = (try sources.document(version.manifest), try sources.document(version.column))
+        guard let manifest = try? PackManifest(manifest) else { return nil }
+        let contents = manifest.fingerprints.reduce(0) { $0 + $1.size }
+        return PackBase(manifest: manifest, column: column, work: PackLimits.work(base: contents))
+    }
+
+    /// Every content in the tree; who reads one compares it with its digest.
+    package var contents: PackObjects { VersionSources(tree).contents }
+
+    /// Of all packs from a base in the tree.
+    package func packBytes() throws(ServerError) -> Int {
+        try storage.listing().files.reduce(0) { bytes, file in
+            if case .basePack = file.key { bytes + file.value.size } else { bytes }
+        }
+    }
+
+    /// Where packs can lead: to manifests that a channel lists now, and from those that are in the tree.
+    package func packEnds() throws(ServerError) -> (listed: [SHA256Digest: ChannelName], bases: Set<SHA256Digest>) {
+        var listed: [SHA256Digest: ChannelName] = [:]
+        for (channel, published) in try PublishedState(of: self).channels.sorted(by: { $0.key < $1.key }) {
+            let list =
+                BundleVersion.listed(
+                    of: channel,
+                    before: published.role.header.version + 1,
+                    limit: 1,
+                    in: self
+                ).first ?? []
+            for version in list { listed[version.digest] = listed[version.digest] ?? channel }
+        }
+        var bases: Set<SHA256Digest> = []
+        for case .target(let path, let digest) in try storage.listing().files.keys where path.isManifest {
+            bases.insert(digest)
+        }
+        return (listed, bases)
     }
 }

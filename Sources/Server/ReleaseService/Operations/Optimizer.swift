@@ -26,7 +26,7 @@ package struct Optimizer: Sendable {
     ///
     /// If another process optimizes the folder, this call waits until that has finished.
     package func optimize(_ app: AppID) async throws(OperationError) -> Result {
-        try await changing(app) { (repository) throws(ServerError) in try repository.requestOptimization() }
+        try await changing(app) { (repository) throws(ServerError) in try repository.tree.requestOptimization() }
         while true {
             if let lock = try taken() {
                 let outcome = await Self.result { () async throws(OperationError) in try await work(on: app) }
@@ -53,7 +53,7 @@ package struct Optimizer: Sendable {
     func sweep(_ app: AppID) async throws(OperationError) -> RemovedForms {
         let now = operations.records.now()
         return try await changing(app) { (repository) throws(ServerError) in
-            try repository.removeUnusedForms(at: now)
+            try RemoveUnusedForms(in: repository, at: now).run()
         }
     }
 
@@ -66,7 +66,7 @@ package struct Optimizer: Sendable {
     }
 
     func pending(of app: AppID) async throws(OperationError) -> [PendingOptimization] {
-        try await operations.looking(app) { (repository) throws(ServerError) in repository.pendingOptimizations }
+        try await operations.looking(app) { (repository) throws(ServerError) in repository.tree.pendingOptimizations }
     }
 
     private func optimize(
@@ -79,13 +79,13 @@ package struct Optimizer: Sendable {
         }
         guard var work = found else {
             return try await changing(app) { (repository) throws(ServerError) in
-                try repository.forgetOptimization(of: pending.channel, roleVersion: pending.roleVersion)
+                try repository.tree.forgetOptimization(of: pending.channel, roleVersion: pending.roleVersion)
             }
         }
         guard work.roleVersion == pending.roleVersion else {
             // An interrupted publish recorded a release that devices do not see.
             return try await changing(app) { (repository) throws(ServerError) in
-                try repository.requestOptimization()
+                try repository.tree.requestOptimization()
             }
         }
         let progress = operations.progress(.optimizing, work.progress.total)

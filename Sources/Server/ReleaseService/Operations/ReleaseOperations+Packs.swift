@@ -12,13 +12,15 @@ extension ReleaseOperations {
         _ wanted: WantedPacks
     ) async throws(OperationError) -> TreeChange {
         let made: CompressedForms
-        do throws(ServerError) { made = try await repository(app).makePacks(of: channel, wanted) } catch {
+        do throws(ServerError) { made = try await MakePacks(of: channel, wanted, in: repository(app)).run() } catch {
             throw .server(error)
         }
         defer { made.discard(files) }
         guard made.count > 0 else { return .nothing }
         return try await inTurn { () async throws(OperationError) in
-            try await looking(app) { (repository) throws(ServerError) in try repository.keep(made) }
+            try await looking(app) { (repository) throws(ServerError) in
+                try WriteTree(adding: made, in: repository).run()
+            }
         }
     }
 }

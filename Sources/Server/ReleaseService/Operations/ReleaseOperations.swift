@@ -83,7 +83,9 @@ package struct ReleaseOperations: Sendable {
         let beginning = try await Rollouts(self).beginning(of: verified, by: wish)
         // Not in the app's turn at reading: another channel's release must not wait for it.
         let forms: CompressedForms
-        do throws(ServerError) { forms = try await repository(app).compress(verified, self.forms) } catch {
+        do throws(ServerError) {
+            forms = try await CompressForms(of: verified, in: repository(app), self.forms).run()
+        } catch {
             throw .server(error)
         }
         defer { forms.discard(files) }
@@ -102,7 +104,8 @@ package struct ReleaseOperations: Sendable {
                 ).run()
                 if case .published(var done) = outcome, done.awaitsForms {
                     // It is published: another time removes them if this does not.
-                    done.removedForms = (try? repository.removeUnusedForms(packsAlone: true, at: now)) ?? .nothing
+                    done.removedForms =
+                        (try? RemoveUnusedForms(in: repository, packsAlone: true, at: now).run()) ?? .nothing
                     outcome = .published(done)
                 }
                 return outcome

@@ -41,7 +41,7 @@ extension ReleaseOperations {
         else { throw .noRelease(channel, version: version) }
         let before = try await history(of: channel, in: app, below: version, limit: 1).entries.first
         let sizes = try await looking(app) { (repository) throws(ServerError) in
-            try repository.sizes(of: channel, version: version)
+            try VersionSize.all(of: channel, version: version, in: repository)
         }
         return ReleaseDetail(entry: entry, before: before, sizes: sizes)
     }

@@ -14,11 +14,16 @@ package struct VersionSize: Equatable, Sendable {
     }
 }
 
-extension AppRepository {
+extension VersionSize {
     /// The sizes of the versions that a release listed, as far as the tree still has their files.
     ///
     /// For people: nothing is verified again.
-    package func sizes(of channel: ChannelName, version: Int) throws(ServerError) -> [Label: VersionSize] {
+    package static func all(
+        of channel: ChannelName,
+        version: Int,
+        in repository: AppRepository
+    ) throws(ServerError) -> [Label: VersionSize] {
+        let tree = repository.tree
         guard let role = try tree.standingRole(channel.text, version: version),
             let (bytes, _) = try? tree.target(.patchList(channel), of: role),
             let list = try? ParsedPatchList(bytes).list
@@ -30,7 +35,7 @@ extension AppRepository {
                 sizes[label] = VersionSize(bytes: entry.fingerprint.size, files: nil)
                 continue
             }
-            guard let assets = try? assets(of: entry, in: channel, role) else { continue }
+            guard let assets = try? repository.assets(of: entry, in: channel, role) else { continue }
             let bytes = assets.reduce(0) { $0 + $1.fingerprint.size }
             sizes[label] = VersionSize(bytes: bytes, files: assets.count)
         }
