@@ -73,7 +73,12 @@ struct CostlyUploadTests {
         // Somebody else has the folder: what is wrong with it is said all the same.
         let lock = try StoreLock(fixture.server.folder.lock)
         let error = await #expect(throws: OperationError.self) {
-            try await fixture.again(patience: .zero).operations.publish(bad, notes: ReleaseNotes(), by: fixture.actor)
+            try await OfferRelease(
+                bad,
+                notes: ReleaseNotes(),
+                by: fixture.actor,
+                fixture.again(patience: .zero).operations
+            ).run()
         }
         guard case .server(.release(.trust)) = error else {
             Issue.record("\(String(describing: error))")
@@ -95,7 +100,13 @@ struct CostlyUploadTests {
             lock.release()
         }
         let watched = try fixture.on(opened.watch(DiskFiles()))
-        guard case .published = try await watched.operations.publish(release, notes: ReleaseNotes(), by: fixture.actor)
+        guard
+            case .published = try await OfferRelease(
+                release,
+                notes: ReleaseNotes(),
+                by: fixture.actor,
+                watched.operations
+            ).run()
         else {
             Issue.record("was not published")
             return
@@ -117,7 +128,8 @@ struct CostlyUploadTests {
 
     @Test func `is published whole when what it leans on was collected after it was read`() async throws {
         let fixture = try TestingOperations()
-        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
+        _ = try await OfferRelease(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor, fixture.operations)
+            .run()
         let whole = try fixture.release("cart.total = 2;", version: "2")
         let known = SHA256Digest(of: Array("console.log(1);".utf8))
         let leaning = SignedRelease(
@@ -147,7 +159,7 @@ struct CostlyUploadTests {
         let fixture = try TestingOperations()
         for number in 1...2 {
             let release = try fixture.release("// \(number)", version: "\(number)")
-            _ = try await fixture.operations.publish(release, notes: ReleaseNotes(), by: fixture.actor)
+            _ = try await OfferRelease(release, notes: ReleaseNotes(), by: fixture.actor, fixture.operations).run()
         }
         let next = try fixture.release("// 3", version: "3")
         let begun = try await Uploads(fixture.operations).begin(next.header, next.role, for: Self.app)
@@ -158,7 +170,7 @@ struct CostlyUploadTests {
         }
         let watched = try fixture.on(reading.watch(DiskFiles()))
         let rule = GarbageRule(keep: 0, protect: .zero)
-        _ = try await watched.operations.collectGarbage(of: Self.app, by: rule, by: fixture.actor)
+        _ = try await GarbageRun(of: Self.app, by: rule, watched.operations).run(by: fixture.actor)
         #expect(try reading.happened)
     }
 
@@ -168,7 +180,7 @@ struct CostlyUploadTests {
         let fixture = try TestingOperations(files: files)
         for number in 1...2 {
             let release = try fixture.release("// \(number)", version: "\(number)")
-            _ = try await fixture.operations.publish(release, notes: ReleaseNotes(), by: fixture.actor)
+            _ = try await OfferRelease(release, notes: ReleaseNotes(), by: fixture.actor, fixture.operations).run()
         }
         let object = URLLayout.object(SHA256Digest(of: Array("// 1".utf8)))
         let other = try #require(TargetPath("production/other/1/manifest.json"))
@@ -186,7 +198,8 @@ struct CostlyUploadTests {
             try files.write(list, to: blob)
             let reading = Interruption(before: .opening(blob)) {}
             let watched = try fixture.on(reading.watch(files))
-            let plan = try await watched.operations.garbage(of: Self.app, by: GarbageRule(keep: 0, protect: .zero))
+            let plan = try await GarbageRun(of: Self.app, by: GarbageRule(keep: 0, protect: .zero), watched.operations)
+                .find()
             #expect(try reading.happened == counts, "\(size)")
             let goes = plan.items.values.joined().contains { $0.path.hasSuffix(object) }
             #expect(goes != counts, "\(size)")
@@ -209,12 +222,8 @@ struct CostlyUploadTests {
         let foreign = TrustPlan().next { $0.rootKey = .other }
         let offered = try TrustUpload(root: foreign.root(signedBy: []), targets: foreign.targets())
         let error = await #expect(throws: OperationError.self) {
-            try await operations.take(
-                offered,
-                of: Self.app,
-                onlineKey: Array("key".utf8),
-                carryingOver: [],
-                by: fixture.actor
+            try await FollowTrust(to: offered, of: Self.app, carryingOver: [], by: fixture.actor, operations).run(
+                onlineKeyFile: Array("key".utf8)
             )
         }
         guard case .server(.trust(.untrusted)) = error else {

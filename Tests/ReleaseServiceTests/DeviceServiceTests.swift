@@ -37,7 +37,7 @@ private struct AskedService {
             on: fixture.server.repository,
             signedBy: [.production]
         )
-        _ = try await fixture.operations.publish(release, notes: ReleaseNotes(), by: fixture.actor)
+        _ = try await OfferRelease(release, notes: ReleaseNotes(), by: fixture.actor, fixture.operations).run()
     }
 
     static func digest(_ text: String) -> SHA256Digest { SHA256Digest(of: Array(text.utf8)) }
@@ -84,8 +84,8 @@ private struct AskedService {
         UserID(user).map { $0.answerHash(in: app) } ?? digest("")
     }
 
-    func set(_ target: ServerAnswer.Target, _ wish: ReleaseOperations.Wish, of patch: PatchID? = nil) async throws {
-        _ = try await fixture.operations.answer(
+    func set(_ target: ServerAnswer.Target, _ wish: Answers.Wish, of patch: PatchID? = nil) async throws {
+        _ = try await Answers(fixture.operations).choose(
             target,
             with: wish,
             of: patch ?? fix,
@@ -271,7 +271,7 @@ struct ServerAnswerTests {
         func page(after place: ServerAnswer.Place? = nil, limit: Int = 4, bytes: Int = .max) async throws -> (
             answers: [ServerAnswer], next: ServerAnswer.Place?
         ) {
-            try await operations.fixture.operations.answers(
+            try await Answers(operations.fixture.operations).page(
                 of: AskedService.production,
                 in: AskedService.app,
                 after: place,
@@ -318,7 +318,7 @@ struct ServerAnswerTests {
         let alice = ServerAnswer.Target.user(AskedService.hash("alice"))
         try await operations.set(alice, .hold)
         try await operations.set(alice, .version(named("2"), isForced: true))
-        let chosen = try await operations.fixture.operations.answers(
+        let chosen = try await Answers(operations.fixture.operations).page(
             of: AskedService.production,
             in: AskedService.app,
             limit: 9
@@ -326,7 +326,7 @@ struct ServerAnswerTests {
         #expect(chosen.map(\.choice) == [.version(named("2"), AskedService.digest("2;"), isForced: true)])
         #expect(chosen.map(\.actor) == [operations.fixture.actor])
         func remove() async throws -> ServerAnswer? {
-            try await operations.fixture.operations.removeAnswer(
+            try await Answers(operations.fixture.operations).remove(
                 for: alice,
                 of: operations.fix,
                 in: AskedService.production,

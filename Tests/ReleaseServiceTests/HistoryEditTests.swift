@@ -18,12 +18,18 @@ struct HistoryEditTests {
     private func publish() async throws {
         var notes = ReleaseNotes()
         (notes.label, notes.notes, notes.author, notes.commit) = ("old", "one\ntwo", "Ada", "abcdef1")
-        _ = try await fixture.operations.publish(try fixture.release(), notes: notes, by: fixture.actor)
+        _ = try await OfferRelease(try fixture.release(), notes: notes, by: fixture.actor, fixture.operations).run()
     }
 
     private func edit(_ members: [(String, JSON?)], of version: Int = 1) async throws -> HistoryEntry {
         let edit = try NotesEdit(Fields(.fields(members), of: "body"))
-        return try await fixture.operations.edit(edit, of: version, in: channel, of: app, by: .local(user: "ada"))
+        return try await History(fixture.operations).edit(
+            edit,
+            of: version,
+            in: channel,
+            of: app,
+            by: .local(user: "ada")
+        )
     }
 
     @Test func `is edited, and the audit log has it as it was and as it is`() async throws {
@@ -76,11 +82,11 @@ struct HistoryEditTests {
     @Test func `comes on a page of so many bytes, and one release at least`() async throws {
         for number in 1...3 {
             let release = try fixture.release("// \(number)", version: "\(number)")
-            _ = try await fixture.operations.publish(release, notes: ReleaseNotes(), by: fixture.actor)
+            _ = try await OfferRelease(release, notes: ReleaseNotes(), by: fixture.actor, fixture.operations).run()
         }
-        let first = try await fixture.operations.history(of: channel, in: app, below: nil, limit: 10, bytes: 1)
+        let first = try await History(fixture.operations).page(of: channel, in: app, below: nil, limit: 10, bytes: 1)
         #expect(first.entries.map(\.roleVersion) == [3] && first.next == 3)
-        let rest = try await fixture.operations.history(of: channel, in: app, below: 3, limit: 10)
+        let rest = try await History(fixture.operations).page(of: channel, in: app, below: 3, limit: 10)
         #expect(rest.entries.map(\.roleVersion) == [2, 1] && rest.next == nil)
     }
 }

@@ -50,7 +50,8 @@ struct OperationChangeTests {
     ) {
         let fixture = try TestingOperations(threshold: kind.threshold, files: files)
         guard kind != .publish, kind != .keep else { return (fixture, try fixture.release()) }
-        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
+        _ = try await OfferRelease(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor, fixture.operations)
+            .run()
         switch kind {
         case .trust: return (fixture, try fixture.release("two", version: "2", signedBy: [.second]))
         case .complete: return (fixture, try fixture.release(signedBy: [.second]))
@@ -66,20 +67,20 @@ struct OperationChangeTests {
         let (operations, actor) = (fixture.operations, fixture.actor)
         switch kind {
         case .publish, .keep, .complete:
-            _ = try await operations.publish(try #require(release), notes: ReleaseNotes(), by: actor)
+            _ = try await OfferRelease(try #require(release), notes: ReleaseNotes(), by: actor, operations).run()
         case .dial:
             let (id, subject) = try #require(DialChange.subject("web"))
             let changes = [DialChange(.pause, of: id, subject, reason: nil)]
             _ = try await operations.turn(changes, in: production, of: app, expecting: nil, by: actor)
         case .draft: _ = try await operations.removeDraft(of: production, version: 1, in: app, by: actor)
         case .trust:
-            _ = try await operations.take(
-                try offered(),
+            _ = try await FollowTrust(
+                to: try offered(),
                 of: app,
-                onlineKey: fixture.server.key,
                 releases: [try #require(release)],
-                by: actor
-            )
+                by: actor,
+                operations
+            ).run(onlineKey: fixture.server.key)
         }
     }
 
@@ -140,11 +141,11 @@ struct OperationChangeTests {
         #expect(outcome.isSuccess == (commit > 2))
         #expect(try Self.isDone(kind, fixture) == (commit > 1))
         let next = try fixture.again()
-        #expect(try await next.operations.recover().left.isEmpty)
+        #expect(try await SettleIntents(next.operations).run().left.isEmpty)
         try await Self.expectWritten(kind, next, release, "commit \(commit)")
         let entry = try await next.records.lastAuditEntry()
         #expect(entry?.json["after"]?["recovered"] == (commit == 2 ? .bool(true) : nil))
-        #expect(try await next.operations.recover().published.isEmpty)
+        #expect(try await SettleIntents(next.operations).run().published.isEmpty)
     }
 
     @Test(arguments: Kind.allCases)
@@ -169,7 +170,7 @@ struct OperationChangeTests {
             let dying = try TestingOperations(copyOf: fixture, files: disk)
             _ = await Result { try await Self.carryOut(kind, dying, release) }
             let after = try dying.on(disk.reopened())
-            #expect(try await after.operations.recover().left.isEmpty, "stopped at change \(change)")
+            #expect(try await SettleIntents(after.operations).run().left.isEmpty, "stopped at change \(change)")
             if kind == .trust, try Self.hasNewRootAlone(after) {
                 // Devices follow the new root already: that is one change, and the rest is another.
                 #expect(try await after.actions() == kind.earlier + [kind.action], "stopped at change \(change)")
@@ -193,11 +194,14 @@ struct OperationChangeTests {
     {
         let files = FaultyFiles()
         let fixture = try TestingOperations(files: files)
-        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
+        _ = try await OfferRelease(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor, fixture.operations)
+            .run()
         let offered = try TrustPlan().next { ($0.targetsVersion, $0.online) = (2, .other) }.offered()
         let key = try fixture.server.onlineKey(.other)
         @Sendable func take(_ fixture: TestingOperations) async throws {
-            _ = try await fixture.operations.take(offered, of: Self.app, onlineKey: key, by: fixture.actor)
+            _ = try await FollowTrust(to: offered, of: Self.app, by: fixture.actor, fixture.operations).run(
+                onlineKey: key
+            )
         }
         let rehearsal = files.reopened()
         try await take(try TestingOperations(copyOf: fixture, files: rehearsal))
@@ -207,7 +211,7 @@ struct OperationChangeTests {
             let dying = try TestingOperations(copyOf: fixture, files: disk)
             _ = await Result { try await take(dying) }
             let after = try dying.on(disk.reopened())
-            guard try await !after.operations.recover().left.isEmpty else { continue }
+            guard try await !SettleIntents(after.operations).run().left.isEmpty else { continue }
             count += 1
             #expect(try await after.intents() == 1)
             #expect(try await after.actions() == ["release.publish"])
@@ -224,7 +228,9 @@ struct OperationChangeTests {
         let fixture = try TestingOperations()
         let first = try fixture.release()
         let dying = try fixture.again(failingAtCommit: 2)
-        _ = await Result { try await dying.operations.publish(first, notes: ReleaseNotes(), by: fixture.actor) }
+        _ = await Result {
+            try await OfferRelease(first, notes: ReleaseNotes(), by: fixture.actor, dying.operations).run()
+        }
         let next = try fixture.again()
         let release = try fixture.release("two", version: "2", signedBy: [.second])
         try await Self.carryOut(.trust, next, release)
@@ -254,7 +260,7 @@ struct OperationChangeTests {
 
         try damage.undo()
         let next = try fixture.again()
-        #expect(try await next.operations.recover().left.isEmpty)
+        #expect(try await SettleIntents(next.operations).run().left.isEmpty)
         try await Self.expectWritten(.trust, next, release, "when it can be read again")
     }
 
@@ -271,7 +277,8 @@ struct OperationChangeTests {
 
     @Test func `that starts an app, repairs it or signs an export is written down`() async throws {
         let fixture = try TestingOperations()
-        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
+        _ = try await OfferRelease(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor, fixture.operations)
+            .run()
         let script = URLLayout.object(SHA256Digest(of: Array("cart.total = 1;".utf8)))
         let backup = fixture.box.path.appending("backup")
         _ = try ExportTree(of: fixture.server.repository, to: backup).run()
@@ -290,15 +297,15 @@ struct OperationChangeTests {
         let fixture = try TestingOperations(files: files)
         for number in 1...2 {
             let release = try fixture.release("// \(number)", version: "\(number)")
-            _ = try await fixture.operations.publish(release, notes: ReleaseNotes(), by: fixture.actor)
+            _ = try await OfferRelease(release, notes: ReleaseNotes(), by: fixture.actor, fixture.operations).run()
         }
         let rule = GarbageRule(keep: 0, protect: .zero)
-        let plan = try await fixture.operations.garbage(of: Self.app, by: rule)
-        let removed = try await fixture.operations.collectGarbage(of: Self.app, by: rule, by: fixture.actor)
+        let plan = try await GarbageRun(of: Self.app, by: rule, fixture.operations).find()
+        let removed = try await GarbageRun(of: Self.app, by: rule, fixture.operations).run(by: fixture.actor)
         #expect(removed.rows.values.reduce(0) { $0 + $1.count } == plan.count && plan.count > 4)
         let after = try await fixture.records.lastAuditEntry()?.json["after"]
         #expect((after?["files"], after?["keep"]) == (.integer(plan.count), .integer(0)))
-        _ = try await fixture.operations.collectGarbage(of: Self.app, by: rule, by: fixture.actor)
+        _ = try await GarbageRun(of: Self.app, by: rule, fixture.operations).run(by: fixture.actor)
         #expect(try await fixture.actions() == ["release.publish", "release.publish", "garbage.collect"])
     }
 
@@ -308,7 +315,7 @@ struct OperationChangeTests {
         let fixture = try TestingOperations(files: files)
         for number in 1...2 {
             let release = try fixture.release("// \(number)", version: "\(number)")
-            _ = try await fixture.operations.publish(release, notes: ReleaseNotes(), by: fixture.actor)
+            _ = try await OfferRelease(release, notes: ReleaseNotes(), by: fixture.actor, fixture.operations).run()
         }
         let back = try fixture.release("// 1", version: "1")
         let uploads = Uploads(fixture.operations)
@@ -320,11 +327,11 @@ struct OperationChangeTests {
         try files.write(list, to: blobs.appending(SHA256Digest(of: list).hex))
 
         let rule = GarbageRule(keep: 0, protect: .zero)
-        _ = try await fixture.operations.collectGarbage(of: Self.app, by: rule, by: fixture.actor)
+        _ = try await GarbageRun(of: Self.app, by: rule, fixture.operations).run(by: fixture.actor)
         let needs = try await Uploads(fixture.operations).state(begun.id, of: Self.app).needs
         #expect(needs.isEmpty, "\(needs.map(\.name))")
         try files.removeTree(fixture.server.folder.uploads)
-        _ = try await fixture.operations.collectGarbage(of: Self.app, by: rule, by: fixture.actor)
+        _ = try await GarbageRun(of: Self.app, by: rule, fixture.operations).run(by: fixture.actor)
         let object = URLLayout.object(SHA256Digest(of: Array("// 1".utf8)))
         #expect(try !fixture.server.treeFiles().contains(object))
     }
@@ -335,9 +342,9 @@ struct OperationChangeTests {
         let fixture = try TestingOperations(files: files)
         for number in 1...3 {
             let release = try fixture.release("// \(number)", version: "\(number)")
-            _ = try await fixture.operations.publish(release, notes: ReleaseNotes(), by: fixture.actor)
+            _ = try await OfferRelease(release, notes: ReleaseNotes(), by: fixture.actor, fixture.operations).run()
         }
-        _ = try await fixture.operations.propose(
+        _ = try await Proposals(fixture.operations).propose(
             .rollBack(to: 1),
             note: nil,
             for: Self.production,
@@ -345,7 +352,7 @@ struct OperationChangeTests {
             by: fixture.actor
         )
         let rule = GarbageRule(keep: 0, protect: .zero)
-        _ = try await fixture.operations.collectGarbage(of: Self.app, by: rule, by: fixture.actor)
+        _ = try await GarbageRun(of: Self.app, by: rule, fixture.operations).run(by: fixture.actor)
         let tree = try fixture.server.treeFiles()
         let objects = (1...3).filter { tree.contains(URLLayout.object(SHA256Digest(of: Array("// \($0)".utf8)))) }
         #expect(objects == [1, 3])
@@ -357,7 +364,8 @@ struct OperationChangeTests {
         async throws
     {
         let fixture = try TestingOperations()
-        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
+        _ = try await OfferRelease(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor, fixture.operations)
+            .run()
         for _ in 1...2 {
             _ = try await fixture.operations.change(
                 .set([named("banner"): .text("Sale")]),

@@ -22,7 +22,7 @@ struct OptimizerTests {
                 PackedServer.contents(number),
                 on: fixture.server.repository
             )
-            let outcome = try await operations.publish(release, notes: ReleaseNotes(), by: fixture.actor)
+            let outcome = try await OfferRelease(release, notes: ReleaseNotes(), by: fixture.actor, operations).run()
             guard case .published(let done) = outcome, done.awaitsForms else {
                 Issue.record("\(outcome)")
                 break

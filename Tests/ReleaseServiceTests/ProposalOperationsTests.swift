@@ -19,12 +19,13 @@ struct ProposalOperationsTests {
     }
 
     private func propose(_ change: ProposedChange, at fixture: TestingOperations) async throws -> Proposal {
-        try await fixture.operations.propose(change, note: nil, for: channel, in: app, by: fixture.actor)
+        try await Proposals(fixture.operations).propose(change, note: nil, for: channel, in: app, by: fixture.actor)
     }
 
     @Test func `stands in the audit log as a digest and one line`() async throws {
         let fixture = try TestingOperations()
-        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
+        _ = try await OfferRelease(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor, fixture.operations)
+            .run()
         let users = (0..<500).map { JSON.text(SHA256Digest(of: [UInt8($0 & 255), UInt8($0 >> 8)]).hex) }
         let members: [(String, JSON?)] = [
             ("action", .text("rules")), ("patchId", .text("web")), ("version", .text("1.0.0")),
@@ -32,7 +33,7 @@ struct ProposalOperationsTests {
         ]
         let proposal = try await propose(try change(members), at: fixture)
         #expect(proposal.difference == ["~ web 1.0.0: rollout 25.5%, no condition, 500 users"])
-        try await fixture.operations.removeProposal(proposal.id, of: channel, in: app, by: fixture.actor)
+        try await Proposals(fixture.operations).remove(proposal.id, of: channel, in: app, by: fixture.actor)
         let entries = try await fixture.records.auditEntries(after: 1)
         let told = JSON.fields([
             ("proposal", .text(proposal.id.text)),
@@ -45,14 +46,15 @@ struct ProposalOperationsTests {
 
     @Test func `comes on a page, the oldest first`() async throws {
         let fixture = try TestingOperations()
-        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
+        _ = try await OfferRelease(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor, fixture.operations)
+            .run()
         var made: [ProposalID] = []
         for _ in 1...5 { made.append(try await propose(.withdraw(named("web"), version: nil), at: fixture).id) }
         let time = UInt32(truncatingIfNeeded: TestingServer.start.seconds)
         #expect(made.allSatisfy { $0.text.hasPrefix(String(time, radix: 16)) })
         var (found, next): ([ProposalID], ProposalID?) = ([], nil)
         for count in [2, 2, 1] {
-            let page = try await fixture.operations.proposals(of: channel, in: app, after: next, limit: 2)
+            let page = try await Proposals(fixture.operations).page(of: channel, in: app, after: next, limit: 2)
             #expect(page.proposals.count == count && (page.next == nil) == (count == 1))
             found += page.proposals.map(\.id)
             next = page.next
@@ -62,42 +64,45 @@ struct ProposalOperationsTests {
 
     @Test func `is one of a hundred that wait, and no more`() async throws {
         let fixture = try TestingOperations()
-        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
+        _ = try await OfferRelease(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor, fixture.operations)
+            .run()
         let change = ProposedChange.withdraw(named("web"), version: nil)
-        for _ in 1...ReleaseOperations.proposalLimit { _ = try await propose(change, at: fixture) }
-        await #expect(throws: OperationError.proposal(.tooMany(limit: ReleaseOperations.proposalLimit))) {
+        for _ in 1...Proposals.limit { _ = try await propose(change, at: fixture) }
+        await #expect(throws: OperationError.proposal(.tooMany(limit: Proposals.limit))) {
             try await propose(change, at: fixture)
         }
     }
 
     @Test func `is overtaken by a release that lists its version no more`() async throws {
         let fixture = try TestingOperations()
-        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
+        _ = try await OfferRelease(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor, fixture.operations)
+            .run()
         let old = try await propose(.withdraw(named("fix-cart-total"), version: named("1")), at: fixture)
         let edit = try RuleEdit(Fields(.fields([("rollout", .integer(5_000))]), of: "body"))
         let rules = try await propose(.rules(named("fix-cart-total"), version: named("1"), edit), at: fixture)
         let other = try await propose(.withdraw(named("web"), version: nil), at: fixture)
         let second = try fixture.release("cart.total = 2;", version: "2")
-        _ = try await fixture.operations.publish(second, notes: ReleaseNotes(), by: fixture.actor)
+        _ = try await OfferRelease(second, notes: ReleaseNotes(), by: fixture.actor, fixture.operations).run()
         for (id, state) in [
             (old.id, Proposal.State.overtaken(roleVersion: 2, at: TestingServer.start)),
             (rules.id, .overtaken(roleVersion: 2, at: TestingServer.start)), (other.id, .open),
         ] {
-            #expect(try await fixture.operations.proposal(id, of: channel, in: app).state == state)
+            #expect(try await Proposals(fixture.operations).proposal(id, of: channel, in: app).state == state)
         }
     }
 
     @Test func `withdraws a version that an earlier release listed, and no release overtakes it`() async throws {
         let fixture = try TestingOperations()
-        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
+        _ = try await OfferRelease(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor, fixture.operations)
+            .run()
         let second = try fixture.release("cart.total = 2;", version: "2")
-        _ = try await fixture.operations.publish(second, notes: ReleaseNotes(), by: fixture.actor)
+        _ = try await OfferRelease(second, notes: ReleaseNotes(), by: fixture.actor, fixture.operations).run()
         let id: PatchID = named("fix-cart-total")
         let made = try await propose(.withdraw(id, version: named("1")), at: fixture)
         #expect(made.listedIn == 1)
         #expect(made.difference == ["- fix-cart-total 1, which release 1 listed last, is withdrawn for good"])
         #expect(made.overtaken(by: 3, listing: [], at: TestingServer.start) == nil)
-        #expect(try await fixture.operations.proposal(made.id, of: channel, in: app) == made)
+        #expect(try await Proposals(fixture.operations).proposal(made.id, of: channel, in: app) == made)
         await #expect(throws: OperationError.proposal(.notListed(id, named("9")))) {
             try await propose(.withdraw(id, version: named("9")), at: fixture)
         }

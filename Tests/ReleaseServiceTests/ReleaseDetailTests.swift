@@ -18,8 +18,8 @@ struct ReleaseDetailTests {
     @Test func `has its versions, their sizes, its notes, and what it added to the one before`() async throws {
         var notes = ReleaseNotes()
         (notes.label, notes.notes) = ("first", "one\ntwo")
-        _ = try await fixture.operations.publish(try fixture.release(), notes: notes, by: fixture.actor)
-        let first = try await fixture.operations.release(1, of: channel, in: app)
+        _ = try await OfferRelease(try fixture.release(), notes: notes, by: fixture.actor, fixture.operations).run()
+        let first = try await History(fixture.operations).release(1, of: channel, in: app)
         #expect(first.entry.notes == notes && first.before == nil)
         #expect(first.difference.added == first.entry.patches.map(\.label) && first.difference.removed.isEmpty)
         #expect(Set(first.sizes.keys) == Set(first.entry.patches.map(\.label)))
@@ -27,8 +27,8 @@ struct ReleaseDetailTests {
         #expect(first.json["notes"] == .text("one\ntwo"))
 
         let next = try fixture.server.factory.release(ReleaseFactory.Contents(web: nil), on: fixture.server.repository)
-        _ = try await fixture.operations.publish(next, notes: ReleaseNotes(), by: fixture.actor)
-        let second = try await fixture.operations.release(2, of: channel, in: app)
+        _ = try await OfferRelease(next, notes: ReleaseNotes(), by: fixture.actor, fixture.operations).run()
+        let second = try await History(fixture.operations).release(2, of: channel, in: app)
         #expect(second.before == first.entry)
         #expect(second.difference == HistoryDifference(from: first.entry, to: second.entry))
         #expect(second.difference.removed.map(\.patchID.text) == ["web"])
@@ -40,11 +40,12 @@ struct ReleaseDetailTests {
 
     @Test func `is one that was published`() async throws {
         await #expect(throws: OperationError.noRelease(channel, version: 1)) {
-            try await fixture.operations.release(1, of: channel, in: app)
+            try await History(fixture.operations).release(1, of: channel, in: app)
         }
-        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
+        _ = try await OfferRelease(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor, fixture.operations)
+            .run()
         await #expect(throws: OperationError.noRelease(channel, version: 2)) {
-            try await fixture.operations.release(2, of: channel, in: app)
+            try await History(fixture.operations).release(2, of: channel, in: app)
         }
     }
 }

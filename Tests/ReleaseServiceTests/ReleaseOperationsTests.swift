@@ -18,7 +18,9 @@ struct ReleaseOperationsTests {
         var notes = ReleaseNotes()
         (notes.label, notes.commit) = ("spring sale", "abcdef1")
         let release = try fixture.release()
-        guard case .published = try await fixture.operations.publish(release, notes: notes, by: fixture.actor) else {
+        guard
+            case .published = try await OfferRelease(release, notes: notes, by: fixture.actor, fixture.operations).run()
+        else {
             Issue.record("was not published")
             return
         }
@@ -35,14 +37,15 @@ struct ReleaseOperationsTests {
     @Test func `stands above those before it, and a page at a time`() async throws {
         let fixture = try TestingOperations()
         for number in 1...3 {
-            _ = try await fixture.operations.publish(
+            _ = try await OfferRelease(
                 try fixture.release("// \(number)", version: "\(number)"),
                 notes: ReleaseNotes(),
-                by: fixture.actor
-            )
+                by: fixture.actor,
+                fixture.operations
+            ).run()
         }
         #expect(try await fixture.history().map(\.roleVersion) == [3, 2, 1])
-        let page = try await fixture.operations.history(
+        let page = try await History(fixture.operations).page(
             of: ReleaseFactory.production,
             in: ReleaseFactory.app,
             below: 3,
@@ -52,15 +55,20 @@ struct ReleaseOperationsTests {
         let before = try await fixture.records.lastAuditEntry()?.json["before"]?["roleVersion"]
         #expect(before == .integer(2))
         #expect(
-            try await fixture.operations.history(of: ReleaseFactory.beta, in: ReleaseFactory.app, below: nil, limit: 9)
-                .entries.isEmpty
+            try await History(fixture.operations).page(
+                of: ReleaseFactory.beta,
+                in: ReleaseFactory.app,
+                below: nil,
+                limit: 9
+            )
+            .entries.isEmpty
         )
     }
 
     @Test func `and refused leaves neither history nor intent`() async throws {
         let fixture = try TestingOperations()
         let release = try fixture.release()
-        _ = try await fixture.operations.publish(release, notes: ReleaseNotes(), by: fixture.actor)
+        _ = try await OfferRelease(release, notes: ReleaseNotes(), by: fixture.actor, fixture.operations).run()
         let late = try fixture.server.factory.release(base: nil, signedBy: [.production]) { $0 = $0 }
         let other = try fixture.server.factory.release(
             .init(scripts: ["other": ("1", "x")], web: nil),
@@ -69,18 +77,19 @@ struct ReleaseOperationsTests {
         )
         // The same content is no conflict, another is.
         guard
-            case .alreadyPublished = try await fixture.operations.publish(
+            case .alreadyPublished = try await OfferRelease(
                 late,
                 notes: ReleaseNotes(),
-                by: fixture.actor
-            )
+                by: fixture.actor,
+                fixture.operations
+            ).run()
         else {
             Issue.record("was not known")
             return
         }
         let conflict = PublishConflict.outdated(channel: ReleaseFactory.production, base: 0, current: 1)
         await #expect(throws: OperationError.server(.conflict(conflict))) {
-            try await fixture.operations.publish(other, notes: ReleaseNotes(), by: fixture.actor)
+            try await OfferRelease(other, notes: ReleaseNotes(), by: fixture.actor, fixture.operations).run()
         }
         #expect(try await fixture.history().count == 1)
         #expect(try await fixture.intents() == 0)
@@ -89,21 +98,24 @@ struct ReleaseOperationsTests {
 
     @Test func `below its threshold is a draft, until another holder's copy comes in`() async throws {
         let fixture = try TestingOperations(threshold: 2)
-        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
+        _ = try await OfferRelease(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor, fixture.operations)
+            .run()
         #expect(try await fixture.actions() == ["release.draft"])
         #expect(try await fixture.history().isEmpty)
-        _ = try await fixture.operations.publish(
+        _ = try await OfferRelease(
             try fixture.release(signedBy: [.second]),
             notes: ReleaseNotes(),
-            by: fixture.actor
-        )
+            by: fixture.actor,
+            fixture.operations
+        ).run()
         #expect(try await fixture.actions() == ["release.draft", "release.publish"])
         #expect(try await fixture.history().map(\.roleVersion) == [1])
     }
 
     @Test func `and given up is gone, which the audit log says`() async throws {
         let fixture = try TestingOperations(threshold: 2)
-        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
+        _ = try await OfferRelease(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor, fixture.operations)
+            .run()
         let (channel, app) = (ReleaseFactory.production, ReleaseFactory.app)
         #expect(try await fixture.operations.removeDraft(of: channel, version: 1, in: app, by: fixture.actor))
         #expect(try fixture.server.repository.tree.drafts(of: channel).isEmpty)
@@ -115,8 +127,12 @@ struct ReleaseOperationsTests {
         let fixture = try TestingOperations()
         let (one, two) = (try fixture.release("one"), try fixture.release("two"))
         let other = try fixture.again()
-        async let first = Result { try await fixture.operations.publish(one, notes: ReleaseNotes(), by: fixture.actor) }
-        async let second = Result { try await other.operations.publish(two, notes: ReleaseNotes(), by: fixture.actor) }
+        async let first = Result {
+            try await OfferRelease(one, notes: ReleaseNotes(), by: fixture.actor, fixture.operations).run()
+        }
+        async let second = Result {
+            try await OfferRelease(two, notes: ReleaseNotes(), by: fixture.actor, other.operations).run()
+        }
         let results = await [first, second]
         #expect(results.count { (try? $0.get()) != nil } == 1, "\(results)")
         let entries = try await fixture.history()
@@ -136,7 +152,7 @@ struct ReleaseOperationsTests {
         let release = try fixture.release()
         let dying = try fixture.again(failingAtCommit: commit)
         let outcome = await Result {
-            try await dying.operations.publish(release, notes: ReleaseNotes(), by: fixture.actor)
+            try await OfferRelease(release, notes: ReleaseNotes(), by: fixture.actor, dying.operations).run()
         }
         // The intent, then everything that follows in one commit: there is no third.
         #expect(((try? outcome.get()) != nil) == (commit > 2))
@@ -144,12 +160,12 @@ struct ReleaseOperationsTests {
         #expect(isPublished == (commit > 1))
 
         let next = try fixture.again()
-        let recovered = try await next.operations.recover().published
+        let recovered = try await SettleIntents(next.operations).run().published
         #expect(recovered.map(\.identity) == (commit == 2 ? [release.role.identity] : []))
         #expect(try await next.history().map(\.identity) == (isPublished ? [release.role.identity] : []))
         #expect(try await next.actions() == (isPublished ? ["release.publish"] : []))
         #expect(try await next.intents() == 0)
-        #expect(try await next.operations.recover().published.isEmpty)
+        #expect(try await SettleIntents(next.operations).run().published.isEmpty)
     }
 
     @Test(arguments: [1, 2])
@@ -161,12 +177,12 @@ struct ReleaseOperationsTests {
         let refused = NIOLockedValueBox<[OperationError]>([])
         // The other starts before the tree is touched, or when it was and nothing is written down yet.
         let dying = try fixture.again(before: place, failingAtCommit: 2) {
-            do { _ = try await fixture.again(patience: .zero).operations.recover() } catch {
+            do { _ = try await SettleIntents(fixture.again(patience: .zero).operations).run() } catch {
                 refused.withLockedValue { $0.append(error as? OperationError ?? .stopping) }
             }
         }
         await #expect(throws: OperationError.records(StoppingRecords.death)) {
-            try await dying.operations.publish(release, notes: ReleaseNotes(), by: fixture.actor)
+            try await OfferRelease(release, notes: ReleaseNotes(), by: fixture.actor, dying.operations).run()
         }
         let held = refused.withLockedValue { $0 }
         guard case .server(.locked(.held)) = held.first, held.count == 1 else {
@@ -174,7 +190,11 @@ struct ReleaseOperationsTests {
             return
         }
         #expect(try await fixture.intents() == 1)
-        #expect(try await fixture.again().operations.recover().published.map(\.identity) == [release.role.identity])
+        #expect(
+            try await SettleIntents(fixture.again().operations).run().published.map(\.identity) == [
+                release.role.identity
+            ]
+        )
         #expect(try await fixture.history().map(\.identity) == [release.role.identity])
         #expect(try await fixture.actions() == ["release.publish"])
         #expect(try await fixture.intents() == 0)
@@ -184,14 +204,16 @@ struct ReleaseOperationsTests {
         let fixture = try TestingOperations()
         let dying = try fixture.again(failingAtCommit: 2)
         await #expect(throws: OperationError.records(StoppingRecords.death)) {
-            try await dying.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
+            try await OfferRelease(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor, dying.operations)
+                .run()
         }
         let next = try fixture.again()
-        _ = try await next.operations.publish(
+        _ = try await OfferRelease(
             try next.release("two", version: "2"),
             notes: ReleaseNotes(),
-            by: fixture.actor
-        )
+            by: fixture.actor,
+            next.operations
+        ).run()
         #expect(try await next.history().map(\.roleVersion) == [2, 1])
         let recovered = try await fixture.records.auditEntries(after: 0).map { $0.json["after"]?["recovered"] }
         #expect(recovered == [.bool(true), nil])
@@ -202,10 +224,10 @@ struct ReleaseOperationsTests {
         let first = try fixture.release()
         let dying = try fixture.again(failingAtCommit: 2)
         await #expect(throws: OperationError.records(StoppingRecords.death)) {
-            try await dying.operations.publish(first, notes: ReleaseNotes(), by: fixture.actor)
+            try await OfferRelease(first, notes: ReleaseNotes(), by: fixture.actor, dying.operations).run()
         }
         try fixture.server.publish(try fixture.release("two", version: "2"))
-        let recovery = try await fixture.again().operations.recover()
+        let recovery = try await SettleIntents(fixture.again().operations).run()
         #expect(recovery.published.map(\.identity) == [first.role.identity] && recovery.left.isEmpty)
     }
 
@@ -213,11 +235,12 @@ struct ReleaseOperationsTests {
         let fixture = try TestingOperations()
         let dying = try fixture.again(failingAtCommit: 2)
         await #expect(throws: OperationError.records(StoppingRecords.death)) {
-            try await dying.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
+            try await OfferRelease(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor, dying.operations)
+                .run()
         }
         let bad = [RecordKey("intent", "aaa/production"), RecordKey("intent", "zzz/production")]
         try await fixture.records.store.commit(bad.map { .insert($0, .fields([])) })
-        let recovery = try await fixture.again().operations.recover()
+        let recovery = try await SettleIntents(fixture.again().operations).run()
         #expect(recovery.left.map(\.key) == bad)
         #expect(try await fixture.history().map(\.roleVersion) == [1])
         #expect(try await fixture.intents() == 2)

@@ -24,12 +24,13 @@ struct RolloutsTests {
     /// fix-cart-total 1 and web 1.0.0, with a schedule for both.
     private func begun() async throws -> TestingOperations {
         let fixture = try TestingOperations()
-        _ = try await fixture.operations.publish(
+        _ = try await OfferRelease(
             try fixture.release(),
             notes: ReleaseNotes(),
             starting: try ramp(),
-            by: fixture.actor
-        )
+            by: fixture.actor,
+            fixture.operations
+        ).run()
         return fixture
     }
 
@@ -111,11 +112,12 @@ struct RolloutsTests {
 
     @Test func `end with a version that is listed no more, and its record is gone`() async throws {
         let fixture = try await begun()
-        _ = try await fixture.operations.publish(
+        _ = try await OfferRelease(
             try fixture.release("cart.total = 2;", version: "2"),
             notes: ReleaseNotes(),
-            by: fixture.actor
-        )
+            by: fixture.actor,
+            fixture.operations
+        ).run()
         #expect(try await advance(fixture.after(.hours(1))) == ["fix-cart-total 1 stopped: withdrawn"])
         #expect(try await schedules(fixture).map(\.label.patchID) == [web])
         #expect(try await fixture.actions().last == "rollout.stop")
@@ -144,7 +146,7 @@ struct RolloutsTests {
         let dying = try fixture.after(.hours(6), failingAtCommit: commit)
         _ = try? await advance(dying)
         let next = try fixture.after(.hours(6))
-        _ = try await next.operations.recover()
+        _ = try await SettleIntents(next.operations).run()
         _ = try await advance(next)
         #expect(try shares(fixture) == ["fix-cart-total 1: 5%", "web 1.0.0: 5%"])
         #expect(try await schedules(fixture).map(\.share) == [500, 500])
@@ -157,13 +159,14 @@ struct RolloutsTests {
     {
         let fixture = try TestingOperations()
         let dying = try fixture.again(failingAtCommit: commit)
-        _ = try? await dying.operations.publish(
+        _ = try? await OfferRelease(
             try fixture.release(),
             notes: ReleaseNotes(),
             starting: try ramp(),
-            by: fixture.actor
-        )
-        _ = try await fixture.again().operations.recover()
+            by: fixture.actor,
+            dying.operations
+        ).run()
+        _ = try await SettleIntents(fixture.again().operations).run()
         let isPublished = try PublishedState(of: fixture.server.repository).version(of: production) == 1
         #expect(try await schedules(fixture).count == (isPublished ? 2 : 0))
         #expect(isPublished == (commit > 1))
@@ -187,17 +190,19 @@ struct RolloutsTests {
     @Test func `give a new version the channel's default, and a draft's own share to who completes it`() async throws {
         let fixture = try TestingOperations(threshold: 2)
         try await Rollouts(fixture.operations).setUsual(1_000, of: production, in: app, by: fixture.actor)
-        _ = try await fixture.operations.publish(
+        _ = try await OfferRelease(
             try fixture.release(),
             notes: ReleaseNotes(),
             starting: StartingRollout(all: nil, patches: [web: .paused(at: 500)]),
-            by: fixture.actor
-        )
-        let done = try await fixture.operations.publish(
+            by: fixture.actor,
+            fixture.operations
+        ).run()
+        let done = try await OfferRelease(
             try fixture.release(signedBy: [.second]),
             notes: ReleaseNotes(),
-            by: fixture.actor
-        )
+            by: fixture.actor,
+            fixture.operations
+        ).run()
         guard case .published = done else {
             Issue.record("was not published")
             return

@@ -103,8 +103,13 @@ struct TestingOperations {
     }
 
     func history() async throws -> [HistoryEntry] {
-        try await operations.history(of: ReleaseFactory.production, in: ReleaseFactory.app, below: nil, limit: 100)
-            .entries
+        try await History(operations).page(
+            of: ReleaseFactory.production,
+            in: ReleaseFactory.app,
+            below: nil,
+            limit: 100
+        )
+        .entries
     }
 
     func actions() async throws -> [String] {

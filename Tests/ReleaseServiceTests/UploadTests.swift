@@ -100,7 +100,8 @@ struct UploadTests {
     }
 
     @Test func `asks for nothing that the server has`() async throws {
-        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
+        _ = try await OfferRelease(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor, fixture.operations)
+            .run()
         let next = try fixture.release("cart.total = 2;", version: "2")
         #expect(try await sendAll(next) == ["production/patchlist.json", "fix-cart-total 2"])
         guard case .published = try await publish(next) else {
@@ -265,7 +266,8 @@ struct UploadTests {
     }
 
     @Test func `is not begun on an outdated base`() async throws {
-        _ = try await fixture.operations.publish(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor)
+        _ = try await OfferRelease(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor, fixture.operations)
+            .run()
         let late = try fixture.server.factory.release(
             .init(scripts: ["other": ("1", "x")], web: nil),
             base: nil,
@@ -319,12 +321,18 @@ struct UploadTests {
     }
 
     @Test func `asks for what a collection took that was there when it began, and is published with it`() async throws {
-        _ = try await fixture.operations.publish(try fixture.release("one"), notes: ReleaseNotes(), by: fixture.actor)
-        _ = try await fixture.operations.publish(
+        _ = try await OfferRelease(
+            try fixture.release("one"),
+            notes: ReleaseNotes(),
+            by: fixture.actor,
+            fixture.operations
+        ).run()
+        _ = try await OfferRelease(
             try fixture.release("two", version: "2"),
             notes: ReleaseNotes(),
-            by: fixture.actor
-        )
+            by: fixture.actor,
+            fixture.operations
+        ).run()
         var contents = ReleaseFactory.Contents()
         contents.scripts = ["fix-cart-total": ("3", "one")]
         let third = try fixture.server.factory.release(contents, on: fixture.server.repository)
@@ -364,7 +372,7 @@ struct UploadTests {
 
     @Test func `is as large as what it names, whoever has that`() async throws {
         let release = try fixture.release()
-        _ = try await fixture.operations.publish(release, notes: ReleaseNotes(), by: fixture.actor)
+        _ = try await OfferRelease(release, notes: ReleaseNotes(), by: fixture.actor, fixture.operations).run()
         let next = try fixture.release("cart.total = 2;", version: "2")
         let size = try parts(of: next).values.reduce(0) { $0 + $1.count }
         let narrow = Uploads(fixture.operations, totalLimit: size - 1)

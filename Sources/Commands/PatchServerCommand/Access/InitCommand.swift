@@ -71,7 +71,7 @@ struct InitCommand: AsyncParsableCommand {
             ).check()
             if files.linkFault(at: folder.folder.root) != nil { throw Failure(withoutPermissions: folder.folder.root) }
             try folder.folder.make(files: files)
-            try await folder.operations(key).create(rootOfTrust, onlineKey: key, by: .here)
+            try await StartApp(rootOfTrust, by: .here, folder.operations(key)).run(onlineKey: key)
             console.line(
                 "initialized \(rootOfTrust.app) in \(printable(folder.folder.root.string)); nothing published yet"
             )

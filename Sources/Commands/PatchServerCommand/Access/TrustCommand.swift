@@ -97,14 +97,14 @@ struct TrustCommand: AsyncParsableCommand {
                 at: onlineKey.map { FilePath(argument: $0) } ?? repository.onlineKeyFile,
                 isStored: onlineKey == nil
             )
-            let outcome = try await folder.operations(key).take(
-                offered,
+            let outcome = try await FollowTrust(
+                to: offered,
                 of: repository.app,
-                onlineKey: key,
                 releases: signed,
                 carryingOver: Set(carryOver),
-                by: .here
-            )
+                by: .here,
+                folder.operations(key)
+            ).run(onlineKey: key)
             if json {
                 Console.standardOutput.line(outcome.json(app: repository.app).pretty())
             } else {

@@ -79,7 +79,7 @@ struct GarbageCommand: AsyncParsableCommand {
     }
 
     private func look(_ app: AppID, _ rule: GarbageRule, _ operations: ReleaseOperations) async throws -> Report {
-        let plan = try await operations.garbage(of: app, by: rule)
+        let plan = try await GarbageRun(of: app, by: rule, operations).find()
         var tally = CollectGarbage.Tally()
         let items = GarbagePlan.Stage.allCases.flatMap { plan.items[$0] ?? [] }
         for item in items { tally.add(item.kind, bytes: item.size) }
@@ -89,7 +89,7 @@ struct GarbageCommand: AsyncParsableCommand {
     private func collect(_ app: AppID, _ rule: GarbageRule, _ operations: ReleaseOperations) async throws -> Report {
         Report(
             app: app,
-            tally: try await operations.showingProgress(of: app).collectGarbage(of: app, by: rule, by: .here),
+            tally: try await GarbageRun(of: app, by: rule, operations.showingProgress(of: app)).run(by: .here),
             items: nil
         )
     }

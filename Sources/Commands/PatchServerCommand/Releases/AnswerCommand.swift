@@ -118,7 +118,7 @@ struct AnswerSetCommand: AsyncParsableCommand {
         try await reporting(json: place.json) {
             let answer = try await place.answer {
                 let app = try place.repository.app
-                return try await place.folder.operations().answer(
+                return try await Answers(place.folder.operations()).choose(
                     subject.target(in: app),
                     with: version.map { .version($0, isForced: force) } ?? .hold,
                     of: subject.patch,
@@ -190,9 +190,9 @@ struct AnswerListCommand: AsyncParsableCommand {
     }
 
     private func all(of app: AppID, from operations: ReleaseOperations) async throws -> [ServerAnswer] {
-        var (answers, next) = try await operations.answers(of: place.channel, in: app, limit: 1_000)
+        var (answers, next) = try await Answers(operations).page(of: place.channel, in: app, limit: 1_000)
         while let last = next {
-            let page = try await operations.answers(of: place.channel, in: app, after: last, limit: 1_000)
+            let page = try await Answers(operations).page(of: place.channel, in: app, after: last, limit: 1_000)
             answers += page.answers
             next = page.next
         }
@@ -224,8 +224,8 @@ struct AnswerRemoveCommand: AsyncParsableCommand {
             let removed = try await place.answer {
                 let app = try place.repository.app
                 let target = subject.target(in: app)
-                let removed = try await place.folder.operations()
-                    .removeAnswer(for: target, of: subject.patch, in: place.channel, of: app, by: .here)
+                let removed = try await Answers(place.folder.operations())
+                    .remove(for: target, of: subject.patch, in: place.channel, of: app, by: .here)
                 guard let removed else {
                     throw Failure(
                         "nothing is chosen there",

@@ -57,8 +57,8 @@ struct HistoryListCommand: AsyncParsableCommand {
         try await reporting(json: place.json) {
             let history = try await place.answer {
                 let app = try place.repositoryOfAnyChannel.app
-                let entries = try await place.folder.operations()
-                    .history(of: place.channel, in: app, below: nil, limit: last).entries
+                let entries = try await History(place.folder.operations())
+                    .page(of: place.channel, in: app, below: nil, limit: last).entries
                 if entries.isEmpty { _ = try place.repository }
                 return .fields([("releases", .array(entries.map(\.json)))])
             } there: { service, path in
@@ -121,7 +121,7 @@ struct HistoryShowCommand: AsyncParsableCommand {
         try await reporting(json: place.json) {
             let release = try await place.answer {
                 let app = try place.repositoryOfAnyChannel.app
-                return try await place.folder.operations().release(version, of: place.channel, in: app).json
+                return try await History(place.folder.operations()).release(version, of: place.channel, in: app).json
             } there: { service, path in
                 try await service.look("\(path)/history/\(version)")
             }
@@ -241,7 +241,7 @@ struct HistoryEditCommand: AsyncParsableCommand {
             let edit = try NotesEdit(Fields(members, of: "the edit"))
             let entry = try await place.answer {
                 let app = try place.repositoryOfAnyChannel.app
-                return try await place.folder.operations()
+                return try await History(place.folder.operations())
                     .edit(edit, of: version, in: place.channel, of: app, by: .here).json
             } there: { service, path in
                 try await service.change(.patch, "\(path)/history/\(version)", members)

@@ -61,7 +61,7 @@ struct ProposalListCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await place.asking { operations, app in
-            let proposals = try await operations.allProposals(of: place.channel, in: app)
+            let proposals = try await Proposals(operations).all(of: place.channel, in: app)
                 .filter { all || $0.state == .open }
             place.show(.fields([("proposals", .array(proposals.map(\.json)))])) { console in
                 guard !proposals.isEmpty else { return console.line("no proposal waits in \(place.channel)") }
@@ -93,7 +93,7 @@ struct ProposalShowCommand: AsyncParsableCommand {
     func run() async throws {
         let place = one.place
         try await place.asking { operations, app in
-            let proposal = try await operations.proposal(one.id, of: place.channel, in: app)
+            let proposal = try await Proposals(operations).proposal(one.id, of: place.channel, in: app)
             place.show(proposal.json) { console in
                 for line in proposal.lines { console.line(printable(line)) }
             }
@@ -116,8 +116,8 @@ struct ProposalRemoveCommand: AsyncParsableCommand {
     func run() async throws {
         let place = one.place
         try await place.asking { operations, app in
-            let proposal = try await operations.proposal(one.id, of: place.channel, in: app)
-            try await operations.removeProposal(one.id, of: place.channel, in: app, by: .here)
+            let proposal = try await Proposals(operations).proposal(one.id, of: place.channel, in: app)
+            try await Proposals(operations).remove(one.id, of: place.channel, in: app, by: .here)
             place.show(proposal.json) { $0.line("withdrew \(one.id): \(printable(proposal.words))") }
         }
     }

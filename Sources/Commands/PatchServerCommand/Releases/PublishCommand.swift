@@ -85,12 +85,13 @@ struct PublishCommand: AsyncParsableCommand {
             let repository = try AppRepository(signed.header.app, in: folder.folder)
             let key = try passphrase.key(at: repository.onlineKeyFile)
             let operations = packs.adjust(try folder.operations(key)).showingProgress(of: repository.app)
-            let outcome = try await operations.publish(
+            let outcome = try await OfferRelease(
                 signed,
                 notes: try ReleaseNotes(Fields(notes.json, of: "the command line")),
                 starting: rollout.wish,
-                by: .here
-            )
+                by: .here,
+                operations
+            ).run()
             if rollout.wish != nil, case .alreadyPublished = outcome {
                 Console.standardError.line("warning: \(StartingRolloutOptions.tooLate)")
             }

@@ -175,7 +175,7 @@ struct ServeCommand: ServingCommand {
     }
 
     private func recover(_ operations: ReleaseOperations, _ log: ServerLog) async throws {
-        let recovery = try await operations.recover()
+        let recovery = try await SettleIntents(operations).run()
         for entry in recovery.published { log.say(.info, EarlierRun.settled(entry), app: entry.app) }
         for (key, error) in recovery.left { Self.say(error, .unfinished(key), log) }
     }

@@ -63,7 +63,7 @@ extension APIWork {
     }
 
     @Sendable private func listAnswers(_ call: APICall) async throws -> APIAnswer {
-        let (answers, next) = try await operations.answers(
+        let (answers, next) = try await Answers(operations).page(
             of: try call.channel(),
             in: try call.app(),
             after: try call.query("after"),
@@ -77,14 +77,15 @@ extension APIWork {
         let fields = try await call.fields()
         let (target, patchID, wish) = try Self.wish(fields, in: app)
         return .json(
-            try await operations.answer(target, with: wish, of: patchID, in: channel, of: app, by: call.actor).json
+            try await Answers(operations).choose(target, with: wish, of: patchID, in: channel, of: app, by: call.actor)
+                .json
         )
     }
 
     private static func wish(
         _ fields: Fields,
         in app: AppID
-    ) throws(APIProblem) -> (ServerAnswer.Target, PatchID, ReleaseOperations.Wish) {
+    ) throws(APIProblem) -> (ServerAnswer.Target, PatchID, Answers.Wish) {
         do throws(FormatError) {
             var target = ServerAnswer.Target.everyone
             if let text = try fields.optionalString("user") {
@@ -107,7 +108,13 @@ extension APIWork {
             throw APIProblem.badRequest("target must be everyone or 64 lowercase hex digits")
         }
         let patchID: PatchID = try call.name("patch")
-        let removed = try await operations.removeAnswer(for: target, of: patchID, in: channel, of: app, by: call.actor)
+        let removed = try await Answers(operations).remove(
+            for: target,
+            of: patchID,
+            in: channel,
+            of: app,
+            by: call.actor
+        )
         guard removed != nil else { throw APIProblem.notFound("nothing is chosen there") }
         return .nothing
     }

@@ -103,7 +103,7 @@ extension APIWork {
                     let (app, channel) = (try call.app(), try call.channel())
                     let version = try call.number("version", in: 1...(1 << 53 - 1))
                     _ = try await operations.looking(app) { (repository) throws(ServerError) in repository.app }
-                    return .json(try await operations.release(version, of: channel, in: app).json)
+                    return .json(try await History(operations).release(version, of: channel, in: app).json)
                 }
             ),
             APIEndpoint(
@@ -153,7 +153,7 @@ extension APIWork {
     @Sendable private func listHistory(_ call: APICall) async throws -> APIAnswer {
         let (app, channel) = (try call.app(), try call.channel())
         _ = try await operations.looking(app) { (repository) throws(ServerError) in repository.app }
-        let (entries, next) = try await operations.history(
+        let (entries, next) = try await History(operations).page(
             of: channel,
             in: app,
             below: try call.query("below", in: 1...(1 << 53 - 1)),
@@ -174,7 +174,7 @@ extension APIWork {
         let edit: NotesEdit
         do throws(FormatError) { edit = try NotesEdit(fields) } catch { throw APIProblem.malformed(error) }
         _ = try await operations.looking(app) { (repository) throws(ServerError) in repository.app }
-        return .json(try await operations.edit(edit, of: version, in: channel, of: app, by: call.actor).json)
+        return .json(try await History(operations).edit(edit, of: version, in: channel, of: app, by: call.actor).json)
     }
 }
 

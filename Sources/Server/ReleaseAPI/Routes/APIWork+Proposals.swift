@@ -67,7 +67,13 @@ extension APIWork {
                 access: .app(.viewer),
                 answers: [.init(status: 200, about: "The proposal.", schema: .document)],
                 handle: { call in
-                    .json(try await operations.proposal(call.name("proposal"), of: call.channel(), in: call.app()).json)
+                    .json(
+                        try await Proposals(operations).proposal(
+                            call.name("proposal"),
+                            of: call.channel(),
+                            in: call.app()
+                        ).json
+                    )
                 }
             ),
             APIEndpoint(
@@ -79,7 +85,7 @@ extension APIWork {
                 answers: [.init(status: 204, about: "Gone.", schema: nil)],
                 problems: [409, 507],
                 handle: { call in
-                    try await operations.removeProposal(
+                    try await Proposals(operations).remove(
                         call.name("proposal"),
                         of: call.channel(),
                         in: call.app(),
@@ -94,7 +100,7 @@ extension APIWork {
     @Sendable private func list(_ call: APICall) async throws -> APIAnswer {
         let (app, channel) = (try call.app(), try call.channel())
         _ = try await operations.looking(app) { (repository) in repository.app }
-        let (proposals, next) = try await operations.proposals(
+        let (proposals, next) = try await Proposals(operations).page(
             of: channel,
             in: app,
             after: try call.query("after"),
@@ -112,7 +118,13 @@ extension APIWork {
         do throws(FormatError) {
             (change, note) = (try ProposedChange(fields), try Proposal.note(fields))
         } catch { throw APIProblem.malformed(error) }
-        let proposal = try await operations.propose(change, note: note, for: channel, in: app, by: call.actor)
+        let proposal = try await Proposals(operations).propose(
+            change,
+            note: note,
+            for: channel,
+            in: app,
+            by: call.actor
+        )
         return .json(proposal.json, status: 201)
     }
 }

@@ -90,7 +90,7 @@ extension APIWork {
         do throws(ServerError) {
             trust = try RootOfTrust(root: root, targets: targets, at: records.now())
         } catch { throw OperationError.server(error) }
-        try await operations.create(trust, onlineKey: key, by: call.actor)
+        try await StartApp(trust, by: call.actor, operations).run(onlineKeyFile: key)
         return .json(
             .fields([
                 ("app", .text(trust.app.text)), ("root", .integer(trust.root.header.version)),
@@ -118,13 +118,13 @@ extension APIWork {
         do throws(ServerError) {
             offered = try TrustUpload(root: root, earlierRoots: earlier, targets: targets)
         } catch { throw OperationError.server(error) }
-        let outcome = try await operations.take(
-            offered,
+        let outcome = try await FollowTrust(
+            to: offered,
             of: app,
-            onlineKey: key,
             carryingOver: Set(carried),
-            by: call.actor
-        )
+            by: call.actor,
+            operations
+        ).run(onlineKeyFile: key)
         return .json(outcome.json(app: app))
     }
 }

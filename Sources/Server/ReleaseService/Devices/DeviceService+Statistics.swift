@@ -1,6 +1,6 @@
 package import Gateways
 package import PatchFormat
-package import PatchServer
+import PatchServer
 import ServerRecords
 
 extension DeviceService {
@@ -48,43 +48,5 @@ extension DeviceService {
     private static func random(_ count: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in generator.next() }
-    }
-}
-
-extension ReleaseOperations {
-    /// A listing with what devices reported of JSPatch's packages.
-    package func counting(_ listing: AppListing) async throws(OperationError) -> AppListing {
-        guard listing.takesReports else { return listing }
-        var counts: [ChannelName: [PlatformCounts]] = [:]
-        for channel in listing.channels where !channel.gateways.packages.isEmpty {
-            counts[channel.name] = try await reading { () async throws(RecordError) in
-                try await PlatformStatistics.counts(of: listing.app, in: channel.name, from: records.store)
-            }
-        }
-        return listing.counting(counts)
-    }
-
-    /// What was reported of versions that their channels do not list any more.
-    ///
-    /// - Returns: of how many versions.
-    package func removeUnlistedStatistics(of app: AppID, dryRun: Bool = false) async throws(OperationError) -> Int {
-        let store = records.store
-        let found = try await reading { () async throws(RecordError) in
-            try await PlatformStatistics.all(PlatformStatistics.prefix(app), in: store)
-        }
-        guard !found.isEmpty else { return 0 }
-        let listed = try await looking(app) { (repository) throws(ServerError) in try repository.gatewayPackages() }
-        return try await reading { () async throws(RecordError) in
-            var removed: Set<String> = []
-            for record in found {
-                let (statistics, _) = try PlatformStatistics.parsed(record.key)
-                guard !statistics.isIn(listed[statistics.channel] ?? []) else { continue }
-                removed.insert(statistics.prefix)
-                guard !dryRun else { continue }
-                // One that grows meanwhile stays for the next time.
-                do throws(RecordError) { try await store.commit([.remove(record)]) } catch .conflict { continue }
-            }
-            return removed.count
-        }
     }
 }

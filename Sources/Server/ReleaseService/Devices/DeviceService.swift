@@ -61,8 +61,8 @@ package struct DeviceService: Sendable {
         _ channel: ChannelName,
         _ app: AppID
     ) async throws(OperationError) -> [PatchID: DeviceAnswer.Choice] {
-        var answers = try await operations.answers(for: .everyone, of: channel, in: app)
-        if let user { answers += try await operations.answers(for: .user(user), of: channel, in: app) }
+        var answers = try await Answers(operations).answers(for: .everyone, of: channel, in: app)
+        if let user { answers += try await Answers(operations).answers(for: .user(user), of: channel, in: app) }
         var choices: [PatchID: DeviceAnswer.Choice] = [:]
         for answer in answers {
             if case .version(_, let sha256, isForced: _) = answer.choice,

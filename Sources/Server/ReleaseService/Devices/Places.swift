@@ -96,3 +96,16 @@ struct Places: Equatable, Sendable {
         return record.map { .replace($0, with: value) } ?? .insert(count, value)
     }
 }
+
+extension Places {
+    struct Content: Hashable {
+        let patchID: PatchID
+        let sha256: SHA256Digest
+    }
+
+    var content: Content { Content(patchID: patchID, sha256: sha256) }
+
+    func isIn(_ entry: PatchEntry) -> Bool {
+        entry.patchID == patchID && entry.fingerprint.sha256 == sha256
+    }
+}

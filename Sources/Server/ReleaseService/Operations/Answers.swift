@@ -3,7 +3,13 @@ import PatchServer
 package import ServerRecords
 
 /// Operators' choices for single users or for everyone (E8); devices follow one only to a listed and signed version.
-extension ReleaseOperations {
+package struct Answers: Sendable {
+    let operations: ReleaseOperations
+
+    package init(_ operations: ReleaseOperations) {
+        self.operations = operations
+    }
+
     package enum Wish: Equatable, Sendable {
         case version(VersionLabel, isForced: Bool)
         case hold
@@ -15,17 +21,17 @@ extension ReleaseOperations {
     ///   - place: only choices after it.
     ///   - bytes: of records that are read, unless one alone has more.
     /// - Returns: the answers, and the place after which the next page begins; nil on the last one.
-    package func answers(
+    package func page(
         of channel: ChannelName,
         in app: AppID,
         after place: ServerAnswer.Place? = nil,
         limit: Int,
         bytes: Int = ServerRecords.pageBytes
     ) async throws(OperationError) -> (answers: [ServerAnswer], next: ServerAnswer.Place?) {
-        _ = try await looking(app) { (repository) throws(ServerError) in repository.app }
-        return try await reading { () async throws(RecordError) in
+        _ = try await operations.looking(app) { (repository) throws(ServerError) in repository.app }
+        return try await operations.reading { () async throws(RecordError) in
             let prefix = ServerAnswer.prefix(app, channel)
-            let page = try await records.page(
+            let page = try await operations.records.page(
                 RecordRange(
                     ServerAnswer.collection,
                     prefix: prefix,
@@ -46,11 +52,11 @@ extension ReleaseOperations {
         of channel: ChannelName,
         in app: AppID
     ) async throws(OperationError) -> [ServerAnswer] {
-        try await reading { () async throws(RecordError) in
+        try await operations.reading { () async throws(RecordError) in
             var answers: [ServerAnswer] = []
             let prefix = ServerAnswer.prefix(app, channel, target)
             let range = RecordRange(ServerAnswer.collection, prefix: prefix, limit: Limits.answersForOne)
-            for record in try await records.store.records(range) { answers.append(try ServerAnswer(record)) }
+            for record in try await operations.records.store.records(range) { answers.append(try ServerAnswer(record)) }
             return answers
         }
     }
@@ -58,7 +64,7 @@ extension ReleaseOperations {
     /// Chooses, replacing an earlier choice for them.
     ///
     /// - Throws: `dial(.notListed)` for a version that the channel does not list now.
-    package func answer(
+    package func choose(
         _ target: ServerAnswer.Target,
         with wish: Wish,
         of patchID: PatchID,
@@ -66,8 +72,10 @@ extension ReleaseOperations {
         of app: AppID,
         by actor: Actor
     ) async throws(OperationError) -> ServerAnswer {
-        try await inTurn { () async throws(OperationError) in
-            let state = try await looking(app) { (repository) throws(ServerError) in try repository.dial(of: channel) }
+        try await operations.inTurn { () async throws(OperationError) in
+            let state = try await operations.looking(app) { (repository) throws(ServerError) in
+                try repository.dial(of: channel)
+            }
             let answer = ServerAnswer(
                 app: app,
                 channel: channel,
@@ -75,13 +83,14 @@ extension ReleaseOperations {
                 patchID: patchID,
                 choice: try Self.choice(wish, of: patchID, in: state),
                 actor: actor,
-                since: records.now()
+                since: operations.records.now()
             )
-            let before = try await reading { () async throws(RecordError) in try await records.store.record(answer.key)
+            let before = try await operations.reading { () async throws(RecordError) in
+                try await operations.records.store.record(answer.key)
             }
             if before == nil { try await checkRoom(for: target, of: channel, in: app) }
-            try await reading { () async throws(RecordError) in
-                try await records.commit(
+            try await operations.reading { () async throws(RecordError) in
+                try await operations.records.commit(
                     [before.map { .replace($0, with: answer.json) } ?? .insert(answer.key, answer.json)],
                     noting: AuditEntry.Event(
                         "answer.set",
@@ -103,8 +112,8 @@ extension ReleaseOperations {
         in app: AppID
     ) async throws(OperationError) {
         func count(_ prefix: String) async throws(OperationError) -> Int {
-            try await reading { () async throws(RecordError) in
-                try await records.store.count(ServerAnswer.collection, prefix: prefix)
+            try await operations.reading { () async throws(RecordError) in
+                try await operations.records.store.count(ServerAnswer.collection, prefix: prefix)
             }
         }
         guard try await count(ServerAnswer.prefix(app, channel, target)) < Limits.answersForOne else {
@@ -135,19 +144,19 @@ extension ReleaseOperations {
     /// Removes a choice: the list and its rules alone decide from now on.
     ///
     /// - Returns: the removed choice; nil when there was none.
-    package func removeAnswer(
+    package func remove(
         for target: ServerAnswer.Target,
         of patchID: PatchID,
         in channel: ChannelName,
         of app: AppID,
         by actor: Actor
     ) async throws(OperationError) -> ServerAnswer? {
-        _ = try await looking(app) { (repository) throws(ServerError) in repository.app }
-        return try await reading { () async throws(RecordError) in
+        _ = try await operations.looking(app) { (repository) throws(ServerError) in repository.app }
+        return try await operations.reading { () async throws(RecordError) in
             let key = ServerAnswer.key(app, channel, target, patchID)
-            guard let record = try await records.store.record(key) else { return nil }
+            guard let record = try await operations.records.store.record(key) else { return nil }
             let answer = try ServerAnswer(record)
-            try await records.commit(
+            try await operations.records.commit(
                 [.remove(record)],
                 noting: AuditEntry.Event("answer.remove", by: actor, app: app, channel: channel, before: record.value)
             )

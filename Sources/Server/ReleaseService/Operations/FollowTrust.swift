@@ -2,105 +2,56 @@ package import PatchFormat
 package import PatchServer
 import PatchStore
 import PatchCrypto
-package import PatchTrust
+import PatchTrust
 import SystemPackage
 package import ReleaseFolder
 package import ServerRecords
 
-extension ReleaseOperations {
-    /// Starts an app, and writes down who did; see ``CreateApp``.
-    package func create(
-        _ trust: RootOfTrust,
-        onlineKey key: OnlineKey,
-        by actor: Actor
-    ) async throws(OperationError) {
-        let now = records.now()
-        _ = try await change(Intent(.create, of: trust.app, by: actor)) { () throws(OperationError) in
-            do throws(ServerError) {
-                return try CreateApp(
-                    trust,
-                    onlineKey: key,
-                    in: folder,
-                    files: files,
-                    allowsTestingKeys: allowsTestingKeys
-                ).run(at: now).trustSummary()
-            } catch { throw .server(error) }
-        } remembering: { (summary, intent) throws(OperationError) in
-            RecordedOutcome(event: intent.event(after: summary))
-        }
-    }
+/// Takes in a newer root of trust with the releases that it needs, and writes down who did; see ``TakeTrust``.
+///
+/// Each release that was published has its place in the history.
+package struct FollowTrust: Sendable {
+    private let operations: ReleaseOperations
+    private let offered: TrustUpload
+    private let app: AppID
+    private let releases: [SignedRelease]
+    private let accepted: Set<ChannelName>
+    private let actor: Actor
 
-    /// The same with a key that came from elsewhere: the passphrase that this server has must open it.
-    package func create(_ trust: RootOfTrust, onlineKey file: [UInt8], by actor: Actor) async throws(OperationError) {
-        let key = try await brought(file, for: trust.app)
-        try await create(trust, onlineKey: key, by: actor)
+    package init(
+        to offered: TrustUpload,
+        of app: AppID,
+        releases: [SignedRelease] = [],
+        carryingOver accepted: Set<ChannelName> = [],
+        by actor: Actor,
+        _ operations: ReleaseOperations
+    ) {
+        (self.offered, self.app, self.releases) = (offered, app, releases)
+        (self.accepted, self.actor, self.operations) = (accepted, actor, operations)
     }
 
     /// - Parameter file: nil for the online key that the server has.
-    package func take(
-        _ offered: TrustUpload,
-        of app: AppID,
-        onlineKey file: [UInt8]?,
-        carryingOver accepted: Set<ChannelName>,
-        by actor: Actor
-    ) async throws(OperationError) -> TrustOutcome {
-        let key: OnlineKey
-        if let file {
-            // Opening a key is work; nobody has it done who brings no trust that is to be followed.
-            let now = records.now()
-            try await looking(app) { (repository) throws(ServerError) in
-                _ = try OfferedTrust(offered, to: repository, at: now)
+    package func run(onlineKeyFile file: [UInt8]?) async throws(OperationError) -> TrustOutcome {
+        guard let file else {
+            let key = try await operations.onThread { () throws(OperationError) in
+                try operations.key(of: try operations.known(app))
             }
-            key = try await brought(file, for: app)
-        } else {
-            key = try await onThread { () throws(OperationError) in try self.key(of: try repository(known: app)) }
+            return try await run(onlineKey: key)
         }
-        return try await take(offered, of: app, onlineKey: key, carryingOver: accepted, by: actor)
-    }
-
-    /// A private key is kept as it came, so it must have come encrypted.
-    package static var clearKey: String {
-        "the online key is not encrypted: whoever reads the server's disk would have it"
-    }
-
-    private func brought(_ file: [UInt8], for app: AppID) async throws(OperationError) -> OnlineKey {
-        try await reading(documentsOf: app) { () throws(OperationError) in
-            let key: OnlineKey
-            do throws(OperationError) { key = try self.key(file, from: "online.key") } catch {
-                switch error {
-                case .keyUnusable(let why): throw .keyRefused(why)
-                case .server(let error): throw .keyRefused("\(error)")
-                default: throw error
-                }
-            }
-            guard key.isEncrypted else {
-                throw .keyRefused(Self.clearKey)
-            }
-            return key
+        // Opening a key is work; nobody has it done who brings no trust that is to be followed.
+        let now = operations.records.now()
+        try await operations.looking(app) { (repository) throws(ServerError) in
+            _ = try OfferedTrust(offered, to: repository, at: now)
         }
+        return try await run(onlineKey: try await operations.brought(file, for: app))
     }
 
-    private func repository(known app: AppID) throws(OperationError) -> AppRepository {
-        do throws(ServerError) { return try repository(app) } catch { throw .server(error) }
-    }
-
-    /// Takes in a newer root of trust with the releases that it needs, and writes down who did; see
-    /// ``TakeTrust``.
-    ///
-    /// Each release that was published has its place in the history.
-    package func take(
-        _ offered: TrustUpload,
-        of app: AppID,
-        onlineKey key: OnlineKey,
-        releases: [SignedRelease] = [],
-        carryingOver accepted: Set<ChannelName> = [],
-        by actor: Actor
-    ) async throws(OperationError) -> TrustOutcome {
-        let now = records.now()
+    package func run(onlineKey key: OnlineKey) async throws(OperationError) -> TrustOutcome {
+        let now = operations.records.now()
         let entries = releases.map { HistoryEntry($0, notes: ReleaseNotes(), by: actor, at: now) }
         let intent = Intent(.takeTrust, of: app, by: actor, publishing: entries)
-        return try await change(intent) { () throws(OperationError) in
-            try serving(app) { (repository) throws(ServerError) in
+        return try await RecordedChange(intent, by: operations) { () throws(OperationError) in
+            try operations.serving(app) { (repository) throws(ServerError) in
                 try TakeTrust(
                     offered,
                     in: repository,
@@ -111,15 +62,16 @@ extension ReleaseOperations {
                 ).run()
             }
         } remembering: { (outcome, intent) async throws(OperationError) in
-            let evidence = try await looking(app) { (repository) throws(ServerError) in
+            let evidence = try await operations.looking(app) { (repository) throws(ServerError) in
                 try IntentEvidence(of: intent, in: repository)
             }
             return RecordedOutcome(
-                changes: try await reading { () async throws(RecordError) in try await history(of: evidence.published)
+                changes: try await operations.reading { () async throws(RecordError) in
+                    try await History(operations).changes(publishing: evidence.published)
                 },
                 event: Self.event(of: intent, outcome, evidence)
             )
-        }
+        }.run()
     }
 
     private static func event(of intent: Intent, _ outcome: TrustOutcome, _ evidence: IntentEvidence) -> AuditEntry

@@ -6,14 +6,22 @@ import PatchTrust
 package import ServerRecords
 import SystemPackage
 
-extension ReleaseOperations {
+/// Finds and removes an app's files that are no longer needed, by uploads and open proposals too.
+package struct GarbageRun: Sendable {
     /// How long a collection lets others have the folder between two of its parts.
     private static let breath = Duration.milliseconds(200)
 
-    /// The files that are no longer needed, by uploads and open proposals too.
-    package func garbage(of app: AppID, by rule: GarbageRule) async throws(OperationError) -> GarbagePlan {
-        let (now, wanted) = (records.now(), try await pins(of: app, with: try await uploadPins(of: app)))
-        return try await looking(app) { (repository) throws(ServerError) in
+    private let operations: ReleaseOperations
+    private let app: AppID
+    private let rule: GarbageRule
+
+    package init(of app: AppID, by rule: GarbageRule, _ operations: ReleaseOperations) {
+        (self.app, self.rule, self.operations) = (app, rule, operations)
+    }
+
+    package func find() async throws(OperationError) -> GarbagePlan {
+        let (now, wanted) = (operations.records.now(), try await pins(with: try await uploadPins()))
+        return try await operations.looking(app) { (repository) throws(ServerError) in
             try FindGarbage(in: repository, by: rule, at: now, pinning: wanted).run()
         }
     }
@@ -22,25 +30,21 @@ extension ReleaseOperations {
     ///
     /// The audit entry is written before anything goes: a process that ends in the middle leaves a complete tree, and
     /// the next collection removes the rest.
-    package func collectGarbage(
-        of app: AppID,
-        by rule: GarbageRule,
-        by actor: Actor
-    ) async throws(OperationError) -> CollectGarbage.Tally {
+    package func run(by actor: Actor) async throws(OperationError) -> CollectGarbage.Tally {
         var collection: CollectGarbage
         do throws(ServerError) {
-            collection = CollectGarbage(try repository(app), by: rule, at: records.now())
+            collection = CollectGarbage(try operations.repository(app), by: rule, at: operations.records.now())
         } catch { throw .server(error) }
-        collection = try await begin(collection, of: app, by: rule, actor)
+        collection = try await begin(collection, actor)
         var isMore = true
         while isMore {
             let current = collection
             // Read without the lock: an upload that comes later, or that takes long, asks again for files that are
             // gone.
-            let uploads = try await uploadPins(of: app)
-            (collection, isMore) = try await inTurn { () async throws(OperationError) in
-                let wanted = try await pins(of: app, with: uploads)
-                return try await looking(app) { (repository) throws(ServerError) in
+            let uploads = try await uploadPins()
+            (collection, isMore) = try await operations.inTurn { () async throws(OperationError) in
+                let wanted = try await pins(with: uploads)
+                return try await operations.looking(app) { (repository) throws(ServerError) in
                     var next = current
                     let isMore = try next.step(pinning: wanted)
                     return (next, isMore)
@@ -54,41 +58,43 @@ extension ReleaseOperations {
 
     private func begin(
         _ collection: CollectGarbage,
-        of app: AppID,
-        by rule: GarbageRule,
         _ actor: Actor
     ) async throws(OperationError) -> CollectGarbage {
-        let uploads = try await uploadPins(of: app)
-        return try await inTurn { () async throws(OperationError) in
+        let uploads = try await uploadPins()
+        return try await operations.inTurn { () async throws(OperationError) in
             // The evidence that an intent looks for in the tree must still be there.
-            _ = try await settleLeft(of: app)
-            let wanted = try await pins(of: app, with: uploads)
-            let (begun, plan) = try await looking(app) { (repository) throws(ServerError) in
+            _ = try await SettleIntents(operations).left(of: app)
+            let wanted = try await pins(with: uploads)
+            let (begun, plan) = try await operations.looking(app) { (repository) throws(ServerError) in
                 var begun = collection
                 return (begun, try begun.look(pinning: wanted))
             }
             guard !plan.isEmpty else { return begun }
             let event = AuditEntry.Event("garbage.collect", by: actor, app: app, after: plan.audited(by: rule))
-            try await reading { () async throws(RecordError) in try await records.commit([], noting: event) }
+            try await operations.reading { () async throws(RecordError) in
+                try await operations.records.commit([], noting: event)
+            }
             return begun
         }
     }
 
     /// Files that uploads count on; nothing is locked for it.
-    private func uploadPins(of app: AppID) async throws(OperationError) -> GarbagePins {
-        try await reading(documentsOf: app) { () throws(OperationError) in
-            try serving(app) { (repository) throws(ServerError) in GarbagePins.none.with(uploadsTo: repository, files) }
+    private func uploadPins() async throws(OperationError) -> GarbagePins {
+        try await operations.reading(documentsOf: app) { () throws(OperationError) in
+            try operations.serving(app) { (repository) throws(ServerError) in
+                GarbagePins.none.with(uploadsTo: repository, operations.files)
+            }
         }
     }
 
     /// The same, and the releases that open proposals want to go back to.
-    private func pins(of app: AppID, with uploads: GarbagePins) async throws(OperationError) -> GarbagePins {
-        let channels = try await looking(app) { (repository) throws(ServerError) in
+    private func pins(with uploads: GarbagePins) async throws(OperationError) -> GarbagePins {
+        let channels = try await operations.looking(app) { (repository) throws(ServerError) in
             try PublishedState(of: repository).targets.delegations.compactMap { ChannelName($0.name) }
         }
         var pins = uploads
         for channel in channels {
-            for proposal in try await openProposals(of: channel, in: app) {
+            for proposal in try await Proposals(operations).open(of: channel, in: app) {
                 guard case .rollBack(let version) = proposal.change else { continue }
                 pins.releases[channel, default: []].insert(version)
             }

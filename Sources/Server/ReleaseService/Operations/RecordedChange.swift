@@ -10,29 +10,41 @@ struct RecordedOutcome: Sendable {
     var event: AuditEntry.Event?
 }
 
-extension ReleaseOperations {
-    /// The one way to change an app and record the change.
-    ///
-    /// Writes the intent, changes the tree, then replaces the intent by the records, in this order and under the
-    /// folder's lock from the first look to the last commit; see ``inTurn(_:)``.
-    ///
+/// The one way to change an app and record the change.
+///
+/// Writes the intent, changes the tree, then replaces the intent by the records, in this order and under the folder's lock
+/// from the first look to the last commit; see ``ReleaseOperations/inTurn(_:)``.
+struct RecordedChange<Outcome: Sendable>: Sendable {
+    private let operations: ReleaseOperations
+    private let intent: Intent
+    private let check: @Sendable () async throws(OperationError) -> Void
+    private let work: @Sendable () throws(OperationError) -> Outcome
+    private let remember: @Sendable (Outcome, Intent) async throws(OperationError) -> RecordedOutcome
+
     /// - Parameters:
+    ///   - check: runs before anything is written; when it throws, nothing is changed.
     ///   - work: changes the tree, on a thread that may wait for the disk. Any error but `file` means that nothing was
     ///     changed.
-    ///   - check: runs before anything is written; when it throws, nothing is changed.
     ///   - remember: makes the records from the outcome and the state before. When it throws, the intent stays.
-    func change<Outcome: Sendable>(
+    init(
         _ intent: Intent,
+        by operations: ReleaseOperations,
         checking check: @escaping @Sendable () async throws(OperationError) -> Void = {},
         _ work: @escaping @Sendable () throws(OperationError) -> Outcome,
         remembering remember: @escaping @Sendable (Outcome, Intent) async throws(OperationError) -> RecordedOutcome
-    ) async throws(OperationError) -> Outcome {
-        try await inTurn { () async throws(OperationError) in
-            try await settleOthers(before: intent)
+    ) {
+        (self.intent, self.operations) = (intent, operations)
+        (self.check, self.work, self.remember) = (check, work, remember)
+    }
+
+    func run() async throws(OperationError) -> Outcome {
+        try await operations.inTurn { () async throws(OperationError) in
+            try await settleOthers()
             try await check()
             let (written, left) = try await write(intent)
             let outcome: Outcome
-            do throws(OperationError) { outcome = try await onThread(work) } catch .server(.file(let error)) {
+            do throws(OperationError) { outcome = try await operations.onThread(work) } catch .server(.file(let error))
+            {
                 // The change may be done: the tree knows, and is asked when it can be read.
                 throw .server(.file(error))
             } catch {
@@ -40,7 +52,7 @@ extension ReleaseOperations {
                 throw error
             }
             let remembered = try await remember(outcome, written)
-            try await reading { () async throws(RecordError) in
+            try await operations.reading { () async throws(RecordError) in
                 let changes = try await removal(of: written) + remembered.changes
                 if let event = remembered.event {
                     try await records.commit(changes, noting: event)
@@ -52,11 +64,13 @@ extension ReleaseOperations {
         }
     }
 
+    private var records: ServerRecords { operations.records }
+
     /// Settles earlier intents before anything else changes, or their outcome would be misread.
     ///
     /// An update of the trust may be what makes the tree readable, and a record that is no readable intent tells nothing.
-    private func settleOthers(before intent: Intent) async throws(OperationError) {
-        let left = try await settleLeft(of: intent.app).left
+    private func settleOthers() async throws(OperationError) {
+        let left = try await SettleIntents(operations).left(of: intent.app).left
         if intent.change == .takeTrust { return }
         for (key, error) in left where key != intent.key {
             if case .records(.malformed) = error { continue }
@@ -67,23 +81,24 @@ extension ReleaseOperations {
     /// - Returns: the intent with the present state; and an earlier one that could not be settled, whose place it
     ///   takes.
     private func write(_ intent: Intent) async throws(OperationError) -> (Intent, left: Intent?) {
-        if let left = try await reading({ () async throws(RecordError) in try await records.store.record(intent.key) })
-        {
-            let other = try await reading { () throws(RecordError) in try Intent(left) }
+        if let left = try await operations.reading({ () async throws(RecordError) in
+            try await records.store.record(intent.key)
+        }) {
+            let other = try await operations.reading { () throws(RecordError) in try Intent(left) }
             // Running the same update of the trust again makes the tree readable.
             guard case .takeTrust = intent.change else {
-                _ = try await settle(left)
+                _ = try await SettleIntents(operations).settle(left)
                 return try await write(intent)
             }
             let written = intent.continuing(other)
             let json = written.json
-            try await reading { () async throws(RecordError) in
+            try await operations.reading { () async throws(RecordError) in
                 try await records.store.commit([.replace(left, with: json)])
             }
             return (written, other)
         }
         let written = try await begun(intent)
-        try await reading { () async throws(RecordError) in
+        try await operations.reading { () async throws(RecordError) in
             try await records.store.commit([.insert(written.key, written.json)])
         }
         return (written, nil)
@@ -93,7 +108,7 @@ extension ReleaseOperations {
     private func begun(_ intent: Intent) async throws(OperationError) -> Intent {
         if intent.change == .create { return intent }
         do throws(OperationError) {
-            return try await looking(intent.app) { (repository) throws(ServerError) in
+            return try await operations.looking(intent.app) { (repository) throws(ServerError) in
                 try intent.begun(on: repository)
             }
         } catch {
@@ -103,7 +118,7 @@ extension ReleaseOperations {
     }
 
     private func drop(_ intent: Intent, for left: Intent?) async throws(OperationError) {
-        try await reading { () async throws(RecordError) in
+        try await operations.reading { () async throws(RecordError) in
             guard let record = try await records.store.record(intent.key) else { return }
             try await records.store.commit([left.map { .replace(record, with: $0.json) } ?? .remove(record)])
         }
@@ -111,16 +126,5 @@ extension ReleaseOperations {
 
     private func removal(of intent: Intent) async throws(RecordError) -> [RecordChange] {
         try await records.store.record(intent.key).map { [.remove($0)] } ?? []
-    }
-
-    /// The history of releases that were published, and the proposals that they carried out.
-    func history(of entries: [HistoryEntry]) async throws(RecordError) -> [RecordChange] {
-        var changes: [RecordChange] = []
-        for entry in entries where try await records.store.record(entry.key) == nil {
-            changes.append(.insert(entry.key, entry.json))
-            changes += try await Rollouts(self).writing(Rollouts.beginning(with: entry))
-            changes += try await ending(entry)
-        }
-        return changes
     }
 }

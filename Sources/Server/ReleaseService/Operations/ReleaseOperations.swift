@@ -4,14 +4,14 @@ package import PatchServer
 package import PatchStore
 import PatchCrypto
 import PatchTrust
-package import ReleaseFolder
+import ReleaseFolder
 package import ServerRecords
 package import SystemPackage
 
 /// Carries out the changes that operators ask for, and keeps history and audit log in step with the published tree.
 ///
 /// The tree and the records are two places, and a process can die between them. An intent is written before the tree is
-/// touched, and replaced by history and audit entry in one commit afterwards; ``recover()``, and the next change of the
+/// touched, and replaced by history and audit entry in one commit afterwards; ``SettleIntents``, and the next change of the
 /// same app, settle remaining intents by looking at the tree. All of that is done under the folder's lock. Refreshing
 /// the online roles is not recorded here: it changes no content.
 package struct ReleaseOperations: Sendable {
@@ -64,69 +64,120 @@ package struct ReleaseOperations: Sendable {
         return repository
     }
 
-    /// Verifies a release and publishes it, or keeps it as a draft; with its history and audit entry.
+    func known(_ app: AppID) throws(OperationError) -> AppRepository {
+        do throws(ServerError) { return try repository(app) } catch { throw .server(error) }
+    }
+
+    // MARK: Turns and threads
+
+    /// Has the records and the server's folder to itself, and goes on when the caller is cancelled.
     ///
-    /// - Parameter wish: How its new versions begin. Without one, a draft's and then the channel's default counts.
-    package func publish(
-        _ release: SignedRelease,
-        notes: ReleaseNotes,
-        starting wish: StartingRollout? = nil,
-        by actor: Actor
-    ) async throws(OperationError) -> PublishOutcome {
-        let (now, app) = (records.now(), release.header.app)
-        publishing.begin()
-        defer { publishing.end() }
-        // Before the lock: a release without a quorum may take long to read, and one with a quorum to compress.
-        let verified = try await reading(documentsOf: app) { () throws(OperationError) in
-            try serving(app) { (repository) throws(ServerError) in try VerifyRelease(release, in: repository).run() }
+    /// Whatever changes something and is written down goes through here, so that no other process takes an intent for one
+    /// that was left.
+    func inTurn<Value: Sendable>(
+        _ work: @escaping @Sendable () async throws(OperationError) -> Value
+    ) async throws(OperationError) -> Value {
+        try await withTaskCancellationShield { () async throws(OperationError) in
+            try await turn.taken(orElse: OperationError.busy) { () async throws(OperationError) in
+                let lock: StoreLock
+                do throws(StoreLockError) {
+                    lock = try await StoreLock(folder.lock, waitingUpTo: patience, clock: .continuous)
+                } catch { throw .server(.locked(error)) }
+                let value = try await work()
+                lock.release()
+                return value
+            }
         }
-        let beginning = try await Rollouts(self).beginning(of: verified, by: wish)
-        // Not in the app's turn at reading: another channel's release must not wait for it.
-        let forms: CompressedForms
-        do throws(ServerError) {
-            forms = try await CompressForms(of: verified, in: repository(app), self.forms).run()
-        } catch {
+    }
+
+    /// Changes an app's tree; called in turn, on a thread.
+    func signing<Value>(
+        _ app: AppID,
+        _ work: (AppRepository, OnlineKey) throws(ServerError) -> Value
+    ) throws(OperationError) -> Value {
+        let repository = try known(app)
+        let key = try key(of: repository)
+        do throws(ServerError) { return try work(repository, key) } catch { throw .server(error) }
+    }
+
+    /// The same, for what is not signed here.
+    func serving<Value>(
+        _ app: AppID,
+        _ work: (AppRepository) throws(ServerError) -> Value
+    ) throws(OperationError) -> Value {
+        do throws(ServerError) { return try work(try repository(app)) } catch { throw .server(error) }
+    }
+
+    func onThread<Value: Sendable>(
+        _ work: @escaping @Sendable () throws(OperationError) -> Value
+    ) async throws(OperationError) -> Value {
+        try await threads.taken(by: work)
+    }
+
+    /// The same for documents that somebody brought and that no quorum may have signed: they have threads of their own, and
+    /// an app's own turn there.
+    func reading<Value: Sendable>(
+        documentsOf app: AppID,
+        _ work: @escaping @Sendable () throws(OperationError) -> Value
+    ) async throws(OperationError) -> Value {
+        try await documents.run(for: app, work)
+    }
+
+    func reading<Value: Sendable>(
+        _ work: () async throws(RecordError) -> Value
+    ) async throws(OperationError) -> Value {
+        do throws(RecordError) { return try await work() } catch { throw .records(error) }
+    }
+
+    /// Reads an app's tree on a thread that may wait for the disk.
+    package func looking<Value: Sendable>(
+        _ app: AppID,
+        _ work: @escaping @Sendable (AppRepository) throws(ServerError) -> Value
+    ) async throws(OperationError) -> Value {
+        try await onThread { () throws(OperationError) in try serving(app, work) }
+    }
+
+    // MARK: Keys
+
+    func key(of repository: AppRepository) throws(OperationError) -> OnlineKey {
+        let file: [UInt8]
+        do throws(FileError) {
+            file = try files.read(repository.onlineKeyFile, limit: Limits.keyFile)
+        } catch { throw .server(.file(error)) }
+        return try key(file, from: repository.onlineKeyFile)
+    }
+
+    /// - Parameter path: where it came from, for messages.
+    func key(_ file: [UInt8], from path: FilePath) throws(OperationError) -> OnlineKey {
+        do {
+            guard let key = try openKey(file, path) else { throw OperationError.keyIsLocked }
+            return key
+        } catch let error as OperationError {
+            throw error
+        } catch let error as ServerError {
             throw .server(error)
-        }
-        defer { forms.discard(files) }
-        let entry = HistoryEntry(release, notes: notes, started: beginning.started, by: actor, at: now)
-        let intent = Intent(.publish(release.header.channel), of: app, by: actor, publishing: [entry])
-        return try await change(intent) { () throws(OperationError) in
-            try signing(app) { (repository, key) throws(ServerError) in
-                var outcome = try PublishRelease(
-                    release,
-                    in: repository,
-                    verified: verified,
-                    compressed: forms,
-                    rollout: beginning.rollout,
-                    signing: key,
-                    at: now
-                ).run()
-                if case .published(var done) = outcome, done.awaitsForms {
-                    // It is published: another time removes them if this does not.
-                    done.removedForms =
-                        (try? RemoveUnusedForms(in: repository, packsAlone: true, at: now).run()) ?? .nothing
-                    outcome = .published(done)
+        } catch { throw .keyUnusable("\(error)") }
+    }
+
+    /// A private key is kept as it came, so it must have come encrypted.
+    package static var clearKey: String {
+        "the online key is not encrypted: whoever reads the server's disk would have it"
+    }
+
+    func brought(_ file: [UInt8], for app: AppID) async throws(OperationError) -> OnlineKey {
+        try await reading(documentsOf: app) { () throws(OperationError) in
+            let key: OnlineKey
+            do throws(OperationError) { key = try self.key(file, from: "online.key") } catch {
+                switch error {
+                case .keyUnusable(let why): throw .keyRefused(why)
+                case .server(let error): throw .keyRefused("\(error)")
+                default: throw error
                 }
-                return outcome
             }
-        } remembering: { (outcome, intent) async throws(OperationError) in
-            let after = entry.audited(recovered: false)
-            switch outcome {
-            case .published:
-                let changes = try await reading { () async throws(RecordError) in try await history(of: [entry]) }
-                let versions = await difference(of: entry)?.audited ?? []
-                return RecordedOutcome(changes: changes, event: intent.event(after: after.adding(versions)))
-            case .drafted(_, _, let quorum):
-                let counts: [(String, JSON?)] = [
-                    ("signatures", .integer(quorum.valid)), ("threshold", .integer(quorum.needed)),
-                ]
-                return RecordedOutcome(event: intent.event("release.draft", after: after.adding(counts)))
-            case .alreadyPublished(_, _, let change):
-                guard change.files > 0 else { return RecordedOutcome() }
-                let written = after.adding([("filesWritten", .integer(change.files))])
-                return RecordedOutcome(event: intent.event("release.repair", after: written))
+            guard key.isEncrypted else {
+                throw .keyRefused(Self.clearKey)
             }
+            return key
         }
     }
 }

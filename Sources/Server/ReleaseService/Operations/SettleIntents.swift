@@ -3,7 +3,14 @@ import PatchServer
 import PatchStore
 package import ServerRecords
 
-extension ReleaseOperations {
+/// Finishes or drops the changes that a process was about to make when it ended.
+package struct SettleIntents: Sendable {
+    let operations: ReleaseOperations
+
+    package init(_ operations: ReleaseOperations) {
+        self.operations = operations
+    }
+
     /// The intents that an ended process left, settled or not.
     package struct Recovery: Sendable {
         /// Releases that were published and had no history yet.
@@ -13,27 +20,27 @@ extension ReleaseOperations {
         package var left: [(key: RecordKey, error: OperationError)] = []
     }
 
-    /// Finishes or drops the changes that a process was about to make when it ended.
+    /// Settles the intents of all apps.
     ///
     /// Waits for another process that changes the folder, because that one's intents are its own.
-    package func recover() async throws(OperationError) -> Recovery {
-        let isAny = try await reading { () async throws(RecordError) in
-            try await !records.store.records(RecordRange(Intent.collection, limit: 1)).isEmpty
+    package func run() async throws(OperationError) -> Recovery {
+        let isAny = try await operations.reading { () async throws(RecordError) in
+            try await !operations.records.store.records(RecordRange(Intent.collection, limit: 1)).isEmpty
         }
         guard isAny else { return Recovery() }
-        return try await inTurn { () async throws(OperationError) in try await settleLeft(prefix: "") }
+        return try await operations.inTurn { () async throws(OperationError) in try await left(prefix: "") }
     }
 
-    func settleLeft(of app: AppID) async throws(OperationError) -> Recovery {
-        try await settleLeft(prefix: Intent.prefix(app))
+    func left(of app: AppID) async throws(OperationError) -> Recovery {
+        try await left(prefix: Intent.prefix(app))
     }
 
     /// Settles each; one that cannot be settled does not block the others.
     ///
     /// The caller has the turn.
-    private func settleLeft(prefix: String) async throws(OperationError) -> Recovery {
-        let intents = try await reading { () async throws(RecordError) in
-            try await records.store.records(RecordRange(Intent.collection, prefix: prefix, limit: 100_000))
+    private func left(prefix: String) async throws(OperationError) -> Recovery {
+        let intents = try await operations.reading { () async throws(RecordError) in
+            try await operations.records.store.records(RecordRange(Intent.collection, prefix: prefix, limit: 100_000))
         }
         var recovery = Recovery()
         for record in intents {
@@ -46,16 +53,18 @@ extension ReleaseOperations {
 
     /// - Returns: releases that were published and had no history yet.
     func settle(_ record: Record) async throws(OperationError) -> [HistoryEntry] {
-        let intent = try await reading { () throws(RecordError) in try Intent(record) }
+        let intent = try await operations.reading { () throws(RecordError) in try Intent(record) }
         let evidence = try await evidence(of: intent)
-        return try await reading { () async throws(RecordError) in
+        return try await operations.reading { () async throws(RecordError) in
             var new: [HistoryEntry] = []
-            for entry in evidence.published where try await records.store.record(entry.key) == nil { new.append(entry) }
-            let changes = [.remove(record)] + (try await history(of: new))
+            for entry in evidence.published where try await operations.records.store.record(entry.key) == nil {
+                new.append(entry)
+            }
+            let changes = [.remove(record)] + (try await History(operations).changes(publishing: new))
             if let event = evidence.event(of: intent, new: new) {
-                try await records.commit(changes, noting: event)
+                try await operations.records.commit(changes, noting: event)
             } else {
-                try await records.store.commit(changes)
+                try await operations.records.store.commit(changes)
             }
             return new
         }
@@ -63,7 +72,7 @@ extension ReleaseOperations {
 
     private func evidence(of intent: Intent) async throws(OperationError) -> IntentEvidence {
         do throws(OperationError) {
-            return try await looking(intent.app) { (repository) throws(ServerError) in
+            return try await operations.looking(intent.app) { (repository) throws(ServerError) in
                 try IntentEvidence(of: intent, in: repository)
             }
         } catch .server(.unknownApp) where intent.change == .create { return IntentEvidence() }

@@ -1,22 +1,30 @@
 package import PatchFormat
+import PatchServer
 package import ServerRecords
 
-extension ReleaseOperations {
+/// The releases that were published, with the notes that people made.
+package struct History: Sendable {
+    let operations: ReleaseOperations
+
+    package init(_ operations: ReleaseOperations) {
+        self.operations = operations
+    }
+
     /// Releases of a channel, newest first.
     ///
     /// - Parameters:
     ///   - version: only those below it.
     ///   - bytes: of records that are read, unless one alone has more.
     /// - Returns: the releases, and the version below which the next page begins; nil on the last one.
-    package func history(
+    package func page(
         of channel: ChannelName,
         in app: AppID,
         below version: Int?,
         limit: Int,
         bytes: Int = .max
     ) async throws(OperationError) -> (entries: [HistoryEntry], next: Int?) {
-        try await reading { () async throws(RecordError) in
-            let page = try await records.page(
+        try await operations.reading { () async throws(RecordError) in
+            let page = try await operations.records.page(
                 RecordRange(
                     HistoryEntry.collection,
                     prefix: HistoryEntry.prefix(app, channel),
@@ -40,21 +48,21 @@ extension ReleaseOperations {
         of app: AppID,
         by actor: Actor
     ) async throws(OperationError) -> HistoryEntry {
-        let found = try await reading { () async throws(RecordError) in
+        let found = try await operations.reading { () async throws(RecordError) in
             let range = RecordRange(
                 HistoryEntry.collection,
                 prefix: HistoryEntry.name(app, channel, below: version) + "/",
                 order: .descending,
                 limit: 1
             )
-            return try await records.store.records(range).first
+            return try await operations.records.store.records(range).first
         }
         guard let found else { throw .noRelease(channel, version: version) }
-        return try await reading { () async throws(RecordError) in
+        return try await operations.reading { () async throws(RecordError) in
             let before = try HistoryEntry(found)
             let after = before.with(edit.applied(to: before.notes))
             guard after != before else { return before }
-            try await records.commit(
+            try await operations.records.commit(
                 [.replace(found, with: after.json)],
                 noting: AuditEntry.Event(
                     "history.edit",
@@ -67,6 +75,42 @@ extension ReleaseOperations {
             )
             return after
         }
+    }
+
+    /// Returns a published release with its changes.
+    package func release(
+        _ version: Int,
+        of channel: ChannelName,
+        in app: AppID
+    ) async throws(OperationError) -> ReleaseDetail {
+        guard let entry = try await page(of: channel, in: app, below: version + 1, limit: 1).entries.first,
+            entry.roleVersion == version
+        else { throw .noRelease(channel, version: version) }
+        let before = try await page(of: channel, in: app, below: version, limit: 1).entries.first
+        let sizes = try await operations.looking(app) { (repository) throws(ServerError) in
+            try VersionSize.all(of: channel, version: version, in: repository)
+        }
+        return ReleaseDetail(entry: entry, before: before, sizes: sizes)
+    }
+
+    /// The difference of a release to the one that was current before; nil where the history does not know that one.
+    func difference(of entry: HistoryEntry) async -> HistoryDifference? {
+        let version = entry.roleVersion
+        guard let page = try? await self.page(of: entry.channel, in: entry.app, below: version, limit: 1) else {
+            return nil
+        }
+        return HistoryDifference(from: page.entries.first, to: entry)
+    }
+
+    /// The records of releases that were published, and of the proposals that they carried out.
+    func changes(publishing entries: [HistoryEntry]) async throws(RecordError) -> [RecordChange] {
+        var changes: [RecordChange] = []
+        for entry in entries where try await operations.records.store.record(entry.key) == nil {
+            changes.append(.insert(entry.key, entry.json))
+            changes += try await Rollouts(operations).writing(Rollouts.beginning(with: entry))
+            changes += try await Proposals(operations).ending(entry)
+        }
+        return changes
     }
 }
 

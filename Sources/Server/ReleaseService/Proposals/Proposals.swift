@@ -4,9 +4,16 @@ import PatchCrypto
 import PatchTrust
 package import ServerRecords
 
-extension ReleaseOperations {
+/// Changes that people want, which a release carries out.
+package struct Proposals: Sendable {
+    let operations: ReleaseOperations
+
+    package init(_ operations: ReleaseOperations) {
+        self.operations = operations
+    }
+
     /// Of one channel that wait at a time.
-    package static let proposalLimit = 100
+    package static let limit = 100
     /// Of one channel that are read together, those that are done too.
     private static let proposalsLimit = 100_000
     /// How many releases whoever names none of them is shown.
@@ -22,29 +29,29 @@ extension ReleaseOperations {
         in app: AppID,
         by actor: Actor
     ) async throws(OperationError) -> Proposal {
-        try await turn.taken(orElse: OperationError.busy) { () async throws(OperationError) in
-            guard try await openProposals(of: channel, in: app).count < Self.proposalLimit else {
-                throw .proposal(.tooMany(limit: Self.proposalLimit))
+        try await operations.turn.taken(orElse: OperationError.busy) { () async throws(OperationError) in
+            guard try await open(of: channel, in: app).count < Self.limit else {
+                throw .proposal(.tooMany(limit: Self.limit))
             }
             let earlier = try await lastListing(of: change, in: channel, of: app)
-            let (checked, version) = try await looking(app) { (repository) throws(ServerError) in
+            let (checked, version) = try await operations.looking(app) { (repository) throws(ServerError) in
                 try Self.check(change, of: channel, in: repository, earlier: earlier)
             }
             let check = try checked.unfolded
             let proposal = Proposal(
-                id: Self.newID(at: records.now()),
+                id: Self.newID(at: operations.records.now()),
                 app: app,
                 channel: channel,
                 change: change,
                 note: note,
-                created: records.now(),
+                created: operations.records.now(),
                 actor: actor,
                 roleVersion: version,
                 difference: check.difference,
                 listedIn: check.listedIn
             )
-            try await reading { () async throws(RecordError) in
-                try await records.commit(
+            try await operations.reading { () async throws(RecordError) in
+                try await operations.records.commit(
                     [.insert(proposal.key, proposal.json)],
                     noting: AuditEntry.Event(
                         "proposal.create",
@@ -68,7 +75,7 @@ extension ReleaseOperations {
         guard case .withdraw(let id, let version) = change else { return nil }
         var (below, left): (Int?, Int) = (nil, Self.releasesSearched)
         while left > 0 {
-            let page = try await history(of: channel, in: app, below: below, limit: Self.olderShown)
+            let page = try await History(operations).page(of: channel, in: app, below: below, limit: Self.olderShown)
             let found = page.entries.first { entry in
                 entry.patches.contains { $0.label.patchID == id && (version == nil || $0.label.version == version) }
             }
@@ -116,14 +123,14 @@ extension ReleaseOperations {
     ///
     /// - Parameter id: only those after this one.
     /// - Returns: at most ``ServerRecords/pageBytes`` of them, and the id after which the next page begins.
-    package func proposals(
+    package func page(
         of channel: ChannelName,
         in app: AppID,
         after id: ProposalID?,
         limit: Int
     ) async throws(OperationError) -> (proposals: [Proposal], next: ProposalID?) {
-        try await reading { () async throws(RecordError) in
-            let page = try await records.page(
+        try await operations.reading { () async throws(RecordError) in
+            let page = try await operations.records.page(
                 RecordRange(
                     Proposal.collection,
                     prefix: Proposal.prefix(channel, app),
@@ -139,16 +146,16 @@ extension ReleaseOperations {
     }
 
     /// Those that nobody has carried out or removed.
-    func openProposals(of channel: ChannelName, in app: AppID) async throws(OperationError) -> [Proposal] {
-        try await allProposals(of: channel, in: app).filter { $0.state == .open }
+    func open(of channel: ChannelName, in app: AppID) async throws(OperationError) -> [Proposal] {
+        try await all(of: channel, in: app).filter { $0.state == .open }
     }
 
     /// The oldest first, those that are done too.
-    package func allProposals(of channel: ChannelName, in app: AppID) async throws(OperationError) -> [Proposal] {
-        var page = try await proposals(of: channel, in: app, after: nil, limit: Self.proposalLimit)
+    package func all(of channel: ChannelName, in app: AppID) async throws(OperationError) -> [Proposal] {
+        var page = try await self.page(of: channel, in: app, after: nil, limit: Self.limit)
         var all = page.proposals
         while let next = page.next {
-            page = try await proposals(of: channel, in: app, after: next, limit: Self.proposalLimit)
+            page = try await self.page(of: channel, in: app, after: next, limit: Self.limit)
             all += page.proposals
         }
         return all
@@ -161,17 +168,17 @@ extension ReleaseOperations {
     }
 
     /// Forgets a proposal that was not published.
-    package func removeProposal(
+    package func remove(
         _ id: ProposalID,
         of channel: ChannelName,
         in app: AppID,
         by actor: Actor
     ) async throws(OperationError) {
-        try await turn.taken { () async throws(OperationError) in
+        try await operations.turn.taken { () async throws(OperationError) in
             let (record, proposal) = try await found(id, of: channel, in: app)
             guard proposal.state == .open else { throw .proposal(.done) }
-            try await reading { () async throws(RecordError) in
-                try await records.commit(
+            try await operations.reading { () async throws(RecordError) in
+                try await operations.records.commit(
                     [.remove(record)],
                     noting: AuditEntry.Event(
                         "proposal.remove",
@@ -194,7 +201,7 @@ extension ReleaseOperations {
             limit: Self.proposalsLimit
         )
         var changes: [RecordChange] = []
-        for record in try await records.store.records(range) {
+        for record in try await operations.records.store.records(range) {
             // A damaged one keeps no release from being written down.
             guard let proposal = try? Proposal(record), proposal.state == .open else { continue }
             let ended =
@@ -211,8 +218,9 @@ extension ReleaseOperations {
         of channel: ChannelName,
         in app: AppID
     ) async throws(OperationError) -> (record: Record, proposal: Proposal) {
-        let found = try await reading { () async throws(RecordError) in
-            try await records.store.record(Proposal.key(id, channel, app)).map { (record) throws(RecordError) in
+        let found = try await operations.reading { () async throws(RecordError) in
+            try await operations.records.store.record(Proposal.key(id, channel, app)).map {
+                (record) throws(RecordError) in
                 (record, try Proposal(record))
             }
         }

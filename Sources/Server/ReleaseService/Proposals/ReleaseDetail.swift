@@ -29,29 +29,64 @@ package struct ReleaseDetail: Equatable, Sendable {
     }
 }
 
-extension ReleaseOperations {
-    /// Returns a published release with its changes.
-    package func release(
-        _ version: Int,
-        of channel: ChannelName,
-        in app: AppID
-    ) async throws(OperationError) -> ReleaseDetail {
-        guard let entry = try await history(of: channel, in: app, below: version + 1, limit: 1).entries.first,
-            entry.roleVersion == version
-        else { throw .noRelease(channel, version: version) }
-        let before = try await history(of: channel, in: app, below: version, limit: 1).entries.first
-        let sizes = try await looking(app) { (repository) throws(ServerError) in
-            try VersionSize.all(of: channel, version: version, in: repository)
-        }
-        return ReleaseDetail(entry: entry, before: before, sizes: sizes)
+/// How the list of a release differs from that of the release before it.
+package struct HistoryDifference: Equatable, Sendable {
+    package struct ShareChange: Equatable, Sendable {
+        package let label: Label
+        /// The signed ceilings, in devices of 10,000.
+        package let from: Int
+        package let to: Int
     }
 
-    /// The difference of a release to the one that was current before; nil where the history does not know that one.
-    func difference(of entry: HistoryEntry) async -> HistoryDifference? {
-        let version = entry.roleVersion
-        guard let page = try? await history(of: entry.channel, in: entry.app, below: version, limit: 1) else {
-            return nil
+    /// Versions that were not listed before, in the order of the list.
+    package let added: [Label]
+    /// Versions that are listed no more.
+    package let removed: [Label]
+    package let shares: [ShareChange]
+
+    /// - Parameter before: nil for the first release of a channel.
+    package init(from before: HistoryEntry?, to after: HistoryEntry) {
+        let old = Dictionary((before?.patches ?? []).map { ($0.label, $0.rollout) }) { first, _ in first }
+        let new = Set(after.patches.map(\.label))
+        added = after.patches.map(\.label).filter { old[$0] == nil }
+        removed = (before?.patches ?? []).map(\.label).filter { !new.contains($0) }
+        shares = after.patches.compactMap { patch in
+            guard let share = old[patch.label], share != patch.rollout else { return nil }
+            return ShareChange(label: patch.label, from: share, to: patch.rollout)
         }
-        return HistoryDifference(from: page.entries.first, to: entry)
+    }
+
+    package var isEmpty: Bool { added.isEmpty && removed.isEmpty && shares.isEmpty }
+
+    package var json: JSON {
+        .fields([
+            ("added", .array(added.map(\.json))), ("removed", .array(removed.map(\.json))),
+            (
+                "rollout",
+                .array(
+                    shares.map { change in
+                        change.label.json.adding([("from", .integer(change.from)), ("to", .integer(change.to))])
+                    }
+                )
+            ),
+        ])
+    }
+
+    /// The versions that an audit entry names, each as `web 2.1.0`; the history has the rest.
+    private static let auditedLimit = 20
+
+    /// Members of an audit entry.
+    var audited: [(String, JSON?)] {
+        func names(_ labels: [Label]) -> JSON? {
+            labels.isEmpty ? nil : .array(labels.prefix(Self.auditedLimit).map { .text($0.description) })
+        }
+        let left = max(0, added.count - Self.auditedLimit) + max(0, removed.count - Self.auditedLimit)
+        return [("added", names(added)), ("removed", names(removed)), ("more", left == 0 ? nil : .integer(left))]
+    }
+}
+
+extension Label {
+    fileprivate var json: JSON {
+        .fields([("patchId", .text(patchID.text)), ("version", .text(version.text))])
     }
 }

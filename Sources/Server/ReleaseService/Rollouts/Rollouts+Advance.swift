@@ -144,8 +144,9 @@ extension Rollouts {
         let taken = steps.map { kept, _ in (kept.record, kept.schedule.stepped(at: now)) }
         let operations = operations
         let intent = Intent(.turnDial(channel), of: app, by: .server)
-        _ = try await operations.change(
+        _ = try await RecordedChange(
             intent,
+            by: operations,
             checking: { () async throws(OperationError) in
                 for (record, _) in taken { try await check(record) }
             }
@@ -160,7 +161,7 @@ extension Rollouts {
                     after: outcome.state.json.adding([("schedules", .array(taken.map { $0.1.audited }))])
                 )
             )
-        }
+        }.run()
         return taken.map { .stepped($0.1) }
     }
 

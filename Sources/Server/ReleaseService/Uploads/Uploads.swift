@@ -175,7 +175,7 @@ package actor Uploads {
         let release = try await onThread(of: app) { () throws(UploadError) in try upload.release() }
         let outcome: PublishOutcome
         do throws(OperationError) {
-            outcome = try await operations.publish(release, notes: notes, starting: rollout, by: actor)
+            outcome = try await OfferRelease(release, notes: notes, starting: rollout, by: actor, operations).run()
         } catch {
             // It may have been collected since.
             if case .server(.release(.missing)) = error { _ = try await lookAgain(upload) }

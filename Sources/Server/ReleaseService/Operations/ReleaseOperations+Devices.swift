@@ -1,8 +1,9 @@
+import Gateways
 package import PatchFormat
 package import PatchServer
 package import ServerRecords
 
-/// How many places of head-counts are taken, and which nobody needs any more.
+/// What devices report: places of head-counts, and statistics of JSPatch's packages.
 extension ReleaseOperations {
     /// A dial's state with the number of places that are taken.
     package func counting(_ state: DialState) async throws(OperationError) -> DialState {
@@ -63,17 +64,40 @@ extension ReleaseOperations {
             return removed
         }
     }
-}
 
-extension Places {
-    struct Content: Hashable {
-        let patchID: PatchID
-        let sha256: SHA256Digest
+    /// A listing with what devices reported of JSPatch's packages.
+    package func counting(_ listing: AppListing) async throws(OperationError) -> AppListing {
+        guard listing.takesReports else { return listing }
+        var counts: [ChannelName: [PlatformCounts]] = [:]
+        for channel in listing.channels where !channel.gateways.packages.isEmpty {
+            counts[channel.name] = try await reading { () async throws(RecordError) in
+                try await PlatformStatistics.counts(of: listing.app, in: channel.name, from: records.store)
+            }
+        }
+        return listing.counting(counts)
     }
 
-    var content: Content { Content(patchID: patchID, sha256: sha256) }
-
-    func isIn(_ entry: PatchEntry) -> Bool {
-        entry.patchID == patchID && entry.fingerprint.sha256 == sha256
+    /// What was reported of versions that their channels do not list any more.
+    ///
+    /// - Returns: of how many versions.
+    package func removeUnlistedStatistics(of app: AppID, dryRun: Bool = false) async throws(OperationError) -> Int {
+        let store = records.store
+        let found = try await reading { () async throws(RecordError) in
+            try await PlatformStatistics.all(PlatformStatistics.prefix(app), in: store)
+        }
+        guard !found.isEmpty else { return 0 }
+        let listed = try await looking(app) { (repository) throws(ServerError) in try repository.gatewayPackages() }
+        return try await reading { () async throws(RecordError) in
+            var removed: Set<String> = []
+            for record in found {
+                let (statistics, _) = try PlatformStatistics.parsed(record.key)
+                guard !statistics.isIn(listed[statistics.channel] ?? []) else { continue }
+                removed.insert(statistics.prefix)
+                guard !dryRun else { continue }
+                // One that grows meanwhile stays for the next time.
+                do throws(RecordError) { try await store.commit([.remove(record)]) } catch .conflict { continue }
+            }
+            return removed.count
+        }
     }
 }
