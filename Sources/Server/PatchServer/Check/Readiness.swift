@@ -1,5 +1,6 @@
-package import PatchFormat
 import PatchCrypto
+package import PatchFormat
+package import PatchStore
 package import PatchTrust
 
 /// Whether what a server offers holds now, and goes on to hold for a while.
@@ -147,5 +148,20 @@ extension PublishedState {
         let server = [("dial", dial.header), ("snapshot", snapshot.header), ("timestamp", timestamp.header)]
         return holders.map { RoleExpiry(role: $0.0, header: $0.1, keeper: .holders) }
             + server.map { RoleExpiry(role: $0.0, header: $0.1, keeper: .server) }
+    }
+}
+
+/// What a server's disk is running out of.
+package enum LowResource: String, Sendable {
+    /// Bytes.
+    case space
+    /// Files that it can hold (inodes).
+    case files
+
+    /// What is below what must be free; nothing where nobody can say what is.
+    package static func of(_ disk: DiskSpace?, enough: DiskSpace) -> [LowResource] {
+        guard let disk else { return [] }
+        let isShortOfFiles = (disk.freeFiles ?? .max) < enough.freeFiles ?? 0
+        return (disk.freeBytes < enough.freeBytes ? [.space] : []) + (isShortOfFiles ? [.files] : [])
     }
 }

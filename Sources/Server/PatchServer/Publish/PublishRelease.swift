@@ -2,45 +2,9 @@ import Gateways
 package import PatchFormat
 import PatchStore
 import PatchCrypto
-package import PatchTrust
+import PatchTrust
 package import ReleaseFolder
 import SystemPackage
-
-/// The outcome of offering a release.
-package enum PublishOutcome: Equatable, Sendable {
-    case published(Publication)
-    /// Kept until more key holders have signed.
-    case drafted(channel: ChannelName, version: Int, quorum: VerifiedRelease.SignatureTally)
-    /// It is the channel's current release already; missing or damaged files were put back.
-    case alreadyPublished(channel: ChannelName, version: Int, TreeChange)
-}
-
-/// A release that devices see from now on.
-package struct Publication: Equatable, Sendable {
-    package let channel: ChannelName
-    package let version: Int
-    package let counts: VerifiedRelease.Counts
-    package let change: TreeChange
-    package let roles: RefreshedVersions
-    /// Versions of drafts that this release superseded, its own among them.
-    package let removedDrafts: [Int]
-    /// Versions whose rollout this release sets.
-    package let started: [StartedVersion]
-    /// Other versions, which the dial holds below this release's ceiling.
-    package let heldBack: [DialState.Version]
-    /// Versions that the dial no longer restricts.
-    package let lapses: [DialLapse]
-    /// Of what clients in development mode get nothing now (J2).
-    package let developersWait: [DevelopersStanding]
-    /// Roles that end soon, or before the release.
-    package let endings: [ReleaseExpiry.Warning]
-    /// Packs that were not kept, because they save too little for the room that they take.
-    package var leftOutPacks: [LeftOutPack] = []
-    /// Whether smaller forms and packs are still to be made.
-    package var awaitsForms = false
-    /// Derived files that no device needs any more.
-    package var removedForms = RemovedForms.nothing
-}
 
 /// Verifies a release and publishes it, or keeps it as a draft.
 ///
