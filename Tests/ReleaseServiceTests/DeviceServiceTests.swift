@@ -44,13 +44,14 @@ private struct AskedService {
 
     func open(to count: Int, _ version: String = "2") async throws {
         let change = DialChange(.headcount(count), of: fix, .version(named(version)))
-        _ = try await fixture.operations.turn(
+        _ = try await ChangeDial(
             [change],
             in: Self.production,
             of: Self.app,
             expecting: nil,
-            by: fixture.actor
-        )
+            by: fixture.actor,
+            fixture.operations
+        ).run()
     }
 
     /// Whether device `number` has a place in a version of the fix now.

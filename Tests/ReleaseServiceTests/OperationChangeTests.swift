@@ -71,8 +71,8 @@ struct OperationChangeTests {
         case .dial:
             let (id, subject) = try #require(DialChange.subject("web"))
             let changes = [DialChange(.pause, of: id, subject, reason: nil)]
-            _ = try await operations.turn(changes, in: production, of: app, expecting: nil, by: actor)
-        case .draft: _ = try await operations.removeDraft(of: production, version: 1, in: app, by: actor)
+            _ = try await ChangeDial(changes, in: production, of: app, expecting: nil, by: actor, operations).run()
+        case .draft: _ = try await RemoveDraft(of: production, version: 1, in: app, by: actor, operations).run()
         case .trust:
             _ = try await FollowTrust(
                 to: try offered(),
@@ -154,7 +154,8 @@ struct OperationChangeTests {
         let dying = try fixture.again(failingAtCommit: 2)
         _ = await Result { try await Self.carryOut(kind, dying, release) }
         let next = try fixture.again()
-        _ = try await next.operations.removeDraft(of: ReleaseFactory.beta, version: 9, in: Self.app, by: fixture.actor)
+        _ = try await RemoveDraft(of: ReleaseFactory.beta, version: 9, in: Self.app, by: fixture.actor, next.operations)
+            .run()
         try await Self.expectWritten(kind, next, release, "next")
     }
 
@@ -269,7 +270,8 @@ struct OperationChangeTests {
         let draft = fixture.server.folder.drafts(of: Self.app, channel: Self.production).appending("1")
         try DiskFiles().remove(draft.appending("role.json"))
         #expect(
-            try await fixture.operations.removeDraft(of: Self.production, version: 1, in: Self.app, by: fixture.actor)
+            try await RemoveDraft(of: Self.production, version: 1, in: Self.app, by: fixture.actor, fixture.operations)
+                .run()
         )
         #expect(try fixture.server.repository.tree.drafts(of: Self.production).isEmpty)
         #expect(try await fixture.records.lastAuditEntry()?.json["before"]?["damaged"] == .bool(true))
@@ -367,13 +369,14 @@ struct OperationChangeTests {
         _ = try await OfferRelease(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor, fixture.operations)
             .run()
         for _ in 1...2 {
-            _ = try await fixture.operations.change(
+            _ = try await ChangeParameters(
                 .set([named("banner"): .text("Sale")]),
                 in: ReleaseFactory.production,
                 of: ReleaseFactory.app,
                 expecting: nil,
-                by: fixture.actor
-            )
+                by: fixture.actor,
+                fixture.operations
+            ).run()
         }
         #expect(try await fixture.actions() == ["release.publish", "parameters.change"])
         let entry = try #require(try await fixture.records.lastAuditEntry()?.json)

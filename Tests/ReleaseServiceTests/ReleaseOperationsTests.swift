@@ -117,9 +117,12 @@ struct ReleaseOperationsTests {
         _ = try await OfferRelease(try fixture.release(), notes: ReleaseNotes(), by: fixture.actor, fixture.operations)
             .run()
         let (channel, app) = (ReleaseFactory.production, ReleaseFactory.app)
-        #expect(try await fixture.operations.removeDraft(of: channel, version: 1, in: app, by: fixture.actor))
+        #expect(try await RemoveDraft(of: channel, version: 1, in: app, by: fixture.actor, fixture.operations).run())
         #expect(try fixture.server.repository.tree.drafts(of: channel).isEmpty)
-        #expect(try await fixture.operations.removeDraft(of: channel, version: 1, in: app, by: fixture.actor) == false)
+        #expect(
+            try await RemoveDraft(of: channel, version: 1, in: app, by: fixture.actor, fixture.operations).run()
+                == false
+        )
         #expect(try await fixture.actions() == ["release.draft", "draft.remove"])
     }
 

@@ -52,13 +52,14 @@ struct RolloutsTests {
     }
 
     private func turn(_ fixture: TestingOperations, _ action: DialChange.Action, _ id: PatchID) async throws {
-        _ = try await fixture.operations.turn(
+        _ = try await ChangeDial(
             [DialChange(action, of: id)],
             in: production,
             of: app,
             expecting: nil,
-            by: fixture.actor
-        )
+            by: fixture.actor,
+            fixture.operations
+        ).run()
     }
 
     private func schedules(_ fixture: TestingOperations) async throws -> [RolloutSchedule] {

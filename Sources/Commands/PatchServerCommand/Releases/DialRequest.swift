@@ -48,13 +48,14 @@ extension ChannelOptions {
             if !request.changes.isEmpty {
                 let key = try passphrase.key(at: repository.onlineKeyFile)
                 let operations = try folder.operations(key)
-                let outcome = try await operations.turn(
+                let outcome = try await ChangeDial(
                     request.changes,
                     in: channel,
                     of: repository.app,
                     expecting: request.expect,
-                    by: .here
-                )
+                    by: .here,
+                    operations
+                ).run()
                 return try await Rollouts(operations).describing(outcome.state, outcome.json)
             }
             if case .becomes(let share) = request.usual {

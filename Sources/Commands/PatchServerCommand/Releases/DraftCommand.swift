@@ -116,7 +116,8 @@ struct DraftRemoveCommand: AsyncParsableCommand {
     func run() async throws {
         let place = one.place
         try await place.asking { operations, app in
-            guard try await operations.removeDraft(of: place.channel, version: one.version, in: app, by: .here) else {
+            guard try await RemoveDraft(of: place.channel, version: one.version, in: app, by: .here, operations).run()
+            else {
                 throw one.none
             }
             let removed = JSON.fields([

@@ -29,13 +29,14 @@ struct ParametersChangeOptions: ParsableArguments {
             let repository = try place.repository
             let key = try passphrase.key(at: repository.onlineKeyFile)
             let operations = try place.folder.operations(key)
-            return try await operations.change(
+            return try await ChangeParameters(
                 change,
                 in: place.channel,
                 of: repository.app,
                 expecting: expect,
-                by: .here
-            ).json
+                by: .here,
+                operations
+            ).run().json
         } there: { service, path in
             try await Self.replace(change, on: service, "\(path)/parameters", expect)
         }

@@ -2,45 +2,10 @@ import Linux
 import PatchCompression
 import PatchCrypto
 import PatchFormat
-package import PatchStore
+import PatchStore
 import PatchTrust
 package import ReleaseFolder
 import SystemPackage
-
-/// Compressed forms of a release that is about to be published, and packs that lead to it: files of their own, to be put into
-/// the tree with it.
-package struct CompressedForms: Sendable {
-    struct Form: Sendable {
-        let file: TreePath.File
-        let path: FilePath
-        let digest: SHA256Digest
-        let size: Int
-    }
-
-    /// No forms.
-    package static let none = CompressedForms(made: [], folder: nil)
-
-    let made: [Form]
-    /// Whether others are to be made once the release is published.
-    let awaitsOthers: Bool
-    /// Packs that are not kept, because they save too little for the room that they take.
-    package let leftOut: [LeftOutPack]
-    /// Holds them; nil for none.
-    private let folder: FilePath?
-
-    init(made: [Form], leftOut: [LeftOutPack] = [], folder: FilePath?, awaitsOthers: Bool = false) {
-        (self.made, self.leftOut, self.folder, self.awaitsOthers) = (made, leftOut, folder, awaitsOthers)
-    }
-
-    package var count: Int { made.count }
-    /// Of all of them.
-    package var bytes: Int { made.reduce(0) { $0 + $1.size } }
-
-    /// Removes their files: they were published, or are not wanted after all.
-    package func discard(_ files: any FileOperations) {
-        if let folder { try? files.removeTree(folder) }
-    }
-}
 
 /// Makes the compressed forms that a release's files lack, and its packs from earlier versions, on all cores.
 ///
@@ -128,102 +93,6 @@ extension ServerFolder {
     }
 }
 
-extension PublicationPlan {
-    mutating func add(_ forms: CompressedForms) {
-        for form in forms.made { write(.file(form.path, form.digest), to: .tree(form.file), in: .forms) }
-    }
-}
-
-/// The jobs of a plan, on several threads.
-struct CompressionWork: Sendable {
-    let folder: FilePath
-    var threads = CompressionThreads.forms
-    private let plan: CompressionPlan
-    private let files: any FileOperations
-    private let open: @Sendable (SHA256Digest) throws(ServerError) -> any FileReader
-
-    init(
-        _ plan: CompressionPlan,
-        in folder: FilePath,
-        _ files: any FileOperations,
-        _ open: @escaping @Sendable (SHA256Digest) throws(ServerError) -> any FileReader
-    ) {
-        (self.plan, self.folder, self.files, self.open) = (plan, folder, files, open)
-    }
-
-    /// All of them, or why one failed.
-    func run(_ progress: @escaping Progress) async throws(ServerError) -> [CompressedForms.Form] {
-        try await ParallelWork(plan.jobs, on: threads) { (job, number) throws(ServerError) in try make(job, number) }
-            .run(progress)
-    }
-
-    /// Nil for what does not shrink.
-    private func make(_ job: CompressionPlan.Job, _ number: Int) throws(ServerError) -> CompressedForms.Form? {
-        let path = folder.at("\(number)")
-        guard try mayShrink(job.item), let form = try write(job, to: path) else {
-            do throws(FileError) { try files.removeIfPresent(path) } catch { throw .file(error) }
-            return nil
-        }
-        return form
-    }
-
-    /// Told by its beginning: most of what does not shrink is an image or a font, which says so at once.
-    private func mayShrink(_ item: CompressionPlan.Item) throws(ServerError) -> Bool {
-        // The beginning of many files says nothing of the others.
-        guard item.sources.count == 1 else { return true }
-        var beginning: [UInt8] = []
-        try read(item) { (bytes) throws(ServerError) in
-            beginning += bytes.prefix(Self.sample - beginning.count)
-            return beginning.count < Self.sample
-        }
-        let form = (try? CompressionFormat.zstandard.compressed(beginning, effort: .quick)) ?? beginning
-        return CompressionFormat.pays(form.count, for: beginning.count)
-    }
-
-    private static let sample = 131_072
-
-    /// Nil where it is not worth its name.
-    ///
-    /// What the codec does not take gets no form either: an object that changed on its way in is found when it is put.
-    private func write(_ job: CompressionPlan.Job, to path: FilePath) throws(ServerError) -> CompressedForms.Form? {
-        guard let compressor = try? Compressor(job.format, size: job.item.size, effort: plan.effort) else { return nil }
-        var form = try FormWriter(path, files)
-        var isBroken = false
-        try read(job.item) { (bytes) throws(ServerError) in
-            guard let piece = try? compressor.compress(bytes) else {
-                isBroken = true
-                return false
-            }
-            try form.append(piece)
-            return true
-        }
-        guard !isBroken, let end = try? compressor.finish() else { return nil }
-        try form.append(end)
-        let made = try form.finish(as: job.form)
-        return CompressionFormat.pays(made.size, for: job.item.size) ? made : nil
-    }
-
-    /// Hands over the bytes of all sources in order, for as long as `take` wants more.
-    private func read(
-        _ item: CompressionPlan.Item,
-        _ take: (_ bytes: [UInt8]) throws(ServerError) -> Bool
-    ) throws(ServerError) {
-        for source in item.sources {
-            switch source {
-            case .bytes(let bytes):
-                guard try take(bytes) else { return }
-            case .object(let digest):
-                let reader = try open(digest)
-                while let bytes = try next(of: reader) { guard try take(bytes) else { return } }
-            }
-        }
-    }
-
-    private func next(of reader: any FileReader) throws(ServerError) -> [UInt8]? {
-        do throws(FileError) { return try reader.next() } catch { throw .file(error) }
-    }
-}
-
 extension ReleaseContents {
     fileprivate init(_ verified: VerifiedRelease) {
         let release = verified.release
@@ -247,29 +116,5 @@ extension ReleaseContents {
             objects: sizes,
             bundles: bundles
         )
-    }
-}
-
-/// A file made of others, on its way to the disk.
-struct FormWriter: ~Copyable {
-    private let path: FilePath
-    private let writer: any FileWriter
-    private var digester = Digester()
-
-    init(_ path: FilePath, _ files: any FileOperations) throws(ServerError) {
-        self.path = path
-        do throws(FileError) { writer = try files.create(path, permissions: .sharedFile) } catch { throw .file(error) }
-    }
-
-    mutating func append(_ bytes: [UInt8]) throws(ServerError) {
-        guard !bytes.isEmpty else { return }
-        digester.update(bytes)
-        do throws(FileError) { try writer.append(bytes) } catch { throw .file(error) }
-    }
-
-    consuming func finish(as file: TreePath.File) throws(ServerError) -> CompressedForms.Form {
-        let (path, writer, found) = (path, writer, digester.finish())
-        do throws(FileError) { try writer.close() } catch { throw .file(error) }
-        return CompressedForms.Form(file: file, path: path, digest: found.sha256, size: found.size)
     }
 }

@@ -87,7 +87,7 @@ struct SignDials: Sendable {
     func run(
         _ change: (inout PublicationPlan, inout [TargetPath: TargetFile]) -> Void
     ) throws(ServerError) -> RefreshedVersions {
-        let fresh = try FreshRoles(over: state, of: repository, signing: key, at: now)
+        let fresh = try FreshRoles(over: state, of: repository.tree, signing: key, at: now)
         var plan = PublicationPlan()
         var dials = try state.dials()
         change(&plan, &dials)

@@ -112,11 +112,3 @@ struct PackBases: Sendable {
         }
     }
 }
-
-/// A version in the tree that a pack is applied to.
-package struct PackBase: Sendable {
-    package let manifest: PackManifest
-    package let column: [UInt8]
-    /// Of what a reader may read of the base and make, in bytes.
-    package let work: Int
-}

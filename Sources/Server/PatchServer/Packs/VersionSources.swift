@@ -1,4 +1,4 @@
-import PatchDelta
+package import PatchDelta
 import PatchFormat
 import PatchStore
 import PatchCrypto
@@ -39,4 +39,12 @@ struct VersionSources: Sendable {
     var contents: PackObjects {
         PackObjects { digest in (try? object(digest)).map(FileBytes.init) }
     }
+}
+
+/// A version in the tree that a pack is applied to.
+package struct PackBase: Sendable {
+    package let manifest: PackManifest
+    package let column: [UInt8]
+    /// Of what a reader may read of the base and make, in bytes.
+    package let work: Int
 }

@@ -119,7 +119,7 @@ package struct PublishRelease: Sendable {
 
     private func publish(_ facts: Facts, _ labels: PublishedLabels) throws(ServerError) -> Publication {
         try repository.checkSize(of: labels)
-        let fresh = try FreshRoles(over: facts.state, of: repository, signing: key, at: now)
+        let fresh = try FreshRoles(over: facts.state, of: repository.tree, signing: key, at: now)
         let turn = try DialTurn(facts.verified, by: rollout, in: facts.state, knowing: facts.labels, repository)
         var plan = PublicationPlan()
         let versions = try plan.publish(facts.verified, on: facts.state, dial: turn.next, labels: labels, fresh: fresh)

@@ -29,7 +29,7 @@ package struct RefreshRoles: Sendable {
         try state.checkHolds(at: clock)
         let fresh = try FreshRoles(
             over: state,
-            of: repository,
+            of: repository.tree,
             signing: key,
             at: clock,
             acceptingClock: acceptsClock
@@ -38,32 +38,5 @@ package struct RefreshRoles: Sendable {
         let versions = try fresh.add(to: &plan, dials: try state.dials(), files: state.otherFiles)
         try WriteTree(plan, in: repository, over: state).run()
         return RefreshedVersions(app: repository.app, versions, signedAt: fresh.now)
-    }
-}
-
-/// The versions that a refresh or a publish gave to the online roles.
-package struct RefreshedVersions: Hashable, Sendable {
-    package let app: AppID
-    package let timestamp: Int
-    package let snapshot: Int
-    package let dial: Int
-    package let expires: UTCTime
-
-    package init(app: AppID, timestamp: Int, snapshot: Int, dial: Int, expires: UTCTime) {
-        self.app = app
-        self.timestamp = timestamp
-        self.snapshot = snapshot
-        self.dial = dial
-        self.expires = expires
-    }
-
-    init(app: AppID, _ versions: FreshRoles.Versions, signedAt now: UTCTime) {
-        self.init(
-            app: app,
-            timestamp: versions.timestamp,
-            snapshot: versions.snapshot,
-            dial: versions.dial,
-            expires: now.adding(FreshRoles.lifetime)
-        )
     }
 }

@@ -89,16 +89,16 @@ extension FreshRoles {
     /// - Throws: `clockBehind`, before anything is signed or written.
     init(
         over state: PublishedState,
-        of repository: AppRepository,
+        of tree: AppTree,
         signing key: OnlineKey,
         at clock: UTCTime,
         acceptingClock acceptsClock: Bool = false
     ) throws(ServerError) {
-        let now = try repository.folder.signingTime(
+        let now = try tree.folder.signingTime(
             after: acceptsClock ? nil : state.timestamp.signedAt,
             at: clock
         )
-        let used = try repository.tree.usedVersions()
+        let used = try tree.usedVersions()
         self.init(
             signers: state.signers(key),
             next: try state.nextVersions(unused: used),

@@ -74,13 +74,14 @@ extension APIWork {
         // First the changes: if they are refused, the default stays, too.
         var outcome: DialOutcome?
         if !wanted.changes.isEmpty {
-            outcome = try await operations.turn(
+            outcome = try await ChangeDial(
                 wanted.changes,
                 in: channel,
                 of: app,
                 expecting: wanted.expected,
-                by: call.actor
-            )
+                by: call.actor,
+                operations
+            ).run()
         }
         if wanted.setsDefault {
             try await rollouts.setUsual(wanted.share, of: channel, in: app, by: call.actor)

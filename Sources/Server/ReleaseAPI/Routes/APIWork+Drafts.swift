@@ -56,7 +56,8 @@ extension APIWork {
                 handle: { call in
                     let (app, channel) = (try call.app(), try call.channel())
                     let version = try call.number("version", in: 1...(1 << 53 - 1))
-                    guard try await operations.removeDraft(of: channel, version: version, in: app, by: call.actor)
+                    guard
+                        try await RemoveDraft(of: channel, version: version, in: app, by: call.actor, operations).run()
                     else {
                         throw APIProblem.notFound("there is no such draft")
                     }

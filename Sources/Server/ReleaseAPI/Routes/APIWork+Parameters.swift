@@ -47,7 +47,14 @@ extension APIWork {
         let (app, channel) = (try call.app(), try call.channel())
         let (values, tag) = try Self.wanted(try await call.fields())
         return .json(
-            try await operations.change(.replace(values), in: channel, of: app, expecting: tag, by: call.actor).json
+            try await ChangeParameters(
+                .replace(values),
+                in: channel,
+                of: app,
+                expecting: tag,
+                by: call.actor,
+                operations
+            ).run().json
         )
     }
 

@@ -5,58 +5,6 @@ package import SystemPackage
 
 /// Operations that are one call on the tree.
 extension ReleaseOperations {
-    /// Turns a channel's dial, which devices see at once, and writes down who did.
-    ///
-    /// A share that is set, a pause and a new schedule end the schedule that a version had.
-    package func turn(
-        _ changes: [DialChange],
-        in channel: ChannelName,
-        of app: AppID,
-        expecting version: Int?,
-        by actor: Actor
-    ) async throws(OperationError) -> DialOutcome {
-        let now = records.now()
-        let outcome = try await RecordedChange(Intent(.turnDial(channel), of: app, by: actor), by: self) {
-            () throws(OperationError) in
-            try signing(app) { (repository, key) throws(ServerError) in
-                try TurnDial(changes, in: channel, of: repository, expecting: version, signing: key, at: now).run()
-            }
-        } remembering: { (outcome, intent) async throws(OperationError) in
-            let rollouts = Rollouts(self)
-            let (schedules, written) = try await reading { () async throws(RecordError) in
-                let schedules = try await rollouts.edited(by: changes, outcome.state, by: actor, at: now)
-                return (schedules, try await rollouts.writing(schedules))
-            }
-            if case .unchanged = outcome, schedules.isEmpty { return RecordedOutcome() }
-            let told: JSON? = schedules.isEmpty ? nil : .array(schedules.map(\.audited))
-            return RecordedOutcome(
-                changes: written,
-                event: intent.event(after: outcome.state.json.adding([("schedules", told)]))
-            )
-        }.run()
-        return outcome.with(try await counting(outcome.state))
-    }
-
-    /// Changes a channel's online parameters, which devices see within their interval, and writes down who did.
-    package func change(
-        _ change: ParametersChange,
-        in channel: ChannelName,
-        of app: AppID,
-        expecting tag: SHA256Digest?,
-        by actor: Actor
-    ) async throws(OperationError) -> ParametersOutcome {
-        let now = records.now()
-        return try await RecordedChange(Intent(.changeParameters(channel), of: app, by: actor), by: self) {
-            () throws(OperationError) in
-            try signing(app) { (repository, key) throws(ServerError) in
-                try SetParameters(change, in: channel, of: repository, expecting: tag, signing: key, at: now).run()
-            }
-        } remembering: { (outcome, intent) throws(OperationError) in
-            guard case .changed(_, let after, _) = outcome else { return RecordedOutcome() }
-            return RecordedOutcome(event: intent.event(after: after.json))
-        }.run()
-    }
-
     /// Those of a channel, by version, also what cannot be read.
     package func drafts(of channel: ChannelName, in app: AppID) async throws(OperationError) -> [AppListing.DraftRow] {
         try await looking(app) { (repository) throws(ServerError) in
@@ -74,27 +22,6 @@ extension ReleaseOperations {
             guard let draft = try repository.tree.draft(of: channel, version: version) else { return nil }
             return try WaitingDraft(draft, in: try AppListing(of: repository), try PublishedState(of: repository))
         }
-    }
-
-    /// Gives a draft up, also one that cannot be read; it was never served.
-    ///
-    /// - Returns: whether there was one.
-    package func removeDraft(
-        of channel: ChannelName,
-        version: Int,
-        in app: AppID,
-        by actor: Actor
-    ) async throws(OperationError) -> Bool {
-        let intent = Intent(.removeDraft(channel, version: version), of: app, by: actor)
-        return try await RecordedChange(intent, by: self) { () throws(OperationError) in
-            try serving(app) { (repository) throws(ServerError) in
-                guard try repository.tree.hasDraft(of: channel, version: version) else { return false }
-                try repository.tree.removeDraft(of: channel, version: version)
-                return true
-            }
-        } remembering: { (isGone, intent) throws(OperationError) in
-            RecordedOutcome(event: isGone ? intent.event(after: .null) : nil)
-        }.run()
     }
 
     /// Makes packs that lead to what a channel lists now, and puts them into its tree; what stands there stays.
