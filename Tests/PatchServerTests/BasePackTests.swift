@@ -171,7 +171,7 @@ struct BasePackTests {
             let hasPacks = try !server.packs().isEmpty
             #expect(published || !hasPacks)
             seen.insert(published ? hasPacks ? "with" : "without" : "refused")
-            #expect(try CheckTree(of: server.repository).run().isWhole, "\(room)")
+            #expect(try server.check().isWhole, "\(room)")
             #expect(try !files.list(server.folder.root).contains { $0.hasPrefix("compressing.") }, "\(room)")
         }
         #expect(seen == ["refused", "without", "with"])

@@ -36,7 +36,7 @@ struct CheckTests {
     @Test
     func `of a whole one finds nothing and says how much it read`() throws {
         let server = try server()
-        let report = try CheckTree(of: server.repository).run()
+        let report = try server.check()
         #expect(report.faults == [] && report.isWhole)
         #expect((report.counts.roles, report.counts.targets, report.counts.objects) == (10, 7, 4))
         #expect(report.counts.signatures == 4)
@@ -144,7 +144,7 @@ struct CheckTests {
                 46
             ] ^= 1
         }
-        let report = try CheckTree(of: server.repository).run()
+        let report = try server.check()
         let column = try target("production/web/1.0.1/manifest.sigs", of: server)
         #expect(report.faults.map(\.path) == ["tree/\(Self.app)/\(column)"] && !manifest.isEmpty)
         #expect(report.faults.map(\.rule) == [.entry])
@@ -192,13 +192,13 @@ struct CheckTests {
         )
         #expect(try found(server) == ["apps/\(Self.app)/labels.json label"])
         #expect(
-            try CheckTree(of: server.repository).run().faults.map(\.detail)
+            try server.check().faults.map(\.detail)
                 == ["it lacks fix-cart-total 1, which production publishes"]
         )
         let other = text.replacing(SHA256Digest(of: Self.script).hex, with: SHA256Digest(of: [1]).hex)
         try server.files.replace("labels.json", in: labels.removingLastComponent(), with: Array(other.utf8))
         #expect(
-            try CheckTree(of: server.repository).run().faults.map(\.detail)
+            try server.check().faults.map(\.detail)
                 == ["it has other bytes for fix-cart-total 1, which production publishes"]
         )
     }
@@ -227,7 +227,7 @@ struct CheckTests {
         let server = try server()
         try server.files.makeDirectory(server.folder.incoming)
         try server.files.write([1], to: server.folder.incoming.appending("new"))
-        let report = try CheckTree(of: server.repository).run()
+        let report = try server.check()
         #expect(report.faults.map(\.rule) == [.leftover] && report.isWhole)
         #expect(report.faults.map(\.detail) == ["nothing reads it"])
     }
@@ -280,7 +280,7 @@ struct RepairTests {
         try files.rot(server.treePath(object))
         let report = try repair(server)
         #expect(report.isWhole && report.repaired.map(\.rule) == [.altered])
-        #expect(try CheckTree(of: server.repository).run().faults == [])
+        #expect(try server.check().faults == [])
     }
 
     @Test
@@ -306,7 +306,7 @@ struct RepairTests {
         let server = try server(on: files)
         try files.rot(server.treePath("metadata/1.root.json"))
         #expect(try repair(server).isWhole)
-        #expect(try CheckTree(of: server.repository).run().faults == [])
+        #expect(try server.check().faults == [])
     }
 
     @Test

@@ -59,7 +59,7 @@ struct WrongClockTests {
         let server = try published()
         let before = try server.everything()
         #expect(throws: try behind(Self.in1970, Self.start)) {
-            try RefreshRoles(of: server.repository, signing: server.key, at: Self.in1970).run()
+            try server.refresh(at: Self.in1970)
         }
         #expect(try server.everything() == before)
 
@@ -86,7 +86,7 @@ struct WrongClockTests {
     {
         let server = try published()
         let clock = Self.start.adding(.seconds(-60))
-        let done = try RefreshRoles(of: server.repository, signing: server.key, at: clock).run()
+        let done = try server.refresh(at: clock)
         let state = try PublishedState(of: server.repository)
         #expect(state.timestamp.signedAt == Self.start)
         #expect(done.expires == Self.start.adding(.days(7)) && state.timestamp.header.expires == done.expires)
@@ -95,10 +95,10 @@ struct WrongClockTests {
     @Test func `continues by a word after its clock was ahead, and devices take its new timestamp`() throws {
         let server = try published()
         let ahead = Self.start.adding(.days(200))
-        try RefreshRoles(of: server.repository, signing: server.key, at: ahead).run()
+        try server.refresh(at: ahead)
         let clock = Self.start.adding(.hours(1))
         #expect(throws: try behind(clock, ahead)) {
-            try RefreshRoles(of: server.repository, signing: server.key, at: clock).run()
+            try server.refresh(at: clock)
         }
 
         let wrong = try PublishedState(of: server.repository)
@@ -123,7 +123,7 @@ struct WrongClockTests {
             let taken = try current.timestamp(right.timestampBytes)
             #expect(taken.isNew && taken.role.header.version == 4)
         }
-        try RefreshRoles(of: server.repository, signing: server.key, at: clock.adding(.hours(6))).run()
+        try server.refresh(at: clock.adding(.hours(6)))
     }
 
     @Test func `accepts no clock that is behind the build of the program`() throws {

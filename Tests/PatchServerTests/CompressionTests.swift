@@ -146,7 +146,7 @@ struct CompressionTests {
             let left = made.count == 0 ? "never made" : "removed"
             seen.insert(published ? hasForms ? "published" : left : "refused")
             made.discard(files)
-            #expect(try CheckTree(of: server.repository).run().isWhole, "\(room)")
+            #expect(try server.check().isWhole, "\(room)")
             #expect(try !files.list(server.folder.root).contains { $0.hasPrefix("compressing.") }, "\(room)")
         }
         #expect(seen.isSuperset(of: ["refused", "removed", "published"]), "\(seen)")
@@ -310,12 +310,12 @@ struct CompressionTests {
         _ = try await CompressForms(of: try VerifyRelease(lost, in: server.repository).run(), in: server.repository)
             .run()
         let scratch = try #require(try files.list(server.folder.root).first { $0.hasPrefix("compressing.") })
-        try RefreshRoles(of: server.repository, signing: server.key, at: TestingServer.start.adding(.hours(6))).run()
+        try server.refresh(at: TestingServer.start.adding(.hours(6)))
         let rule = GarbageRule(keep: 0, protect: .zero)
         func collect(afterHours hours: Int) throws -> CollectGarbage.Tally {
             let now = TestingServer.start.adding(.hours(hours))
             files.setClock(to: now.seconds)
-            try RefreshRoles(of: server.repository, signing: server.key, at: now).run()
+            try server.refresh(at: now)
             var collection = CollectGarbage(server.repository, by: rule, at: now)
             while try collection.step() {}
             return collection.removed
@@ -335,8 +335,8 @@ struct CompressionTests {
         let server = try TestingServer(files: files)
         try await publish(Self.contents(), on: server)
         #expect(
-            try CheckTree(of: server.repository).run().faults == []
-                && CheckTree(of: server.repository).run().counts.forms == 10
+            try server.check().faults == []
+                && server.check().counts.forms == 10
         )
         let form = "\(object(Self.code)).zst"
         let pack = try #require(try forms(server).first { $0.hasPrefix("packs/") && $0.hasSuffix(".gz") })
@@ -346,16 +346,16 @@ struct CompressionTests {
         try files.write(wrong, to: server.treePath(pack))
         let app = server.repository.app
         let expected = [form, pack].map { "tree/\(app)/\($0) form" }.sorted()
-        let faults = try CheckTree(of: server.repository).run().faults
+        let faults = try server.check().faults
         #expect(faults.map { "\($0.path) \($0.rule)" } == expected)
         #expect(
             faults.map(\.detail)
                 == Array(repeating: "what comes out of it is not the file that it is a form of", count: 2)
         )
-        let report = try RepairTree(of: server.repository).run()
+        let report = try server.repair()
         #expect(report.isWhole && report.repaired.map { "\($0.path) \($0.rule)" } == expected)
         #expect(try !forms(server).contains(form) && !forms(server).contains(pack))
-        #expect(try CheckTree(of: server.repository).run().counts.forms == 8)
+        #expect(try server.check().counts.forms == 8)
     }
 
     @Test func `of a pack are not judged while a file of it is damaged`() async throws {
@@ -364,7 +364,7 @@ struct CompressionTests {
         try await publish(Self.contents(), on: server)
         let packs = try forms(server).filter { $0.hasPrefix("packs/") }
         try files.rot(server.treePath(object(Self.code)))
-        let report = try RepairTree(of: server.repository).run()
+        let report = try server.repair()
         #expect(
             report.faults.map { "\($0.path) \($0.rule)" } == [
                 "tree/\(server.repository.app)/\(object(Self.code)) altered"

@@ -247,8 +247,7 @@ struct DialTests {
         let server = try server()
         let turned = try turn(server, DialChange(.pause, of: web)).state
         for (days, version) in [(1, turned.version), (7, turned.version), (8, turned.version + 1)] {
-            try RefreshRoles(of: server.repository, signing: server.key, at: TestingServer.start.adding(.days(days)))
-                .run()
+            try server.refresh(at: TestingServer.start.adding(.days(days)))
             let after = try server.repository.dial(of: production)
             #expect(after.versions == turned.versions && after.version == version, "day \(days)")
         }

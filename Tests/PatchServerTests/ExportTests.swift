@@ -182,7 +182,7 @@ struct ExportTests {
         ).run()
         let exported = try ExportedTree(server).state()
         #expect((exported.timestamp.header.version, exported.snapshot.header.version) == (5, 5))
-        let refreshed = try RefreshRoles(of: server.repository, signing: server.key, at: server.factory.now).run()
+        let refreshed = try server.refresh(at: server.factory.now)
         #expect((refreshed.timestamp, refreshed.snapshot, refreshed.dial) == (6, 6, 5))
         guard
             case .published(let done) = try server.publish(
@@ -196,7 +196,7 @@ struct ExportTests {
         #expect((done.roles.timestamp, done.roles.snapshot, done.roles.dial) == (7, 7, 5))
         _ = try server.ownRoles(for: .days(30))
         #expect(
-            try RefreshRoles(of: server.repository, signing: server.key, at: server.factory.now).run().timestamp == 9
+            try server.refresh(at: server.factory.now).timestamp == 9
         )
     }
 
@@ -220,7 +220,7 @@ struct ExportTests {
         #expect(throws: TrustError.rolledBack(role: "timestamp", offered: 3, trusted: 4)) {
             try device.timestamp(served)
         }
-        try RefreshRoles(of: server.repository, signing: server.key, at: server.factory.now).run()
+        try server.refresh(at: server.factory.now)
         let next = try server.files.read(server.treePath("metadata/timestamp.json"), limit: 10_000)
         let newer = try device.timestamp(next)
         #expect(newer.isNew)
@@ -244,7 +244,7 @@ struct ExportTests {
             try ExportTree(of: server.repository, to: ExportedTree.folder).run()
         }
         #expect(try ExportedTree(server).identities() == before)
-        try RefreshRoles(of: server.repository, signing: server.key, at: server.factory.now).run()
+        try server.refresh(at: server.factory.now)
         #expect(try ExportTree(of: server.repository, to: ExportedTree.folder).run().roles.timestamp == 5)
     }
 

@@ -50,7 +50,7 @@ struct GarbageTests {
         }
 
         func refresh() throws {
-            try RefreshRoles(of: server.repository, signing: server.key, at: now).run()
+            try server.refresh(at: now)
         }
 
         @discardableResult
@@ -67,7 +67,7 @@ struct GarbageTests {
             }.sorted()
         }
 
-        func check() throws -> [TreeFault] { try CheckTree(of: server.repository).run().faults }
+        func check() throws -> [TreeFault] { try server.check().faults }
     }
 
     @Test
@@ -179,7 +179,7 @@ struct GarbageTests {
 
         func collect(at now: UTCTime, _ rule: GarbageRule) throws {
             live.setClock(to: now.seconds)
-            try RefreshRoles(of: server.repository, signing: server.key, at: now).run()
+            try server.refresh(at: now)
             var collection = CollectGarbage(server.repository, by: rule, at: now)
             while try collection.step() {}
         }
@@ -191,12 +191,12 @@ struct GarbageTests {
         for hours in [224, 248, 272] { try collect(at: fixture.now.adding(.hours(hours)), GarbageRule(keep: 0)) }
         let tree = try server.treeFiles()
         #expect(tree.contains("metadata/2.production.json") && !tree.contains(fixture.object(2)))
-        #expect(try CheckTree(of: server.repository).run().faults == [])
+        #expect(try server.check().faults == [])
         guard case .published = try server.publish(next) else {
             Issue.record("was not published")
             return
         }
-        #expect(try CheckTree(of: server.repository).run().faults == [])
+        #expect(try server.check().faults == [])
     }
 
     @Test
@@ -367,11 +367,11 @@ struct GarbageTests {
             do { try collect(after) } catch let error as ServerError {
                 guard case .file(.noSpace) = error else { throw error }
             }
-            #expect(try CheckTree(of: after.repository).run().faults == [], "with room for \(room) bytes")
+            #expect(try after.check().faults == [], "with room for \(room) bytes")
             disk.limitFreeSpace(to: nil)
             try collect(after)
             #expect(try after.treeFiles() == wanted)
-            #expect(try CheckTree(of: after.repository).run().faults == [])
+            #expect(try after.check().faults == [])
         }
     }
 
@@ -400,10 +400,10 @@ struct GarbageTests {
             let disk = fixture.files.reopened(failingAtChange: change)
             #expect(throws: ServerError.self) { try collect(try fixture.server.on(disk)) }
             let after = try fixture.server.on(disk.crashed(survival))
-            #expect(try CheckTree(of: after.repository).run().faults == [], "stopped at change \(change)")
+            #expect(try after.check().faults == [], "stopped at change \(change)")
             try collect(after)
             #expect(try after.treeFiles() == wanted)
-            #expect(try CheckTree(of: after.repository).run().faults == [])
+            #expect(try after.check().faults == [])
         }
     }
 }

@@ -24,7 +24,7 @@ struct JudgeTests {
         let folder = try TemporaryFolder()
         let server = try TestingServer(files: DiskFiles(), root: folder.path)
         try server.publish(try server.factory.release(on: server.repository))
-        try RefreshRoles(of: server.repository, signing: server.key, at: server.factory.now).run()
+        try server.refresh(at: server.factory.now)
         let good = try await checkTree(server)
         #expect(
             good.ok && good.text.contains("2 entries, 2 assets, 3 objects, 4 signatures; 0 findings"),

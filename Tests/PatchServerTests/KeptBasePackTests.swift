@@ -12,7 +12,7 @@ struct KeptBasePackTests {
     @Test func `that make another version are named by a check, and removed by a repair`() async throws {
         let files = FaultyFiles()
         let server = try await PackedServer.make(versions: 3, on: files)
-        let report = try CheckTree(of: server.repository).run()
+        let report = try server.check()
         #expect(report.faults == [] && report.counts.packs == 9)
         let wrong = try server.packNames(to: 3, from: [2]).union(server.packNames(to: 2, from: [1])).sorted()
         let others = try [(2, 1), (3, 1)].map { new, base in
@@ -29,7 +29,7 @@ struct KeptBasePackTests {
         }
         let app = server.repository.app
         let expected = wrong.map { "tree/\(app)/\($0) form" }
-        let faults = try CheckTree(of: server.repository).run().faults
+        let faults = try server.check().faults
         #expect(faults.map { "\($0.path) \($0.rule)" } == expected)
         #expect(
             faults.allSatisfy {
@@ -38,7 +38,7 @@ struct KeptBasePackTests {
                     || $0.detail == "it is not the signatures and the pack that stand beside it"
             }
         )
-        let repaired = try RepairTree(of: server.repository).run()
+        let repaired = try server.repair()
         #expect(repaired.isWhole && repaired.repaired.map { "\($0.path) \($0.rule)" } == expected)
         #expect(try server.packs() == server.packNames(to: 3, from: [1]))
     }
@@ -50,14 +50,14 @@ struct KeptBasePackTests {
         let object = URLLayout.object(SHA256Digest(of: Array((PackedServer.code + "export const version = 1;\n").utf8)))
         try files.rot(server.treePath(object))
         let app = server.repository.app
-        let faults = try RepairTree(of: server.repository).run().faults
+        let faults = try server.repair().faults
         #expect(faults.map { "\($0.path) \($0.rule)" } == ["tree/\(app)/\(object) altered"])
         for name in names { try files.rot(server.treePath(name)) }
         let base = try #require(
             try server.treeFiles().first { $0.contains("/1.0.1/") && $0.hasSuffix(".manifest.json") }
         )
         try files.remove(server.treePath(base))
-        #expect(try !RepairTree(of: server.repository).run().faults.contains { $0.rule == .form })
+        #expect(try !server.repair().faults.contains { $0.rule == .form })
         #expect(try server.packs() == names)
     }
 
@@ -68,12 +68,12 @@ struct KeptBasePackTests {
         let last = try server.packNames(to: 3, from: [1, 2])
         let now = TestingServer.start.adding(.days(10))
         files.setClock(to: now.seconds)
-        try RefreshRoles(of: server.repository, signing: server.key, at: now).run()
+        try server.refresh(at: now)
         var collection = CollectGarbage(server.repository, by: GarbageRule(keep: 0, protect: .zero), at: now)
         while try collection.step() {}
         #expect(try server.bundleManifests().count == 1 && server.packs() == last)
         #expect(collection.removed.rows["pack"]?.count == 3)
-        #expect(try CheckTree(of: server.repository).run().isWhole)
+        #expect(try server.check().isWhole)
     }
 
     @Test func `are exported with the versions that they make, and copied once`() async throws {

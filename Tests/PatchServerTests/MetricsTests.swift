@@ -138,7 +138,7 @@ struct MetricsTests {
     func `count signings and connections`() async throws {
         let server = try TestingServer()
         let metrics = metrics(server)
-        let done = try RefreshRoles(of: server.repository, signing: server.key, at: TestingServer.start).run()
+        let done = try server.refresh(at: TestingServer.start)
         for result in [RefreshResult.signed(done), .failed("x"), .failed("x"), .locked, .withoutKey] {
             metrics.refreshes.add(server.repository.app, result)
         }

@@ -88,7 +88,7 @@ struct OptimizationTests {
         for name in try names.union(thorough.packs()) {
             #expect(try server.treeBytes(name) == thorough.treeBytes(name), "\(name)")
         }
-        #expect(try CheckTree(of: server.repository).run().faults == [])
+        #expect(try server.check().faults == [])
         #expect(try server.files.list(server.folder.root).sorted() == ["apps", "tree"], "nothing half made stays")
     }
 
@@ -143,12 +143,12 @@ struct OptimizationTests {
             try? await optimize(server.on(disk))
             let after = try server.on(disk.crashed(survival))
             // An index may say of a whole bundle what its form had before: it is written right after the form.
-            let faults = try CheckTree(of: after.repository).run().faults.filter { $0.rule.isFault && $0.rule != .form }
+            let faults = try after.check().faults.filter { $0.rule.isFault && $0.rule != .form }
             #expect(faults == [], "killed at change \(change)")
             try after.repository.tree.requestOptimization()
             try await optimize(after)
             #expect(try after.treeFiles() == finished, "killed at change \(change)")
-            #expect(try CheckTree(of: after.repository).run().isWhole, "killed at change \(change)")
+            #expect(try after.check().isWhole, "killed at change \(change)")
         }
     }
 
@@ -169,7 +169,7 @@ struct OptimizationTests {
         let kept = second.union(first.filter { $0.hasPrefix(shared) })
         #expect(try forms(server) == kept && removed.files == first.count + second.count - kept.count)
         #expect(try server.packs() == server.packNames(to: 2, from: [1]), "devices start from version 1")
-        #expect(try CheckTree(of: server.repository).run().faults == [])
+        #expect(try server.check().faults == [])
         #expect(try RemoveUnusedForms(in: server.repository, at: later).run() == .nothing)
     }
 
@@ -181,11 +181,11 @@ struct OptimizationTests {
         #expect(try server.treeFiles().contains(old))
         let now = TestingServer.start.adding(.hours(1))
         files.setClock(to: now.seconds)
-        try RefreshRoles(of: server.repository, signing: server.key, at: now).run()
+        try server.refresh(at: now)
         var collection = CollectGarbage(server.repository, by: GarbageRule(), at: now)
         while try collection.step() {}
         #expect(try !server.treeFiles().contains(old) && server.bundleManifests().count == 2)
-        #expect(try CheckTree(of: server.repository).run().faults == [])
+        #expect(try server.check().faults == [])
     }
 
     // MARK: Decisions

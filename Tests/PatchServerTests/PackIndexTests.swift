@@ -61,7 +61,7 @@ struct PackIndexTests {
         #expect(try index(server, 3) == PackIndex(whole: whole, from: rows.sorted(by: isBefore)))
         #expect(try index(server, 2)?.from == [try row(server, to: 2, from: 1)])
         #expect(try index(server, 1) == nil)
-        #expect(try CheckTree(of: server.repository).run().faults == [])
+        #expect(try server.check().faults == [])
     }
 
     @Test func `of a later version follows when packs to its base are made`() async throws {
@@ -112,14 +112,14 @@ struct PackIndexTests {
         let rows = try index(server, 3)?.from ?? []
         let now = TestingServer.start.adding(.days(10))
         files.setClock(to: now.seconds)
-        try RefreshRoles(of: server.repository, signing: server.key, at: now).run()
+        try server.refresh(at: now)
         var collection = CollectGarbage(server.repository, by: GarbageRule(keep: 0, protect: .zero), at: now)
         while try collection.step() {}
         #expect(collection.removed.rows["pack index"]?.count == 1)
         #expect(try server.treeFiles().contains(names[0]) == false)
         let left = try PackIndex(try server.treeBytes(names[1]), of: try server.bundleManifests()[0])
         #expect(left.from == rows.map { PackIndex.Row($0.pack, manifest: 0) } && left.from.count == 2)
-        #expect(try CheckTree(of: server.repository).run().isWhole)
+        #expect(try server.check().isWhole)
     }
 
     @Test func `that was written lately goes with its packs too`() async throws {
@@ -132,13 +132,13 @@ struct PackIndexTests {
         try server.files.remove(server.treePath(second))
         try IndexPacks(in: server.repository).run()
         #expect(try server.treeFiles().contains(second))
-        try RefreshRoles(of: server.repository, signing: server.key, at: now).run()
+        try server.refresh(at: now)
         let rule = GarbageRule(keep: 0, protect: .days(1))
         var collection = CollectGarbage(server.repository, by: rule, at: now)
         while try collection.step() {}
         #expect(collection.removed.rows["pack"]?.count == 3 && collection.removed.rows["pack index"] == nil)
         #expect(try !server.treeFiles().contains(second))
-        #expect(try CheckTree(of: server.repository).run().faults == [])
+        #expect(try server.check().faults == [])
     }
 
     @Test func `that names what is not there is named by a check, and written again by a repair`() async throws {
@@ -183,20 +183,20 @@ struct PackIndexTests {
         ]
         for (index, words) in wrong {
             try files.replace(third, with: index.json.fileBytes, on: server)
-            let faults = try CheckTree(of: server.repository).run().faults
+            let faults = try server.check().faults
             #expect(faults.map { "\($0.path) \($0.rule) \($0.detail)" } == ["tree/\(app)/\(third) form \(words)"])
         }
         try files.replace(third, with: Array("{}".utf8), on: server)
-        #expect(try CheckTree(of: server.repository).run().faults.map(\.detail) == ["it: format must be a string"])
+        #expect(try server.check().faults.map(\.detail) == ["it: format must be a string"])
         // One that says less, or is not there, is no fault.
         try files.replace(second, with: PackIndex(whole: nil, from: []).json.fileBytes, on: server)
-        #expect(try CheckTree(of: server.repository).run().faults.count == 1)
+        #expect(try server.check().faults.count == 1)
         try files.remove(server.treePath(second))
-        let repaired = try RepairTree(of: server.repository).run()
+        let repaired = try server.repair()
         #expect(repaired.isWhole && repaired.repaired.map(\.path) == ["tree/\(app)/\(third)"])
         #expect(repaired.notes == ["wrote what packs lead to 2 versions"])
         #expect(try server.treeBytes(third) == bytes && server.treeFiles().contains(second))
-        #expect(try RepairTree(of: server.repository).run().notes == [])
+        #expect(try server.repair().notes == [])
     }
 
     @Test func `of an exported tree names what is exported`() async throws {

@@ -100,7 +100,7 @@ struct ParametersTests {
         let dial = try PublishedState(of: server.repository).dial
         #expect(dial.targets.keys.map(\.text) == ["dial/production.json"])
         #expect(try values(server).isEmpty)
-        #expect(try CheckTree(of: server.repository).run().isWhole)
+        #expect(try server.check().isWhole)
     }
 
     @Test func `are refused where others were looked at, by their tag, and by that alone`() throws {
@@ -113,7 +113,7 @@ struct ParametersTests {
         }
         #expect(try server.everything() == before)
         // Neither a refresh nor the dial changes the tag.
-        try RefreshRoles(of: server.repository, signing: server.key, at: TestingServer.start.adding(.hours(1))).run()
+        try server.refresh(at: TestingServer.start.adding(.hours(1)))
         _ = try TurnDial(
             [DialChange(.pause, of: named("web"))],
             in: production,
@@ -138,7 +138,7 @@ struct ParametersTests {
         try change(server, .set([limit: .integer(3)]))
         #expect(try server.repository.dial(of: production).versions.map(\.isPaused) == [false, true])
         try server.publish(try server.factory.release(ExportTests.second, on: server.repository))
-        try RefreshRoles(of: server.repository, signing: server.key, at: TestingServer.start.adding(.hours(1))).run()
+        try server.refresh(at: TestingServer.start.adding(.hours(1)))
         #expect(try values(server) == [banner: .text("Sale"), limit: .integer(3)])
     }
 
@@ -232,7 +232,7 @@ struct ParametersTests {
         let server = try server(files: files)
         let old = try change(server, .set([banner: .text("Sale")])).state.tag
         let new = try change(server, .set([limit: .integer(1)])).state.tag
-        #expect(try CheckTree(of: server.repository).run().faults.isEmpty)
+        #expect(try server.check().faults.isEmpty)
 
         _ = try ExportTree(of: server.repository, to: ExportedTree.folder).run()
         let exported = try ExportedTree(server)
@@ -242,7 +242,7 @@ struct ParametersTests {
 
         let later = TestingServer.start.adding(.days(10))
         files.setClock(to: later.seconds)
-        try RefreshRoles(of: server.repository, signing: server.key, at: later).run()
+        try server.refresh(at: later)
         files.setClock(to: later.adding(.days(10)).seconds)
         var collection = CollectGarbage(
             server.repository,
@@ -252,11 +252,11 @@ struct ParametersTests {
         while try collection.step() {}
         let left = try server.treeFiles().filter { $0.contains("parameters") }
         #expect(left == ["targets/dial/\(new).production.parameters.json"] && old != new)
-        #expect(try CheckTree(of: server.repository).run().faults.isEmpty)
+        #expect(try server.check().faults.isEmpty)
 
         let path = server.folder.tree(of: server.repository.app).appending(try #require(left.first))
         try files.remove(path)
-        #expect(try CheckTree(of: server.repository).run().faults.map(\.rule) == [.missing])
+        #expect(try server.check().faults.map(\.rule) == [.missing])
         #expect(try RepairTree(of: server.repository, from: [ExportedTree.folder]).run().faults.isEmpty)
         #expect(try values(server).count == 2)
     }

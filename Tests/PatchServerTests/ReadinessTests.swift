@@ -47,7 +47,7 @@ struct ReadinessTests {
     func `is answered 503 with the role that its holders must sign soon`() async throws {
         let (server, _, check) = try server()
         time.advance(by: .days(60))
-        try RefreshRoles(of: server.repository, signing: server.key, at: time.now()).run()
+        try server.refresh(at: time.now())
         let answer = try await readyz(check)
         #expect(answer.status == 503)
         let expires = TestingServer.start.adding(.days(90))
@@ -202,7 +202,7 @@ struct ReadinessTests {
         let (server, _, check) = try server()
         for _ in 0..<3 { _ = try await check.answer() }
         #expect(await check.verifications == 1)
-        try RefreshRoles(of: server.repository, signing: server.key, at: time.now()).run()
+        try server.refresh(at: time.now())
         for _ in 0..<3 { _ = try await check.answer() }
         #expect(await check.verifications == 2)
         time.advance(by: ReadinessCheck.lifetime)

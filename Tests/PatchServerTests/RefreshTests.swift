@@ -17,7 +17,7 @@ struct RefreshTests {
         try server.publish(try server.factory.release(on: server.repository))
         let before = try PublishedState(of: server.repository)
         let later = TestingServer.start.adding(.days(3))
-        let done = try RefreshRoles(of: server.repository, signing: server.key, at: later).run()
+        let done = try server.refresh(at: later)
         #expect((done.dial, done.snapshot, done.timestamp) == (2, 3, 3))
 
         let after = try PublishedState(of: server.repository)
@@ -37,7 +37,7 @@ struct RefreshTests {
         let server = try TestingServer()
         try server.publish(try server.factory.release(on: server.repository))
         let later = TestingServer.start.adding(.days(30))
-        try RefreshRoles(of: server.repository, signing: server.key, at: later).run()
+        try server.refresh(at: later)
         #expect(try PublishedState(of: server.repository).timestamp.header.expires == later.adding(.days(7)))
     }
 
@@ -47,8 +47,7 @@ struct RefreshTests {
         let server = try TestingServer()
         try server.publish(try server.factory.release(on: server.repository))
         for days in [80, 91, 92] {
-            try RefreshRoles(of: server.repository, signing: server.key, at: TestingServer.start.adding(.days(days)))
-                .run()
+            try server.refresh(at: TestingServer.start.adding(.days(days)))
         }
         #expect(try AppListing(of: server.repository).channels.map(\.version) == [1])
         var factory = server.factory
@@ -67,7 +66,7 @@ struct RefreshTests {
         let before = try server.everything()
         let end = TestingServer.start.adding(.days(365))
         #expect(throws: ServerError.ended(role: "root", expires: end, at: end)) {
-            try RefreshRoles(of: server.repository, signing: server.key, at: end).run()
+            try server.refresh(at: end)
         }
         #expect(try server.everything() == before)
     }

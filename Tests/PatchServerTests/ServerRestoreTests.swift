@@ -21,7 +21,7 @@ struct ServerRestoreTests {
         try server.publish(try server.factory.release(on: server.repository))
         let restored = try RestoreNumbers(of: server.repository).run()
         #expect(restored.channels == [ReleaseFactory.production: 1] && restored.above == 2 + Self.step)
-        let done = try RefreshRoles(of: server.repository, signing: server.key, at: TestingServer.start).run()
+        let done = try server.refresh(at: TestingServer.start)
         #expect((done.timestamp, done.snapshot, done.dial) == (3 + Self.step, 3 + Self.step, 3 + Self.step))
     }
 

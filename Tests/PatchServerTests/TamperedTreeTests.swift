@@ -32,7 +32,7 @@ struct TamperedTreeTests {
         let before = try server.everything()
         #expect(throws: ServerError.tree(ReleaseFactory.app, error)) { try server.publish(next) }
         #expect(throws: ServerError.tree(ReleaseFactory.app, error)) {
-            try RefreshRoles(of: server.repository, signing: server.key, at: server.factory.now).run()
+            try server.refresh(at: server.factory.now)
         }
         #expect(try server.everything() == before)
     }
@@ -71,7 +71,7 @@ struct TamperedTreeTests {
         }
         try server.overwriteSnapshot(3, timestamp: 3, files: files)
         #expect(throws: ServerError.self) { try PublishedState(of: server.repository) }
-        let faults = try CheckTree(of: server.repository).run().faults
+        let faults = try server.check().faults
         #expect(faults.map(\.path) == ["tree/\(ReleaseFactory.app)/metadata/\(name).json"])
         #expect(faults.map(\.rule) == [.untrusted] && faults.map(\.detail) == [detail])
     }

@@ -42,9 +42,9 @@ struct TreeStorageTests {
         let change = DialChange(.pause, of: named("web"))
         _ = try TurnDial([change], in: production, of: server.repository, signing: server.key, at: TestingServer.start)
             .run()
-        try RefreshRoles(of: server.repository, signing: server.key, at: TestingServer.start.adding(.hours(6))).run()
+        try server.refresh(at: TestingServer.start.adding(.hours(6)))
 
-        let report = try CheckTree(of: server.repository).run()
+        let report = try server.check()
         #expect(report.faults == [] && report.counts.roles > 6)
         #expect(memory.status(of: object(1)) != nil && memory.status(of: object(2)) != nil)
         #expect(try files.status(of: server.folder.tree) == nil)
@@ -75,14 +75,14 @@ struct TreeStorageTests {
         )
         while try collection.step() {}
         #expect(memory.status(of: object(1)) == nil && memory.status(of: object(3)) != nil)
-        #expect(try CheckTree(of: server.repository).run().faults == [])
+        #expect(try server.check().faults == [])
     }
 
     @Test
     func `shows what rotted there`() throws {
         try publish(1)
         memory.rot(object(1))
-        let faults = try CheckTree(of: server.repository).run().faults
+        let faults = try server.check().faults
         #expect(faults.map(\.rule) == [.altered])
         #expect(faults.first?.path.hasSuffix(TreePath(server.repository.app, object(1)).path) == true)
     }

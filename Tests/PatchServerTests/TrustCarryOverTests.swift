@@ -33,14 +33,6 @@ struct TrustCarryOverTests {
         return server
     }
 
-    private func updated(_ outcome: TrustOutcome) throws -> TrustPublication {
-        guard case .updated(let done) = outcome else {
-            Issue.record("was current already")
-            throw CancellationError()
-        }
-        return done
-    }
-
     private func expectRefused(_ server: TestingServer, _ refusal: TrustRefusal, _ offered: TrustUpload) throws {
         let before = try server.everything()
         #expect(throws: ServerError.trust(refusal)) { try server.take(offered, key: .other) }
@@ -53,7 +45,7 @@ struct TrustCarryOverTests {
         let contents = ReleaseFactory.Contents(scripts: ["only-beta": ("1", "one")], web: nil)
         let beta = try server.factory.release(contents, on: server.repository, channel: beta, signedBy: [.beta])
         try server.publish(beta)
-        let done = try updated(try server.take(try rotated.offered(), key: .other))
+        let done = try server.take(try rotated.offered(), key: .other).publication
         #expect(done.carriedOver.map(\.description) == ["beta 1", "production 2"])
         #expect(done.published.isEmpty && done.dropped.isEmpty)
     }
@@ -73,7 +65,7 @@ struct TrustCarryOverTests {
         let alone = listed.next { ($0.targetsVersion, $0.online, $0.standby) = (2, .other, []) }
         let refusal = TrustRefusal.channelWentBack(production, version: 1, known: 2)
         try expectRefused(server, refusal, try alone.offered(after: [listed]))
-        let done = try updated(try server.take(try alone.offered(), key: .other, carryingOver: [production]))
+        let done = try server.take(try alone.offered(), key: .other, carryingOver: [production]).publication
         #expect(!done.restartsVersions && done.carriedOver.map(\.version) == [1])
     }
 
@@ -96,7 +88,7 @@ struct TrustCarryOverTests {
     func `is an older version where a release is given or the channel is named`() throws {
         let server = try wentBack(to: 1)
         let release = try server.factory.release(second, base: ReleaseFactory.base(2), signedBy: [.production])
-        let published = try updated(try server.take(try rotated.offered(), key: .other, releases: [release]))
+        let published = try server.take(try rotated.offered(), key: .other, releases: [release]).publication
         #expect(published.published.map(\.description) == ["production 3"])
         #expect(published.carriedOver.isEmpty)
 
@@ -105,7 +97,7 @@ struct TrustCarryOverTests {
         #expect(throws: ServerError.trust(.channelWentBack(production, version: 1, known: 2))) {
             try other.take(offered, key: .other, carryingOver: [beta])
         }
-        let accepted = try updated(try other.take(offered, key: .other, carryingOver: [production]))
+        let accepted = try other.take(offered, key: .other, carryingOver: [production]).publication
         #expect(accepted.carriedOver.map(\.description) == ["production 1"])
         #expect(try PublishedState(of: other.repository).version(of: production) == 1)
     }
@@ -113,12 +105,12 @@ struct TrustCarryOverTests {
     @Test
     func `is not asked for while devices keep their versions, nor of a version that no server reaches`() throws {
         let server = try wentBack(to: 1)
-        let done = try updated(try server.take(try TrustPlan().next { $0.rootKey = .other }.offered()))
+        let done = try server.take(try TrustPlan().next { $0.rootKey = .other }.offered()).publication
         #expect(done.carriedOver.map(\.description) == ["production 1"])
 
         let raised = try wentBack(to: 2)
         try raised.write([], to: URLLayout.metadata("production", version: 1 << 53 - 1))
-        #expect(try updated(try raised.take(try rotated.offered(), key: .other)).carriedOver.map(\.version) == [2])
+        #expect(try raised.take(try rotated.offered(), key: .other).publication.carriedOver.map(\.version) == [2])
     }
 
     /// Signs a dial with the online key, and puts it where the server would.
@@ -153,12 +145,12 @@ struct TrustCarryOverTests {
     func `is every dial with rows, which are told`() throws {
         let server = try wentBack(to: 2)
         _ = try turn(server, rows)
-        let done = try updated(try server.take(try rotated.offered(), key: .other))
+        let done = try server.take(try rotated.offered(), key: .other).publication
         #expect(done.carriedDials.map(\.channel) == [production])
         #expect(done.carriedDials.map(\.rows) == [rows])
         #expect(done.carriedDials.map(\.paused) == [1])
 
-        let plain = try updated(try wentBack(to: 2).take(try rotated.offered(), key: .other))
+        let plain = try wentBack(to: 2).take(try rotated.offered(), key: .other).publication
         #expect(plain.carriedDials.isEmpty)
     }
 
@@ -166,7 +158,7 @@ struct TrustCarryOverTests {
     func `is a dial that cannot be read, too, so that nobody stops the change of keys with it`() throws {
         let server = try wentBack(to: 2)
         try server.write([], to: try turn(server, rows))
-        let done = try updated(try server.take(try rotated.offered(), key: .other))
+        let done = try server.take(try rotated.offered(), key: .other).publication
         #expect(done.carriedDials.map(\.channel) == [production])
         #expect(done.carriedDials.map(\.rows) == [nil])
     }
@@ -178,12 +170,12 @@ struct TrustCarryOverTests {
             ($0.targetsVersion, $0.online) = (2, .other)
             $0.channels.removeFirst()
         }
-        #expect(try updated(try server.take(try dropping.offered(), key: .other)).dropped.map(\.version) == [2])
+        #expect(try server.take(try dropping.offered(), key: .other).publication.dropped.map(\.version) == [2])
         let back = dropping.next {
             ($0.targetsVersion, $0.online) = (3, .online)
             $0.channels = TrustPlan().channels
         }
-        let done = try updated(try server.take(try back.offered(), key: .online))
+        let done = try server.take(try back.offered(), key: .online).publication
         #expect(done.restartsVersions && done.carriedOver.isEmpty)
     }
 }

@@ -35,14 +35,6 @@ struct TrustRecoveryTests {
         return server
     }
 
-    private func updated(_ outcome: TrustOutcome) throws -> TrustPublication {
-        guard case .updated(let done) = outcome else {
-            Issue.record("was current already")
-            throw CancellationError()
-        }
-        return done
-    }
-
     private var changed: ReleaseFactory.Contents {
         ReleaseFactory.Contents(
             scripts: ["fix-cart-total": ("2", "cart.total = 2;")],
@@ -54,13 +46,13 @@ struct TrustRecoveryTests {
     func `with another online key keeps it as it was read, and refuses the old one from then on`() throws {
         let server = try server()
         let offered = try plan.next { ($0.targetsVersion, $0.online) = (2, .other) }.offered()
-        let done = try updated(try server.take(offered, key: .other))
+        let done = try server.take(offered, key: .other).publication
         #expect(done.restartsVersions)
         let stored = try server.files.read(server.repository.onlineKeyFile, limit: Limits.keyFile)
         let file = String(decoding: try TestingKey.other.online.bytes, as: UTF8.self)
         #expect(file.hasSuffix(String(decoding: stored, as: UTF8.self)))
         #expect(throws: ServerError.notOnlineKey(role: "timestamp", belongsTo: nil)) {
-            try RefreshRoles(of: server.repository, signing: server.key, at: server.factory.now).run()
+            try server.refresh(at: server.factory.now)
         }
         let versions = try RefreshRoles(
             of: server.repository,
@@ -75,7 +67,7 @@ struct TrustRecoveryTests {
         let server = try server()
         let offered = try plan.next { ($0.targetsVersion, $0.channels[0].keys) = (2, [.second]) }.offered()
         let release = try server.factory.release(on: server.repository, signedBy: [.second])
-        let done = try updated(try server.take(offered, releases: [release]))
+        let done = try server.take(offered, releases: [release]).publication
         #expect(done.published.map(\.description) == ["production 2"])
         let state = try PublishedState(of: server.repository)
         #expect((state.timestamp.header.version, state.snapshot.header.version) == (4, 4))
@@ -138,12 +130,12 @@ struct TrustRecoveryTests {
         #expect(try PublishedState(of: server.repository).version(of: production) == Self.last)
         let exhausted = ServerError.exhausted(ReleaseFactory.app, role: "dial")
         #expect(throws: exhausted) {
-            try RefreshRoles(of: server.repository, signing: server.key, at: server.factory.now).run()
+            try server.refresh(at: server.factory.now)
         }
 
         let before = try server.everything()
         let release = try server.factory.release(base: ReleaseFactory.base(1), signedBy: [.second])
-        let done = try updated(try server.take(try rotated.offered(), key: .other, releases: [release]))
+        let done = try server.take(try rotated.offered(), key: .other, releases: [release]).publication
         #expect(done.restartsVersions)
         #expect((done.roles.timestamp, done.roles.snapshot, done.roles.dial) == (1, 4, 4))
         let state = try PublishedState(of: server.repository)
@@ -156,7 +148,7 @@ struct TrustRecoveryTests {
         )
 
         let other = try TestingServer(server, key: .other)
-        try RefreshRoles(of: other.repository, signing: other.key, at: server.factory.now).run()
+        try other.refresh(at: server.factory.now)
         try other.publish(try server.factory.release(changed, on: server.repository, signedBy: [.second]))
         #expect(try PublishedState(of: server.repository).version(of: production) == 3)
     }
@@ -204,7 +196,7 @@ struct TrustRecoveryTests {
             $0.online = .other
             $0.channels.removeLast()
         }.offered()
-        let done = try updated(try server.take(offered, key: .other))
+        let done = try server.take(offered, key: .other).publication
         #expect(done.dropped.map(\.description) == ["beta 1"])
         let state = try PublishedState(of: server.repository)
         #expect(state.channels.keys.map(\.text) == ["production"])

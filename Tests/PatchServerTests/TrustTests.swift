@@ -21,22 +21,12 @@ struct TrustTests {
         return server
     }
 
-    private func updated(_ outcome: TrustOutcome, location: SourceLocation = #_sourceLocation) throws
-        -> TrustPublication
-    {
-        guard case .updated(let done) = outcome else {
-            Issue.record("was current already", sourceLocation: location)
-            throw CancellationError()
-        }
-        return done
-    }
-
     @Test
     func `is taken in with what is published, and the server goes on under it`() throws {
         let server = try server()
         let before = try PublishedState(of: server.repository)
         let offered = try plan.next { $0.rootKey = .other }.offered()
-        let done = try updated(try server.take(offered))
+        let done = try server.take(offered).publication
         #expect((done.root, done.previousRoot, done.targets, done.restartsVersions) == (2, 1, 1, false))
         #expect(done.published.isEmpty && done.dropped.isEmpty)
 
@@ -47,7 +37,7 @@ struct TrustTests {
         #expect(after.snapshot.files["targets"] == before.snapshot.files["targets"])
         #expect(try server.treeFiles().isSuperset(of: ["metadata/1.root.json", "metadata/2.root.json"]))
 
-        try RefreshRoles(of: server.repository, signing: server.key, at: server.factory.now).run()
+        try server.refresh(at: server.factory.now)
         let next = try server.factory.release(ReleaseFactory.Contents(web: nil), on: server.repository)
         try server.publish(next)
         #expect(try AppListing(of: server.repository).roles.first?.version == 2)
@@ -98,7 +88,7 @@ struct TrustTests {
     func `may be three versions ahead, with every one in between`() throws {
         let server = try server()
         let (second, third) = (plan.next(), plan.next().next())
-        let done = try updated(try server.take(try third.next().offered(after: [plan, second, third])))
+        let done = try server.take(try third.next().offered(after: [plan, second, third])).publication
         #expect(done.root == 4)
         #expect(try PublishedState(of: server.repository).root.header.version == 4)
     }
@@ -125,17 +115,17 @@ struct TrustTests {
             ($0.targetsVersion, $0.retired) = (2, ["production"])
             $0.channels.removeFirst()
         }
-        let done = try updated(try server.take(try ended.offered()))
+        let done = try server.take(try ended.offered()).publication
         #expect(done.retired.map(\.description) == ["production 1"])
         #expect(done.dropped.isEmpty && done.carriedOver.isEmpty)
         let state = try PublishedState(of: server.repository)
         #expect(row != nil && state.snapshot.files["production"] == row)
         #expect(state.channels.isEmpty && state.dial.targets.isEmpty)
         #expect(state.expiries.map(\.role) == ["root", "targets", "dial", "snapshot", "timestamp"])
-        try RefreshRoles(of: server.repository, signing: server.key, at: server.factory.now).run()
+        try server.refresh(at: server.factory.now)
         #expect(try PublishedState(of: server.repository).snapshot.files["production"] == row)
 
-        let later = try updated(try server.take(try ended.next { $0.targetsVersion = 3 }.offered(after: [ended])))
+        let later = try server.take(try ended.next { $0.targetsVersion = 3 }.offered(after: [ended])).publication
         #expect(later.retired.isEmpty && later.dropped.isEmpty)
         #expect(throws: ServerError.trust(.older("targets", offered: 1, current: 3))) {
             try server.take(try plan.next().next().next().offered(after: [ended, ended.next()]))
@@ -313,7 +303,7 @@ struct TrustTests {
         }
         let offered = try TrustUpload(folder: folder, files: server.files)
         #expect((offered.version, offered.app) == (3, ReleaseFactory.app))
-        #expect(try updated(try server.take(offered)).root == 3)
+        #expect(try server.take(offered).publication.root == 3)
 
         try server.files.remove(folder.appending("3.root.json"))
         try server.files.write(try second.root(), to: folder.appending("3.root.json"))

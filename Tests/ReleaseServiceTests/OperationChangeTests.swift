@@ -359,7 +359,7 @@ struct OperationChangeTests {
         let objects = (1...3).filter { tree.contains(URLLayout.object(SHA256Digest(of: Array("// \($0)".utf8)))) }
         #expect(objects == [1, 3])
         #expect(tree.contains("metadata/1.production.json") && !tree.contains("metadata/2.production.json"))
-        #expect(try CheckTree(of: fixture.server.repository).run().faults == [])
+        #expect(try fixture.server.check().faults == [])
     }
 
     @Test func `of online parameters has a line in the audit log with what was there before, unless nothing changed`()

@@ -41,7 +41,7 @@ struct OptimizerTests {
         #expect(try fixture.server.packs() == fixture.server.packNames(to: 2, from: [1]))
         #expect(outcome.written.files > 4 && outcome.leftOut == [])
         #expect(fixture.server.repository.tree.pendingOptimizations == [])
-        #expect(try CheckTree(of: fixture.server.repository).run().faults == [])
+        #expect(try fixture.server.check().faults == [])
         let again = try await Optimizer(operations).optimize(app)
         #expect(again == .done(Optimization.Outcome()))
         #expect(

@@ -73,7 +73,7 @@ struct UploadPackTests {
             Issue.record("\(outcome)")
             return
         }
-        #expect(try CheckTree(of: fixture.server.repository).run().faults == [])
+        #expect(try fixture.server.check().faults == [])
         #expect(try DiskFiles().list(folder).isEmpty)
     }
 

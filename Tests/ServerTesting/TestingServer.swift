@@ -88,6 +88,15 @@ package struct TestingServer {
         return try PublishRelease(release, in: repository, signing: key, at: now).run()
     }
 
+    @discardableResult
+    package func refresh(at now: UTCTime) throws(ServerError) -> RefreshedVersions {
+        try RefreshRoles(of: repository, signing: key, at: now).run()
+    }
+
+    package func check() throws(ServerError) -> TreeReport { try CheckTree(of: repository).run() }
+
+    package func repair() throws(ServerError) -> TreeReport { try RepairTree(of: repository).run() }
+
     /// Every file below the server's folder, by path.
     package func everything() throws -> [String: [UInt8]] {
         try contents(of: folder.root)

@@ -153,3 +153,15 @@ extension TestingServer {
         try files.write(bytes, to: path)
     }
 }
+
+extension TrustOutcome {
+    private struct AlreadyCurrent: Error {}
+
+    /// - Throws: if the tree had all of it already.
+    package var publication: TrustPublication {
+        get throws {
+            guard case .updated(let done) = self else { throw AlreadyCurrent() }
+            return done
+        }
+    }
+}
