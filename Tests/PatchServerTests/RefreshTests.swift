@@ -111,7 +111,7 @@ struct RefreshTests {
         let server = try TestingServer()
         let strict = try AppRepository(ReleaseFactory.app, in: server.folder, files: server.files)
         #expect(throws: ServerError.testingKey("online key")) {
-            try strict.refresh(signing: server.key, at: TestingServer.start)
+            try RefreshRoles(of: strict, signing: server.key, at: TestingServer.start).run()
         }
     }
 }
