@@ -199,7 +199,7 @@ struct PlacesTests {
         for device in 1...3 { #expect(try await operations.ask(device, "1;")) }
         #expect(try await operations.ask(1))
         #expect(try await operations.fixture.operations.removeUnlistedPlaces(of: AskedService.app, by: .server) == 0)
-        try await OfferRelease([], operations).run()
+        try await operations.publish([])
         #expect(
             try await operations.fixture.operations.removeUnlistedPlaces(
                 of: AskedService.app,
@@ -247,7 +247,7 @@ struct ServerAnswerTests {
         #expect(try await operations.choices(nil) == others)
         let hers = DeviceAnswer.Choice.version(AskedService.digest("1;"), isForced: true)
         #expect(try await operations.choices("alice")[operations.fix] == hers)
-        try await OfferRelease([], operations).run()
+        try await operations.publish([])
         #expect(try await operations.choices("alice")[operations.fix] == .hold, "1 is not listed any more")
     }
 
