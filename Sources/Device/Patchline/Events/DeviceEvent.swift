@@ -3,9 +3,9 @@ package import PatchChoice
 package import PatchFormat
 package import PatchSync
 
-/// An event on a device: of its running app, its syncs, its owner's decisions, or its store in the daemon.
+/// An event on a device: from its running app, its syncs, its owner's decisions, or its store in the daemon.
 ///
-/// Every part of the device reports these values, and every shell prints a part of them under ``name``. ``DeviceEvents`` adds the
+/// Every part of the device reports these values. Every program prints some of them under ``name``. ``DeviceEvents`` adds the
 /// events that follow from several others.
 package enum DeviceEvent: Sendable {
     // MARK: The running app
@@ -19,7 +19,7 @@ package enum DeviceEvent: Sendable {
     /// Damaged files. They are not served until a sync heals them.
     case damaged([String])
     case confirmed(Selection)
-    /// - Parameter because: nil if nothing of `from` is blocked.
+    /// - Parameter because: Nil if no version of `from` is blocked.
     case rolledBack(to: Selection?, from: Selection, because: Setback?)
     /// A script failed in a page, or a page did not load it.
     case scriptFailed(ScriptFailure)
@@ -57,7 +57,7 @@ package enum DeviceEvent: Sendable {
 
     /// A version is listed for this device and not installed.
     case update(Label)
-    /// Its download is complete.
+    /// A version's download is complete.
     case updateDone(Label)
     case failed(PatchFailure)
     case noRoom(NoRoomVersion)
@@ -70,22 +70,22 @@ package enum DeviceEvent: Sendable {
     // MARK: The owner's decisions
 
     case approved(Label)
-    /// Nothing new starts before this time.
+    /// New versions do not start before this time.
     case postponed(until: UTCTime)
     case postponementEnded
 
     // MARK: The store in the daemon
 
-    /// The store was made.
+    /// The store was created.
     case made
-    /// The store belongs to another app or root of trust, in words. It stays as it is.
+    /// The store belongs to another app or root of trust, in words. It is not changed.
     case differs([String])
-    /// The store follows other settings of the file from now on, in words.
+    /// The store uses changed settings of the file from now on, in words.
     case follows([String])
     /// The store's folder was removed.
     case removed
     case listening(PagesAddress)
-    /// A line of the proxy.
+    /// A log line of the proxy.
     case proxyLine(String)
     /// The store cannot be launched or changed. The daemon tries again.
     case storeFailed(Failure)
