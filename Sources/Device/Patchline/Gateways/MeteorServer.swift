@@ -190,7 +190,7 @@ package actor MeteorServer {
         }
     }
 
-    // MARK: What runs
+    // MARK: Active version
 
     /// Serves the current version.
     ///
