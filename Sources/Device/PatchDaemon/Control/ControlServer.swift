@@ -199,7 +199,7 @@ package struct ControlServer: Sendable {
         configuration.maxConnections = settings.connections
         configuration.maxBodyBytes = ControlCall.bodyLimit
         configuration.maxRememberedBytes = 0
-        // The socket's permissions already grant access, so clients send no token. Users have equal shares of the connections
+        // The socket's permissions already grant access, so clients send no token. Users share the connections
         // (SO_PEERCRED).
         configuration.sharing = .byUser(strangers: nil)
         return configuration
