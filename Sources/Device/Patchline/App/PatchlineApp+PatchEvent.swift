@@ -20,7 +20,7 @@ extension PatchlineApp {
             case condition = 4
             /// The device compared itself with a share.
             case gray = 5
-            /// A version was not downloaded or installed, or its trial failed.
+            /// A version was not downloaded or installed, or did not pass its trial.
             case updateFail = 6
             /// The device has a problem.
             case exception = 7

@@ -27,11 +27,11 @@ package enum DeviceEvent: Sendable {
     case scriptsLeftOut(page: String, PagePlan.Reason)
     /// A page of another version stays on the screen after its reloads.
     ///
-    /// - Parameter version: of that page, if known.
+    /// - Parameter version: The page's version, if known.
     case stalePage(version: String?)
-    /// Not confirmed in time. The version stays, because there is no other.
+    /// The version was not confirmed in time. It stays, because there is no other.
     case unproven(Selection)
-    /// Neither confirmed nor failed: a sync chose another selection before the trial was decided.
+    /// A sync chose another selection before the trial was decided. The version was neither confirmed nor did it fail.
     case superseded(Selection, by: Selection)
     /// The running selection does not contain the bundle to serve.
     case bundleMissing(PatchID, there: [PatchID])
@@ -120,7 +120,7 @@ extension DeviceEvent {
 
     /// The sentence of ``superseded(_:by:)``.
     ///
-    /// - Parameter next: the versions in its place; nil if it was removed without another.
+    /// - Parameter next: The versions in its place, or nil if it was removed without a replacement.
     package static func words(ofSuperseded version: String, by next: String?) -> String {
         "the trial of \(version) ended without a result: the latest sync \(next.map { "chose \($0)" } ?? "removed it")"
     }

@@ -122,7 +122,7 @@ package actor MeteorServer {
 
     /// Serves until the task is cancelled or the service group stops.
     ///
-    /// - Parameter onListening: called once pages are served.
+    /// - Parameter onListening: Called once pages are served.
     package func run(onListening: @escaping @Sendable (LocalServer.Address) -> Void) async throws {
         assets.connect(self)
         try serveCurrent()

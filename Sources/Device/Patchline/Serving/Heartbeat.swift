@@ -1,7 +1,7 @@
 import AssetServer
 import ServiceLifecycle
 
-/// Sends heartbeats on open event streams, so that they do not time out.
+/// Sends heartbeats on open event streams, so that they do not appear dead.
 struct Heartbeat: Service {
     static let interval = Duration.seconds(15)
 

@@ -22,7 +22,7 @@ extension LocalServer {
         ///
         /// If false, only clients with the token do.
         package var isOpen = false
-        /// The number of simultaneous connections per other user of this machine that have not sent the token.
+        /// The most simultaneous connections, per other user of this machine, that have not sent the token.
         ///
         /// If access is open, other users share the total limit instead.
         package var strangersOfOtherUsers = 64

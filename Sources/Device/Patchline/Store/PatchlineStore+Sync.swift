@@ -100,7 +100,7 @@ extension PatchlineStore {
     /// The outcome of a sync.
     public struct SyncResult: Equatable, Sendable {
         public enum Staging: Equatable, Sendable {
-            /// A new selection is pending. It starts at the time that `Start` describes.
+            /// A new selection is pending. The value states when it starts.
             case staged(Start)
             /// All listed versions are already running or pending.
             case nothingNew
@@ -153,7 +153,7 @@ extension PatchlineStore {
         public let mirrors: [String]
         /// The server's list is older than the one that this device knows, in words.
         ///
-        /// Nothing was downloaded from that server.
+        /// No data of that server was used.
         public let staleServer: String?
         /// Whether every patch is in the state that the list requires.
         public let isComplete: Bool

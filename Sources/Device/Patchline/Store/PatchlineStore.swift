@@ -20,8 +20,8 @@ import SystemPackage
 /// ```
 ///
 /// Each call reads the store again, and its changes are durable when it returns. Several processes may use one store, but only one
-/// at a time runs ``sync(_:report:)``. A ``PatchlineApp`` on the store follows changes made here within 100 ms. To change settings
-/// that its pages must know, use ``PatchlineApp/store``.
+/// at a time runs ``sync(_:report:)``. A ``PatchlineApp`` on the store follows changes made here within 100 ms. Use
+/// ``PatchlineApp/store`` for changes that its pages must know.
 public struct PatchlineStore: Sendable {
     typealias Syncing =
         @Sendable (Device, SyncOptions, @escaping @Sendable (SyncEvent) -> Void) async throws(SyncError) -> SyncReport

@@ -5,7 +5,7 @@ import PatchFormat
 import PatchStore
 import PatchSync
 
-/// The course of a trial: its begin, its first page, and the end of its time.
+/// The course of a trial: its beginning, its first page, and the end of its time.
 extension RunningApp {
     /// Returns once the launch is durably counted, or another selection is served instead.
     package func pageShown(_ text: String) async {
@@ -23,7 +23,7 @@ extension RunningApp {
             server.opened(text)
         } catch {
             report(.trouble(error))
-            // Continue as with a launch whose begin cannot be saved.
+            // Continue as with a launch whose beginning cannot be saved.
             await attempt { [self] () throws(SyncError) in try show(try device.state().machine.unsavedLaunch) }
         }
     }

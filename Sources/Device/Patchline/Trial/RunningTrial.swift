@@ -9,7 +9,7 @@ struct RunningTrial {
     ///
     /// Its launch then counts, and its timer runs.
     var isOpened = false
-    /// Whether this is being saved.
+    /// Whether its beginning is being saved.
     var isOpening = false
     /// Whether a sync was requested to heal its files.
     ///
