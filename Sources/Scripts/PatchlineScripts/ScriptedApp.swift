@@ -16,8 +16,8 @@ public import Patchline
 ///                                             one failed ──▶ a trial is rolled back at once; the previous version's scripts run
 /// ```
 ///
-/// A launch is counted before its scripts run. A script that ends the process therefore counts as a failed launch. When a version is
-/// withdrawn, the original functions are restored without a restart.
+/// A launch is counted before its scripts run. A script that ends the process therefore counts as a failed launch. When a version
+/// is withdrawn, the original functions are restored without a restart.
 public actor ScriptedApp {
     public struct Settings: Sendable {
         /// The app's settings.
