@@ -48,8 +48,8 @@ package enum PageAPI {
                 self = .refused(.refused(.methodNotAllowed, message: "Only \(allow).", headers: ["Allow": allow]))
                 return
             }
-            // A script's URL may have a parameter that bypasses caches. In a POST call, an unknown parameter is an error, because it
-            // would be ignored.
+            // A script's URL may have a parameter that bypasses caches. In a POST call, an unknown parameter is an error, because
+            // it would be ignored.
             if method == .POST, let other = PageAPI.unknownParameter(of: name, request.query) {
                 self = .refused(json(.badRequest, "error", "\(name) takes no parameter '\(other)'"))
                 return
