@@ -4,9 +4,11 @@ import PatchDaemon
 import PatchStore
 import SystemPackage
 
-/// A command that writes to folders: started by root, it acts as their owner (``ActingOwner``).
+/// A command that writes to folders.
 ///
-/// Commands that only read stay who they are, so that root can look at every store.
+/// If root starts it, it acts as their owner (``ActingOwner``).
+///
+/// Commands that only read keep their user, so that root can read every store.
 protocol FolderCommand: ParsableCommand {
     var ownersFolders: [FilePath] { get }
 }
@@ -37,7 +39,9 @@ extension MeteorCommand: FolderCommand {
 }
 
 extension RunCommand: FolderCommand {
-    /// Empty if the settings cannot be read; the command then reports the reason.
+    /// Empty if the settings cannot be read.
+    ///
+    /// The command then reports the reason.
     var ownersFolders: [FilePath] {
         let file = SettingsOnDisk(FilePath(asNamed: config), named: config)
         return ((try? file.read())?.stores ?? []).map(\.store)

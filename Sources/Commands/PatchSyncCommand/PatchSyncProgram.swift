@@ -51,10 +51,12 @@ struct PatchSyncProgram: AsyncParsableCommand {
     }
 }
 
-/// A command that is there for days, and most of that time has nothing to do.
+/// A command that runs for days and is idle most of that time.
 protocol LastingCommand: ServingCommand {}
 
-/// A command that serves pages, also if its output cannot be written.
+/// A command that serves pages.
+///
+/// It continues if its output cannot be written.
 protocol ServingCommand: AsyncParsableCommand {
     var json: Bool { get }
 }

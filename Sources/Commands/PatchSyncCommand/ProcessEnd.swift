@@ -1,7 +1,9 @@
 import Glibc
 
 enum ProcessEnd {
-    /// SIGKILL to this process: nothing is flushed, nothing is cleaned up.
+    /// Sends SIGKILL to this process.
+    ///
+    /// No data is flushed, and no file is cleaned up.
     static func kill() -> Never {
         _ = Glibc.kill(getpid(), SIGKILL)
         while true { pause() }

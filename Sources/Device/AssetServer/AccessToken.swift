@@ -1,6 +1,6 @@
 package import PatchCrypto
 
-/// The secret that the app's pages show: 128 random bits as 32 lowercase hex digits (M21).
+/// The secret that grants access to the app's pages: 128 random bits as 32 lowercase hex digits (M21).
 package struct AccessToken: RandomText {
     package let text: String
 
@@ -8,7 +8,9 @@ package struct AccessToken: RandomText {
         text = digits.text
     }
 
-    /// Whether `text` is this token; how long it takes tells nothing of how much of it is right.
+    /// Returns whether `text` is this token.
+    ///
+    /// The time that this takes does not reveal how much of the text matches.
     func matches(_ text: some StringProtocol) -> Bool {
         SecretBytes.areEqual(self.text.utf8, text.utf8)
     }

@@ -2,18 +2,18 @@ package import HTTPFiles
 package import NIOHTTP1
 import PatchFormat
 
-/// Whether a request comes from the app, decided from its head alone, before anything else.
+/// Whether a request is from the app, decided from its head alone, before anything else.
 ///
-/// In this order: the Host is one of ours; a request that changes something, or upgrades, comes from an origin of ours;
-/// the query has the token, or the cookie has the value that it was exchanged for.
+/// These rules apply in order. The Host is one of ours. A request that changes state or upgrades has an origin of ours. The query
+/// contains the token, or the cookie contains the value exchanged for it.
 package enum Admission: Sendable {
-    /// Let in; the token is out of the query.
+    /// The request has access. The token is removed from the query.
     ///
-    /// - fields: additional fields of the answer: the cookie.
+    /// - fields: Additional fields of the response: the cookie.
     case admitted(query: String?, fields: HTTPHeaders)
-    /// Without a cookie: only for a web app manifest of the bundle under its own name.
+    /// The request has no cookie. Only a web app manifest of the bundle under its own name is served.
     case manifestOnly(query: String?, closed: FileAnswer)
-    /// A call for the cookie, whose body has the secret.
+    /// A request for the cookie, whose body contains the secret.
     case entering
     case answered(FileAnswer)
 
@@ -55,11 +55,11 @@ package enum Admission: Sendable {
             return
         }
         var fields: HTTPHeaders = [:]
-        // A browser forgets a cookie some time after it last received it.
+        // Browsers delete a cookie some time after they last received it.
         if isNew || access.hasOwnHost && request.showsDocument {
             fields.add(name: "Set-Cookie", value: access.cookieField(in: session))
         }
-        // A page must not keep the token where a Referer, a history or a screenshot shows it.
+        // The token must not stay in the URL, where a Referer, the history or a screenshot would reveal it.
         if !given.isEmpty, request.isNavigation {
             self = .answered(Self.forwarding(request, query: query, fields))
         } else {
@@ -67,7 +67,7 @@ package enum Admission: Sendable {
         }
     }
 
-    /// - Parameter isLate: whether a cookie of an ended session, or of a replaced token, was shown.
+    /// - Parameter isLate: Whether the request contains a cookie of an ended session or of a replaced token.
     private static func closed(isLate: Bool) -> FileAnswer {
         let what = isLate ? "Only the app gets in here, and it was started anew" : "Only the app gets in here"
         return .refused(
@@ -79,14 +79,16 @@ package enum Admission: Sendable {
 
     // MARK: Host and Origin
 
-    /// The Host as it was sent, in lower case, if it is one of ours.
+    /// Returns the Host as sent, in lower case, if it is accepted.
     private static func host(_ headers: HTTPHeaders, _ access: Access, _ port: Int) -> String? {
         guard let host = headers.first(name: "Host")?.lowercased() else { return nil }
         let isOurs = access.hosts.contains { host == "\($0):\(port)" || port == 80 && host == $0 }
         return isOurs ? host : nil
     }
 
-    /// The app's own host name is in no answer: a client that learned it here could ask under it.
+    /// Rejects another host name.
+    ///
+    /// No response contains the app's own name: a client that learned it could use it for requests.
     private static func otherName(_ access: Access, _ port: Int) -> String {
         let why = "so that no page from elsewhere reaches it under a name of its own"
         guard access.hosts == Access.loopbackHosts else {
@@ -96,10 +98,11 @@ package enum Admission: Sendable {
         return "This app is served as \(names) alone, \(why)."
     }
 
-    /// A page on another port of our host is of the same site, so its requests carry our cookie; it may link to a page
-    /// of ours, and no more.
+    /// A page on another port of our host belongs to the same site, so its requests contain our cookie.
+    ///
+    /// It may only link to a page of ours.
     private static func isOwn(_ request: FileRequest, origin: String?, host: String) -> Bool {
-        // No browser leaves both out; a program without either has the token.
+        // Every browser sends at least one of the two. A program that sends neither has the token.
         let site = request.headers.first(name: "Sec-Fetch-Site")
         let isOfOurs = site == nil || site == "same-origin" || site == "none"
         let isRead = request.method == .GET || request.method == .HEAD
@@ -109,10 +112,10 @@ package enum Admission: Sendable {
         return origin.map { $0.lowercased() == "http://\(host)" } ?? isOfOurs
     }
 
-    /// The fields that a page of another origin needs to read an answer, if it is allowed to.
+    /// Returns the fields that a page of another origin needs to read a response, if it has access.
     static func crossOriginFields(for headers: HTTPHeaders, _ access: Access) -> HTTPHeaders {
         guard let origin = headers.first(name: "Origin"), access.origins.contains(origin) else {
-            // A cache must not show one origin what was allowed to another.
+            // A cache must not serve one origin a response permitted for another.
             return access.origins.isEmpty ? [:] : ["Vary": "Origin"]
         }
         return [
@@ -121,7 +124,7 @@ package enum Admission: Sendable {
         ]
     }
 
-    /// The answer to a CORS preflight, which carries no cookie.
+    /// The response to a CORS preflight, which contains no cookie.
     private static func preflight(_ headers: HTTPHeaders) -> FileAnswer {
         var fields: HTTPHeaders = ["Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE"]
         let wanted = headers["Access-Control-Request-Headers"].joined(separator: ", ")
@@ -139,7 +142,7 @@ package enum Admission: Sendable {
 
     // MARK: Token
 
-    /// The values of all `cdvToken=` of a query, and the query without them.
+    /// Returns all values of `cdvToken=` in a query, and the query without them.
     package static func takeToken(from query: String?) -> (given: [Substring], query: String?) {
         guard let query else { return ([], nil) }
         let name = "\(Access.parameter)="
@@ -150,7 +153,7 @@ package enum Admission: Sendable {
         return (given, rest.isEmpty ? nil : rest)
     }
 
-    /// The request as another server may see it: without the token.
+    /// Returns the request without the token, for another server.
     static func withoutToken(_ request: FileRequest, port: Int) -> FileRequest {
         let name = "\(Access.cookie(port: port))="
         let kept = request.headers["Cookie"].flatMap { $0.split(separator: ";") }.map { $0.drop { $0 == " " } }
@@ -168,9 +171,9 @@ package enum Admission: Sendable {
         }
     }
 
-    /// To the same page without the token.
+    /// Redirects to the same page without the token.
     ///
-    /// A strict cookie is not sent on a redirect that began at another site: then the page forwards by itself.
+    /// A strict cookie is not sent on a redirect that began at another site. The page then forwards by itself.
     private static func forwarding(_ request: FileRequest, query: String?, _ fields: HTTPHeaders) -> FileAnswer {
         var location = request.path.segments.map { "/\(URLLayout.percentEncoded($0))" }.joined()
         if request.path.hasTrailingSlash { location += "/" }
@@ -190,18 +193,18 @@ package enum Admission: Sendable {
 }
 
 extension FileRequest {
-    /// Whether a browser may be asking for the manifest of a page of ours, which Chromium does without a cookie.
+    /// Whether this may be a browser's request for the manifest of a page, which Chromium sends without a cookie.
     ///
-    /// What a service worker passes on has lost its destination.
+    /// A request that a service worker passes on has lost its destination.
     fileprivate var isForManifest: Bool {
         (method == .GET || method == .HEAD)
             && ["manifest", "empty"].contains(headers.first(name: "Sec-Fetch-Dest"))
             && headers.first(name: "Sec-Fetch-Site") == "same-origin"
     }
 
-    /// Whether a browser asks for a document to show, at the top or in a frame.
+    /// Whether a browser requests a document to show, at the top level or in a frame.
     ///
-    /// Browsers that do not say so ask for HTML by name.
+    /// Browsers that do not send a destination request HTML by its type.
     var isNavigation: Bool {
         guard method == .GET || method == .HEAD else { return false }
         if let mode = headers.first(name: "Sec-Fetch-Mode") { return mode == "navigate" }

@@ -3,30 +3,33 @@ import NIOHTTP1
 import NIOPosix
 import PatchFormat
 
-/// A file as it answers one request: it is read before it is served, where it is not the one that was verified.
+/// A file as the response to one request.
+///
+/// If it has changed since it was verified, it is read before it is served.
 package protocol ExaminedFile: Sendable {
-    /// What is known without reading the file; nil when another one lies there, or none.
+    /// The response without reading the file, or nil if the file was replaced or is missing.
     var recorded: FileAnswer? { get }
 
-    /// The same after the file was read, or that it is damaged.
+    /// Reads the file, and returns the response, or an error response if the file is damaged.
     func examined() async -> FileAnswer
 }
 
-/// One file of a bundle as it answers one request: under which headers, and in which coding.
+/// One file of a bundle as the response to one request: with its header fields and its coding.
 struct AssetAnswer: ExaminedFile {
     private let row: BundleIndex.Row
     private let table: AssetTable
     private let contentType: String
     let cacheControl: String
     private let headers: HTTPHeaders
-    /// Whether it is of the selection before, which no sync brings back.
+    /// Whether the file belongs to the previous selection, which no sync heals.
     private let isPrevious: Bool
-    /// 404 for the page of unknown paths.
+    /// The status: 404 for the page of unknown paths.
     let status: HTTPResponseStatus
-    /// The form of the file that the request wants most: beside the plain one, or the only one.
+    /// The form of the file that the request prefers: a compressed one next to the plain file, or the only one.
     private let coded: (coding: ContentCoding, row: BundleIndex.Row)?
 
-    /// - Parameter mayBeKept: whether the URL may stand for these bytes in caches for a year, if it names them (M19).
+    /// - Parameter mayBeKept: Whether caches may store these bytes under the URL for a year, if its name contains their digest
+    ///   (M19).
     init(
         _ row: BundleIndex.Row,
         of table: AssetTable,
@@ -58,14 +61,15 @@ struct AssetAnswer: ExaminedFile {
         self.headers = headers
     }
 
-    /// A release may shorten what a browser keeps; it lengthens it only where the name carries the content, for else a page
-    /// would run with files of another version.
+    /// A release may shorten the cache lifetime.
+    ///
+    /// It may extend it only if the name contains the digest, because a page could otherwise run with files of another version.
     private static func cacheControl(_ wanted: String?, isKept: Bool, _ row: BundleIndex.Row) -> String {
         if let wanted, let rule = CacheRule(wanted), isKept || !rule.keeps { return wanted }
         return wanted == nil && isKept && row.cacheable ? "max-age=31536000, public" : "no-cache"
     }
 
-    /// As it lies, or after it was read.
+    /// Returns the response, and reads the file first if it has changed.
     func answered() async -> FileAnswer {
         if let recorded { return recorded }
         return await examined()
@@ -79,7 +83,7 @@ struct AssetAnswer: ExaminedFile {
     func examined() async -> FileAnswer {
         for sent in [coded?.row, row].compactMap(\.self) {
             if let file = table.files.recorded(sent) { return answer(sent, file) }
-            // A disk may stall; the threads that run Swift's tasks must not.
+            // Disk reads may block, so they must not run on the threads of Swift's tasks.
             let file = try? await NIOThreadPool.singleton.runIfActive { [table] in table.files.examined(sent) }
             if let file = file ?? nil { return answer(sent, file) }
         }
@@ -111,7 +115,7 @@ struct AssetAnswer: ExaminedFile {
 }
 
 extension AssetTable {
-    /// The compressed forms of a file: `main.js.br` and `main.js.gz` beside it, or itself.
+    /// The compressed forms of a file: `main.js.br` and `main.js.gz` next to it, or the file itself.
     fileprivate func precompressed(_ row: BundleIndex.Row) -> [ContentCoding: BundleIndex.Row] {
         if let coding = row.coding.flatMap({ ContentCoding(rawValue: $0.rawValue) }) { return [coding: row] }
         var forms: [ContentCoding: BundleIndex.Row] = [:]
@@ -121,14 +125,14 @@ extension AssetTable {
 }
 
 extension BundleIndex.Row {
-    /// Whether it is a page whoever asks for it, and however.
+    /// Whether the file is a page for every kind of request.
     var isPage: Bool { [".html", ".htm", ".xhtml"].contains { path.lowercased().hasSuffix($0) } }
 }
 
 extension ContentTypeRules {
-    /// The type that the device's owner set, else that of the release, else that of the name.
+    /// Returns the type set by the device's owner, else by the release, else by the file's name.
     ///
-    /// - Parameter isDecoded: whether the client gets the content of a compressed file, and not the file itself.
+    /// - Parameter isDecoded: Whether the client receives the content of a compressed file instead of the file itself.
     func type(of row: BundleIndex.Row, isDecoded: Bool, _ fields: ReleaseFields) -> String {
         guard isDecoded || row.coding == nil else { return type(of: row.path) }
         let name = row.coding == nil ? row.path : AssetCoding.innerName(of: row.path)

@@ -1,28 +1,32 @@
 package import HTTPFiles
 package import NIOHTTP1
 
-/// What is done with one request; most are answered without waiting for anybody.
+/// The decision on one request.
+///
+/// Most requests are answered without waiting.
 package struct AssetDecision: Sendable {
     package enum Action: Sendable {
         case answer(FileAnswer)
-        /// The file is not the one that was verified: it is read before it is served.
+        /// The file has changed since it was verified, so it is read before it is served.
         case examine(any ExaminedFile)
-        /// Another server answers; this is the request as it may see it.
+        /// Another server answers this request, which does not contain the token.
         case delegate(any RequestDelegate, FileRequest)
-        /// Only the host can say.
+        /// The host must answer.
         case call(PendingCall)
         /// An HTML file, which receives the release stamp.
         case page(PatchedPage)
-        /// A call for the cookie.
+        /// A request for the cookie.
         case entering
-        /// A stream of events, from the one after this on; or only those that were missed.
+        /// A stream of the events after this one, or only the missed events.
         case events(after: String?, isPoll: Bool)
     }
 
-    /// A browser is about to show the answer; an answer without a stamp counts as shown when it is sent.
+    /// A response that a browser is about to show.
+    ///
+    /// A response without a stamp counts as shown when it is sent.
     package struct Showing: Sendable {
         let stamp: ReleaseStamp
-        /// Of the trial that waits for a page to be shown, and the host that begins it.
+        /// The trial that waits for a page to be shown, and the host that begins it.
         let waiting: Waiting?
 
         struct Waiting: Sendable {
@@ -32,15 +36,15 @@ package struct AssetDecision: Sendable {
     }
 
     package let action: Action
-    /// Fields of the answer besides its own.
+    /// Additional fields of the response.
     package var fields: HTTPHeaders = [:]
-    /// Whether the request has the app's token, or what became of it.
+    /// Whether the request contains the app's token or the cookie exchanged for it.
     package var showsRight = false
-    /// What has to be known of the request once its answer is used.
+    /// The facts of the request to remember once the response is used.
     var note: ServedSelections.Note?
-    /// Nil for a request that shows no document of the current selection.
+    /// Nil if the request does not show a document of the current selection.
     var showing: Showing?
-    /// For how long the answer holds: see ``PreparedReply/edition``.
+    /// How long the response is valid: see ``PreparedReply/edition``.
     var edition: Int?
 
     init(

@@ -3,28 +3,30 @@ import HTTPFiles
 package import PatchFormat
 package import SystemPackage
 
-/// The files of a bundle while it is served: each is looked at when somebody asks for it.
+/// The files of a bundle while it is served.
+///
+/// Each is examined on its first request.
 package protocol AssetFiles: Sendable {
-    /// The file as it was verified, known without reading it; nil when another one lies there, or none.
+    /// Returns the file as it was verified, without reading it. Nil if it was replaced or is missing.
     func recorded(_ row: BundleIndex.Row) -> AssetFile?
 
-    /// The file once its digest was compared again; nil when it is missing or altered.
+    /// Verifies the digest again, and returns the file. Nil if it is missing or altered.
     ///
-    /// Blocks for as long as it takes to read the file.
+    /// Blocks until the file is read.
     func examined(_ row: BundleIndex.Row) -> AssetFile?
 
-    /// The bytes of the file, compared with its digest while they are read; nil when it is missing or altered.
+    /// Reads the file and verifies its digest. Nil if it is missing or altered.
     ///
-    /// Blocks for as long as it takes to read the file.
+    /// Blocks until the file is read.
     func contents(_ row: BundleIndex.Row) -> [UInt8]?
 }
 
-/// Where an asset lies, intact.
+/// The location of an intact asset.
 package struct AssetFile: Equatable, Sendable {
     package let path: FilePath
-    /// Below which no symbolic link is followed.
+    /// The folder below which symbolic links are not followed.
     package let root: FilePath
-    /// What it was when its digest was compared.
+    /// The file's identity when its digest was verified.
     package let identity: FileIdentity
 
     package init(path: FilePath, root: FilePath, identity: FileIdentity) {

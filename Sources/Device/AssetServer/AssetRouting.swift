@@ -2,29 +2,31 @@ import HTTPFiles
 import NIOHTTP1
 import PatchFormat
 
-/// The answer to a path that no file of the bundle has for its URL.
+/// The response to a path that is not the URL of a file.
 enum AssetRoute: Equatable, Sendable {
-    /// A page under another URL than its own: the index for `/cart`, `docs/index.html` for `/docs/`.
+    /// A page under another URL than its own, such as the index for `/cart`, or `docs/index.html` for `/docs/`.
     case page(BundleIndex.Row)
-    /// To the same page as its links expect it to be named: `/docs` to `/docs/`.
+    /// A redirect to the URL that the page's relative links expect, such as `/docs` to `/docs/`.
     case redirect(path: String)
-    /// With the page that the bundle has for it, if it has one and a page was asked for.
+    /// Not found. Contains the bundle's page for this, if it has one and the request expects a page.
     case notFound(page: BundleIndex.Row?)
 }
 
 extension AssetTable {
-    /// The names of a folder's page.
+    /// The file names of a folder's page.
     private static let folderIndexes = ["index.html", "index.htm"]
 
-    /// The file whose own URL this is; no file has a URL that ends in a slash.
+    /// Returns the file with this URL.
+    ///
+    /// URLs of files do not end in a slash.
     func file(at path: RequestPath) -> BundleIndex.Row? {
         path.hasTrailingSlash && !path.segments.isEmpty ? nil : asset(at: path.text)
     }
 
-    /// The answer to a path that is no file's.
+    /// Returns the response to a path that is not the URL of a file.
     ///
-    /// In this order: the index for `/` and the bundle's own routes; a folder's page; a page without its ending (`/about` is
-    /// `about.html`), in a site; the index, in an app; 404.
+    /// The first match applies: the index for `/` and the bundle's own routes; a folder's page; in a site, a page without its
+    /// extension (`/about` is `about.html`); in an app, the index; 404.
     func route(_ request: FileRequest) -> AssetRoute {
         let path = request.path
         if path.segments.isEmpty, let index = indexPage { return .page(index) }
@@ -43,7 +45,7 @@ extension AssetTable {
         return .notFound(page: routing == .app ? nil : missingPage(for: path.segments))
     }
 
-    /// The `404.html` of the nearest folder.
+    /// Returns the `404.html` of the nearest folder.
     private func missingPage(for segments: [String]) -> BundleIndex.Row? {
         var folder = segments
         while !folder.isEmpty {
@@ -53,7 +55,7 @@ extension AssetTable {
         return nil
     }
 
-    /// The index, if the bundle lists a route that this is.
+    /// Returns the index if the path matches a route of the bundle.
     ///
     /// A route without a wildcard is always a page. `/item/*` matches `/item/7` but not `/item/logo.png`, which names a file.
     private func routed(_ request: FileRequest) -> BundleIndex.Row? {
@@ -67,9 +69,9 @@ extension AssetTable {
     }
 }
 
-/// Whether a request for an unknown path expects a page or something else.
+/// Whether a request for an unknown path expects a page.
 ///
-/// A script, style, image or font that is missing is answered with 404: an index in its place would be run, shown or kept.
+/// For a missing script, style, image or font the response is 404. A browser would run, show or cache the index instead.
 enum PageWish: Equatable, Sendable {
     case page, other
 
@@ -82,7 +84,7 @@ enum PageWish: Equatable, Sendable {
             switch request.headers.first(name: "Sec-Fetch-Dest") {
             case "document", "iframe", "frame", "fencedframe": true
             case "embed", "object": !isNamedAsFile
-            // What a service worker passes on has lost its destination, a navigation not its mode.
+            // A request that a service worker passes on has lost its destination. A navigation still has its mode.
             case "empty" where request.headers.first(name: "Sec-Fetch-Mode") == "navigate": true
             case "empty": !isNamedAsFile && (wantsHTML || Self.takesAnything(accepted))
             case nil where wantsHTML: !Self.isPartOfPage(type)
@@ -92,7 +94,7 @@ enum PageWish: Equatable, Sendable {
         self = isPage ? .page : .other
     }
 
-    /// Whether no type is preferred, unlike in a request for an image, which names `image/…` first.
+    /// Whether no type is preferred, unlike in a request for an image, which lists `image/…` first.
     private static func takesAnything(_ accepted: String) -> Bool {
         accepted.isEmpty || accepted.hasPrefix("*/*")
     }

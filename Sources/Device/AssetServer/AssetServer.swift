@@ -6,20 +6,24 @@ import NIOPosix
 package import PatchFormat
 package import SystemPackage
 
-/// Serves the active bundle to the app alone: manifest URL, then the app's own folder, then client-side routes (M18).
+/// Serves the active bundle to the app alone.
 ///
-/// The served selection changes in one step, by ``serve(_:)``; an open page keeps the release that it came from
+/// Looks for manifest URLs first, then in the app's own folder, then for client-side routes (M18).
+///
+/// ``serve(_:)`` changes the served selection atomically. An open page keeps the release from which it was loaded
 /// (``ServedSelections``).
 package final class AssetServer: FileSource {
     /// How files are served, and to which clients.
     package struct Settings: Sendable {
         package var access: Access
         package var types = ContentTypeRules()
-        /// A folder of the app itself, consulted after the bundle; its `application/` is never served.
+        /// A folder of the app itself, searched after the bundle.
+        ///
+        /// Its `application/` is never served.
         package var www: FilePath?
-        /// The folder of `/local-filesystem/…`; without it there is none.
+        /// The folder served under `/local-filesystem/…`; nil for none.
         package var localFiles: FilePath?
-        /// What takes the calls below `/__patchline/uploads/`, for who has the token; without it there are none.
+        /// Handles the calls below `/__patchline/uploads/` for clients with the token; nil for none.
         package var uploads: (any RequestDelegate)?
 
         package init(access: Access) {
@@ -33,7 +37,7 @@ package final class AssetServer: FileSource {
     private let now: @Sendable () -> Duration
     private let state: NIOLockedValueBox<ServingFacts>
 
-    /// - Parameter now: the time of a steady clock.
+    /// - Parameter now: Returns the time of a monotonic clock.
     package init(
         _ settings: Settings,
         events: PageEvents = PageEvents(start: AccessToken.make().text),
@@ -56,14 +60,14 @@ package final class AssetServer: FileSource {
     private static let start = ContinuousClock.now
     package static let sinceStart: @Sendable () -> Duration = { start.duration(to: .now) }
 
-    /// From now on `host` takes pages' calls.
+    /// Sets the host that handles pages' calls.
     package func connect(_ host: any PageHost) {
         state.withLockedValue { $0.host = host }
     }
 
-    /// From now on this takes requests that are not the page API's and have no file.
+    /// Sets the delegate for requests that are not the page API's and match no file.
     ///
-    /// It comes before client-side routes, and never sees the access token.
+    /// It precedes client-side routes, and never receives the access token.
     package func delegate(to delegate: any RequestDelegate) {
         (delegate as? any PageDelegate)?.connect(events)
         state.withLockedValue { state in
@@ -72,9 +76,11 @@ package final class AssetServer: FileSource {
         }
     }
 
-    /// Before each first request: sets the port that a Host must name, and the value of a cookie.
+    /// Sets the port that a Host must name, and the cookie's value.
     ///
-    /// - Parameter pass: replaces the value that ``Access/pass()`` chooses.
+    /// Call it before the first request of each run.
+    ///
+    /// - Parameter pass: Replaces the value that ``Access/pass()`` chooses.
     package func listening(on port: Int, pass: AccessToken? = nil) {
         state.withLockedValue { state in
             state.session = Session(port: port, pass: pass ?? access.pass())
@@ -82,15 +88,17 @@ package final class AssetServer: FileSource {
         }
     }
 
-    /// Whether there is anything to serve.
+    /// Whether a version is served.
     package var isServing: Bool { state.withLockedValue { $0.served.current.table != nil } }
 
-    /// Whether this is the bundle that new pages get, by its manifest's digest.
+    /// Whether new pages receive this bundle, identified by its manifest's digest.
     package func isCurrent(_ bundle: SHA256Digest?) -> Bool {
         state.withLockedValue { $0.served.current.table?.bundle == bundle }
     }
 
-    /// Whether pages of the previous selection are still served; releases it when its time is over.
+    /// Whether pages of the previous selection are still served.
+    ///
+    /// Releases that selection when its time is over.
     package func servesPrevious() -> Bool {
         state.withLockedValue { state in
             state.served.forgetPrevious(at: now())
@@ -98,10 +106,10 @@ package final class AssetServer: FileSource {
         }
     }
 
-    /// Whether any page was loaded, which may be open still.
+    /// Whether any page was loaded, and may still be open.
     package var hasPages: Bool { state.withLockedValue { $0.served.hasPages } }
 
-    /// In how much time ``servesPrevious()`` may turn false at the earliest; nil without a previous selection.
+    /// The shortest time until ``servesPrevious()`` can become false; nil without a previous selection.
     package var previousLasts: Duration? { state.withLockedValue { $0.served.previousLasts(at: now()) } }
 
     package func serve(_ selection: ServedSelection) {
@@ -112,7 +120,7 @@ package final class AssetServer: FileSource {
         events.tell(.switched(version: selection.version))
     }
 
-    /// The host knows that a page of this launch is shown.
+    /// Records that the host knows of a shown page of this launch.
     package func opened(_ launch: String) {
         state.withLockedValue { state in
             state.served.opened(launch)
@@ -122,14 +130,14 @@ package final class AssetServer: FileSource {
 
     package var edition: Int { state.withLockedValue(\.edition) }
 
-    /// The fields that restrict what a browser shares, and those that an admitted origin needs to read any answer.
+    /// Returns the fields that restrict sharing in browsers, and those that an accepted origin needs to read a response.
     package func everyAnswerFields(to headers: HTTPHeaders?) -> HTTPHeaders {
         var fields = headers.map { Admission.crossOriginFields(for: $0, access) } ?? [:]
         fields.add(missing: access.securityHeaders)
         return fields
     }
 
-    /// The decision on a request, by the present facts.
+    /// Returns the decision on a request, from the present facts.
     package func decision(on request: FileRequest) -> AssetDecision {
         state.withLockedValue(\.self).decide(request, at: now())
     }
@@ -146,7 +154,7 @@ package final class AssetServer: FileSource {
         if decision.showing != nil { return showing(decision) }
         switch decision.action {
         case .answer(let answer):
-            // Answered by the task behind the front, as all of the page API is.
+            // The task behind the connection's handler answers this, as it does for all of the page API.
             guard request.path.segments.first != PageAPI.prefix else { return later(decision) { _ in answer } }
             return .now(
                 PreparedReply(
@@ -166,7 +174,7 @@ package final class AssetServer: FileSource {
             let delegated = delegate.decide(shown)
             return .later(delegated.intake) { request in
                 if decision.showsRight { request.right?.show() }
-                // It ends here: the answer holds nothing of the selection.
+                // The delegate's response contains nothing of the selection, so the request's use of it ends here.
                 _ = decision.note.map(self.noted)
                 let request = request.with(query: shown.query).with(headers: shown.headers)
                 return await delegated.answer(to: request).adding(missing: decision.fields)
@@ -174,8 +182,9 @@ package final class AssetServer: FileSource {
         }
     }
 
-    /// A document that has no stamp cannot say that it is shown: it counts as shown now, before a byte of it is sent, or a page
-    /// that ends the process at once would be tried for ever.
+    /// A document without a stamp cannot report that it is shown.
+    ///
+    /// It counts as shown before its first byte is sent. Otherwise a page that ends the process at once would be tried repeatedly.
     private func showing(_ decision: AssetDecision) -> FileDecision {
         var plain = decision
         plain.showing = nil
@@ -192,7 +201,7 @@ package final class AssetServer: FileSource {
             case .call, .entering, .events, .delegate: return .notFound
             }
             if !isStamped, await !self.shown(showing) {
-                // By the selection that is served now.
+                // Decide again, for the selection that is served now.
                 let again = self.decision(on: request)
                 guard again.showing?.waiting == nil else {
                     return FileAnswer.otherVersionStarts.adding(missing: decision.fields)
@@ -203,7 +212,7 @@ package final class AssetServer: FileSource {
         }
     }
 
-    /// - Returns: whether the document's selection is served still.
+    /// - Returns: Whether the document's selection is still served.
     private func shown(_ showing: AssetDecision.Showing) async -> Bool {
         state.withLockedValue { $0.served.sendsUnstamped(showing.stamp) }
         guard let waiting = showing.waiting else { return true }
@@ -211,7 +220,7 @@ package final class AssetServer: FileSource {
         return state.withLockedValue { $0.served.current.stamp == showing.stamp && !$0.served.current.awaitsPage }
     }
 
-    /// Gives the cookie for the access token or the return key.
+    /// Issues the cookie for the access token or the return key.
     private func entering(_ request: FileRequest) -> FileAnswer {
         do throws(FormatError) {
             guard try Entrance(request.body).opens(access) else { return Entrance.refused }
@@ -245,7 +254,7 @@ package final class AssetServer: FileSource {
         return { self.noted(note) }
     }
 
-    /// - Returns: a lease that ends with the answer, if that is of the previous selection.
+    /// - Returns: A lease that ends with the response, if the response is of the previous selection.
     private func noted(_ note: ServedSelections.Note) -> Lease? {
         guard state.withLockedValue({ $0.served.note(note, at: now()) }) else { return nil }
         return Lease { [state, now] in state.withLockedValue { $0.served.responseEnded(of: note.bundle, at: now()) } }

@@ -1,8 +1,8 @@
 package import PatchFormat
 
-/// Which file of a bundle answers which URL path.
+/// Maps URL paths to the files of a bundle.
 ///
-/// Looked up in the bundle's index; nothing is read of the files that nobody asks for.
+/// It uses the bundle's index. Files are not read before a request.
 package struct AssetTable: Sendable {
     package let files: any AssetFiles
     private let index: BundleIndex
@@ -11,7 +11,7 @@ package struct AssetTable: Sendable {
     let routing: BundleRouting?
     private let headers: [HeaderRule]
 
-    /// - Parameter tags: entity tags by path, of files whose tag is not their SHA-256.
+    /// - Parameter tags: Entity tags by path, for files whose tag is not their SHA-256.
     package init(_ index: BundleIndex, files: any AssetFiles, tags: [String: String] = [:]) {
         self.index = index
         self.files = files
@@ -21,34 +21,36 @@ package struct AssetTable: Sendable {
         headers = index.headers
     }
 
-    /// The manifest's SHA-256: which release this is.
+    /// The manifest's SHA-256, which identifies the release.
     package var bundle: SHA256Digest { index.manifest }
 
     func entityTag(of row: BundleIndex.Row) -> String { tags[row.path] ?? row.sha256.hex }
 
-    /// What stands under a decoded URL path in the manifest itself.
+    /// The manifest row for a decoded URL path.
     package func asset(at path: String) -> BundleIndex.Row? {
         index.row(at: path)
     }
 
-    /// The file answered for `/` and for client-side routes.
+    /// The file served for `/` and for client-side routes.
     var indexPage: BundleIndex.Row? { index.index }
 
-    /// Whether the bundle lists its client-side routes; without a list an app's index answers every unknown page.
+    /// Whether the bundle lists its client-side routes.
+    ///
+    /// Without a list, an app's index answers every unknown page.
     var hasRoutes: Bool { routes != nil }
 
     func route(matching segments: [String]) -> RoutePattern? {
         routes?.first { $0.matches(segments) }
     }
 
-    /// The response headers that the bundle sets for a file.
+    /// Returns the response headers that the bundle sets for a file.
     ///
-    /// - Parameter own: lower-case names that the device's owner decides about.
+    /// - Parameter own: Lower-case names of the fields that the device's owner sets.
     func fields(of row: BundleIndex.Row, except own: Set<String>) -> ReleaseFields {
         ReleaseFields(headers, for: row.path, except: own)
     }
 
-    /// The URL path of an asset's source map, percent-encoded as the manifest has it.
+    /// Returns the URL path of an asset's source map, percent-encoded as in the manifest.
     func sourceMap(of row: BundleIndex.Row) -> String? {
         index.sourceMap(of: row.number)
     }

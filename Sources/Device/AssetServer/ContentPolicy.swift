@@ -1,11 +1,11 @@
 import PatchFormat
 import PatchCrypto
 
-/// A Content-Security-Policy that the device sends, changed so that the inline script of the release stamp runs under it.
+/// Changes a Content-Security-Policy of the device so that it allows the inline script of the release stamp.
 enum ContentPolicy {
-    /// The same policies with the SHA-256 of the inline script in each directive that would forbid it.
+    /// Returns the policies with the SHA-256 of the inline script in each directive that would block it.
     ///
-    /// - Parameter field: one or more policies, separated by commas (CSP §2.2).
+    /// - Parameter field: One or more policies, separated by commas (CSP §2.2).
     static func allowing(_ script: SHA256Digest, in field: String) -> String {
         let source = "'sha256-\(Base64.text(script.bytes))'"
         return field.split(separator: ",", omittingEmptySubsequences: false)
@@ -16,7 +16,7 @@ enum ContentPolicy {
     private static func policy(allowing source: String, _ policy: Substring) -> String {
         var directives = policy.split(separator: ";", omittingEmptySubsequences: false).map(String.init)
         let names = directives.map { words(of: $0).first?.lowercased() }
-        // The first of a name counts, and the most particular of these decides on an inline script (CSP §6.8).
+        // The first directive of a name applies, and the most specific of these decides on an inline script (CSP §6.8).
         let deciding = ["script-src-elem", "script-src", "default-src"].compactMap { names.firstIndex(of: $0) }.first
         guard let deciding else { return String(policy) }
         let sources = words(of: directives[deciding]).dropFirst()
@@ -28,7 +28,7 @@ enum ContentPolicy {
         return directives.joined(separator: ";")
     }
 
-    /// `'unsafe-inline'` applies only beside no nonce, no hash and no `'strict-dynamic'` (CSP §6.7.3.2).
+    /// `'unsafe-inline'` is ignored if there is a nonce, a hash or `'strict-dynamic'` (CSP §6.7.3.2).
     private static func allowsInline(_ sources: [String]) -> Bool {
         let limits = ["'nonce-", "'sha256-", "'sha384-", "'sha512-", "'strict-dynamic'"]
         return sources.contains("'unsafe-inline'")

@@ -2,13 +2,13 @@ import HTTPFiles
 import NIOHTTP1
 import PatchFormat
 
-/// The secret by which a page or program asks for the cookie: `POST /__patchline/enter`.
+/// The secret that a page or program exchanges for the cookie: `POST /__patchline/enter`.
 ///
 /// ```
 /// { "token": "0f1e2d3c4b5a69788796a5b4c3d2e1f0" }
 /// ```
 struct Entrance: Equatable, Sendable {
-    /// Bytes of the whole request.
+    /// The largest request, in bytes.
     static let limit = 1_024
 
     enum Secret: Equatable, Sendable {
@@ -30,7 +30,7 @@ struct Entrance: Equatable, Sendable {
         }
     }
 
-    /// Whether it opens this server.
+    /// Whether the secret grants access to this server.
     func opens(_ access: Access) -> Bool {
         switch secret {
         case .token(let text): access.token?.matches(text) ?? true
@@ -38,7 +38,7 @@ struct Entrance: Equatable, Sendable {
         }
     }
 
-    /// - Parameter cookie: the `Set-Cookie` of the present session; nil where every program is let in.
+    /// - Parameter cookie: The `Set-Cookie` of the present session. Nil if every program has access.
     static func granted(_ cookie: String?) -> FileAnswer {
         .bytes(
             ServedBytes(

@@ -1,9 +1,11 @@
 import HTTPFiles
 import NIOHTTP1
 
-/// What a page reads in place of what it asked for.
+/// The responses that a page receives in place of a file.
 extension FileAnswer {
-    /// Something else is on trial since: its first page is the next one.
+    /// Another version is on trial by now.
+    ///
+    /// The next page is its first.
     static let otherVersionStarts = refused(
         .serviceUnavailable,
         message: "Another version of the app is just starting; load the page again.",
@@ -16,7 +18,7 @@ extension FileAnswer {
         headers: ["Retry-After": "5"]
     )
 
-    /// The call of a page before the app can carry it out.
+    /// The response to a page's call while the app starts.
     static let stillStarting = PageAPI.json(.serviceUnavailable, "error", "the app is still starting")
 
     static func gone(_ path: some CustomStringConvertible) -> FileAnswer {

@@ -3,11 +3,10 @@ import NIOHTTP1
 import PatchFormat
 import PatchCrypto
 
-/// What a window shows while nothing is installed (E2): how far the first version has come, and what to do when it does
-/// not come.
+/// The page shown while no version is installed (E2): the progress of the first download, and advice if it fails.
 ///
-/// One file without any other; answered 503, so that no cache and no program takes it for the app. It loads the app as
-/// soon as that is there.
+/// It is one file without any other. Its status is 503, so that caches and programs do not take it for the app. It loads the app as
+/// soon as that is available.
 enum FirstLaunchPage {
     static let answer = FileAnswer.bytes(
         ServedBytes(
@@ -19,7 +18,7 @@ enum FirstLaunchPage {
         )
     )
 
-    /// Nothing but what stands here runs.
+    /// Only the script and the style of this file are allowed.
     private static let policy =
         "default-src 'none'; script-src '\(source(script))'; style-src '\(source(style))'; connect-src 'self'; "
         + "frame-ancestors 'self'; base-uri 'none'; form-action 'none'"

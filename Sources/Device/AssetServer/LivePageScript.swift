@@ -1,6 +1,6 @@
-/// `/__patchline/page.js`: puts what has changed into a page that was shown as it was kept.
+/// `/__patchline/page.js`: updates a page that was shown from the stored copy with the changed blocks.
 ///
-/// The page's own request named its visit in `Server-Timing`. The page's handler of `patchline:page` hears of it first.
+/// The page's own request named its visit in `Server-Timing`. The page's handler of `patchline:page` receives the change first.
 enum LivePageScript {
     static let text = """
         (() => {

@@ -3,34 +3,34 @@ import NIOHTTP1
 import PatchFormat
 import PatchCrypto
 
-/// The calls under `/__patchline/`: what a page says to the device that serves it, and what it may ask.
+/// The calls under `/__patchline/` between a page and the device that serves it.
 package enum PageAPI {
     package static let prefix = "__patchline"
     static let scriptFolder = "scripts"
-    /// The names that lead to the calls over a folder that the device's owner names.
+    /// The path of the calls for the folder of uploads, which the device's owner sets.
     package static let uploads = [prefix, "uploads"]
-    /// Another origin cannot send it without asking first, and is only allowed to where a setting names it.
+    /// Another origin cannot send this field without a preflight, which only succeeds for the configured origins.
     static let switchHeader = "X-Patchline-Switch"
 
     enum Call: Equatable, Sendable {
         case script, pageScript, page, scripts, parameters, report, events, check, switchToPending
-        /// A program or page asks for the cookie, with the access token or the return key.
+        /// A program or page requests the cookie with the access token or the return key.
         case enter
-        /// A document of the bundle is visible; the body says which.
+        /// A document of the bundle is visible. The body contains its stamp.
         case shown
         case status(PageSpeaker)
         case confirm(PageSpeaker)
-        /// A script patch, to be run; its SHA-256 where the URL names it.
+        /// A script patch to run, with the SHA-256 of its URL if there is one.
         case patch(PatchID, sha256: String?)
-        /// What script patches of pages are written in.
+        /// The language of script patches in pages.
         case language(sha256: String?)
-        /// A script patch failed in a page; the body says which and how.
+        /// A script patch failed in a page. The body contains the script and the error.
         case scriptFailed
         /// A page on trial reports its first error.
         case pageError
     }
 
-    /// What a request asks for, or why it asks in vain.
+    /// The call that a request makes, or its error response.
     enum Reading: Sendable {
         case call(Call)
         case refused(FileAnswer)
@@ -48,7 +48,8 @@ package enum PageAPI {
                 self = .refused(.refused(.methodNotAllowed, message: "Only \(allow).", headers: ["Allow": allow]))
                 return
             }
-            // A script's URL may have a parameter that keeps caches away; one of a call is a wish that would go unheard.
+            // A script's URL may have a parameter that bypasses caches. In a POST call, an unknown parameter is an error, because
+            // it would be ignored.
             if method == .POST, let other = PageAPI.unknownParameter(of: name, request.query) {
                 self = .refused(json(.badRequest, "error", "\(name) takes no parameter '\(other)'"))
                 return
@@ -110,10 +111,10 @@ package enum PageAPI {
         }
     }
 
-    /// The last event that a page has seen, where it cannot say so in a header.
+    /// The last event that a page has received, from the query of a page that cannot set a header.
     static func after(in query: String?) -> String? { value(of: "after", in: query) }
 
-    /// Whether a page asks for the events that it missed, and not for a stream.
+    /// Whether a page requests only the missed events instead of a stream.
     static func isPoll(_ query: String?) -> Bool { value(of: "wait", in: query) == "0" }
 
     private static func value(of name: String, in query: String?) -> String? {
@@ -139,7 +140,7 @@ package enum PageAPI {
 
     static var script: FileAnswer { constant(PageScript.text, named: "launch.js") }
 
-    /// What puts changed blocks into pages that were shown as they were kept.
+    /// The script that updates changed blocks in pages shown from the stored copy.
     static var pageScript: FileAnswer { constant(LivePageScript.text, named: "page.js") }
 
     private static func constant(_ text: String, named name: String) -> FileAnswer {
@@ -162,8 +163,8 @@ package enum PageAPI {
     }
 
     /// - Parameters:
-    ///   - page: of the release that the page is of, if known.
-    ///   - current: of the release that is served now.
+    ///   - page: The version of the page's release, if known.
+    ///   - current: The version that is served now.
     static func otherRelease(_ page: String, served current: String?) -> FileAnswer {
         let now = current.map { "\($0) is served now" } ?? "no version is served now"
         return json(.conflict, "error", "this page is of \(page), and \(now)")

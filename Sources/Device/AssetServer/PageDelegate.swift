@@ -1,9 +1,9 @@
 package import HTTPFiles
 
-/// A delegate that shows pages as they were kept, and knows later what they are now.
+/// A delegate that shows stored copies of pages, and learns later how they have changed.
 ///
-/// It answers `/__patchline/page` too, for who was let in.
+/// It also answers `/__patchline/page`, for clients with access.
 package protocol PageDelegate: RequestDelegate {
-    /// From now on it tells open pages what changed.
+    /// Sets the events by which it reports changes to open pages.
     func connect(_ events: PageEvents)
 }

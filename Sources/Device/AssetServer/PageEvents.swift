@@ -4,12 +4,12 @@ import PatchFormat
 
 /// Reports events to open pages, each over a stream of server-sent events (HTML, "Server-sent events").
 ///
-/// A stream begins with the present state, as the event `state`; a page that was cut off and names its last event gets
-/// the events that it missed, as far as they are kept. A page that does not read loses its stream, and connects again.
+/// A stream begins with the present state, as the event `state`. A page that was disconnected and names its last event receives the
+/// events that it missed, as far as they are stored. A page that does not read loses its stream, and connects again.
 package final class PageEvents: Sendable {
-    /// Streams at a time.
+    /// The largest number of simultaneous streams.
     static let streamsLimit = 64
-    /// How many events a page may fall behind.
+    /// The largest number of events that a page may be behind.
     static let behindLimit = 64
 
     struct State {
@@ -23,13 +23,15 @@ package final class PageEvents: Sendable {
         var isOpen = true
     }
 
-    /// Names this start, so that another start's event number is not taken for ours.
+    /// Identifies this start, so that event numbers of another start are not mistaken for ours.
     private let start: String
     private let state = NIOLockedValueBox(State())
-    /// Streams that ended, for whoever has the state next.
+    /// Streams that ended.
     ///
-    /// Whoever ends a stream by cancelling its reader holds that task's lock, for which a piece that is told waits: here nobody
-    /// waits for anything while this is held.
+    /// The next access to the state removes them.
+    ///
+    /// Cancelling a stream's reader holds that task's lock, and sending to the stream waits for that lock. Therefore no code waits
+    /// while it holds this lock.
     private let ended = NIOLockedValueBox<[Int]>([])
 
     package init(start: String) {
@@ -38,7 +40,7 @@ package final class PageEvents: Sendable {
 
     package var sync: PageState.Sync { state.withLockedValue(\.page.sync) }
     package var streams: Int { withStreams(\.streams.count) }
-    /// The last events, oldest first.
+    /// The last events, from the oldest to the newest.
     package var recent: [PageEvent] { state.withLockedValue { $0.recent.events.map(\.event) } }
 
     package func tell(_ event: PageEvent) {
@@ -50,12 +52,12 @@ package final class PageEvents: Sendable {
         }
     }
 
-    /// An empty comment line, which shows whether the connection's other end is gone.
+    /// Sends an empty comment line, which detects closed connections.
     package func beat() {
         withStreams { Self.send(Array(": \n\n".utf8), to: &$0.streams) }
     }
 
-    /// Returns once a page listens, or the task is cancelled.
+    /// Returns once a page has a stream, or the task is cancelled.
     package func untilListened() async {
         let (listening, signal) = AsyncStream.makeStream(of: Never.self)
         let isListened = withStreams { state in
@@ -66,7 +68,9 @@ package final class PageEvents: Sendable {
         if !isListened { for await _ in listening {} }
     }
 
-    /// Ends all streams and begins no new one until ``open()``: the server stops.
+    /// Ends all streams, because the server stops.
+    ///
+    /// New ones begin only after ``open()``.
     package func close() {
         let streams = withStreams { state in
             state.isOpen = false
@@ -80,11 +84,11 @@ package final class PageEvents: Sendable {
         state.withLockedValue { $0.isOpen = true }
     }
 
-    /// A stream of pieces that begins with the present state; nil when there are too many, or the server stops.
+    /// Returns a stream that begins with the present state; nil if there are too many streams, or the server stops.
     ///
     /// - Parameters:
-    ///   - lastEventID: as a returning page names it.
-    ///   - releases: returns the stamps that are served now; called while nothing else is told.
+    ///   - lastEventID: The last event that a returning page names.
+    ///   - releases: Returns the stamps that are served now. No event is sent while it runs.
     func subscribe(after lastEventID: String?, releases: () -> [ReleaseStamp]) -> Pieces? {
         let (stream, continuation) = AsyncStream.makeStream(
             of: ByteBuffer.self,
@@ -105,12 +109,12 @@ package final class PageEvents: Sendable {
         return Pieces(stream: stream, place: Subscription { [weak self] in self?.forget(opened) })
     }
 
-    /// What a stream would begin with, for a page that asks again and again; nil when the server stops.
+    /// Returns the text with which a stream would begin, for a page that polls; nil if the server stops.
     func missed(after lastEventID: String?, releases: () -> [ReleaseStamp]) -> [UInt8]? {
         withStreams { $0.isOpen ? beginning($0, after: lastEventID, releases()) : nil }
     }
 
-    /// The present state, then the events that a returning page missed.
+    /// The present state, followed by the events that a returning page missed.
     private func beginning(_ state: State, after lastEventID: String?, _ releases: [ReleaseStamp]) -> [UInt8] {
         let missed =
             number(in: lastEventID).map { last in
@@ -121,7 +125,9 @@ package final class PageEvents: Sendable {
         return missed.reduce(into: first) { $0 += text(of: $1.event, number: $1.number) }
     }
 
-    /// The pieces of one stream, whose place is free again when it ends or is released.
+    /// The pieces of one stream.
+    ///
+    /// Its place becomes free when it ends or is released.
     struct Pieces: AsyncSequence, Sendable {
         struct AsyncIterator: AsyncIteratorProtocol {
             fileprivate var pieces: AsyncStream<ByteBuffer>.Iterator
@@ -152,7 +158,7 @@ package final class PageEvents: Sendable {
         ended.withLockedValue { $0.append(number) }
     }
 
-    /// The state, without the streams that ended.
+    /// Calls `body` with the state, after removing the streams that ended.
     func withStreams<Value>(_ body: (inout State) -> Value) -> Value {
         state.withLockedValue { state in
             let gone = ended.withLockedValue { ended in

@@ -1,43 +1,43 @@
 package import PatchFormat
 
-/// The app behind a page's calls.
+/// The app that answers a page's calls.
 package protocol PageHost: Sendable {
-    /// A page of this launch is shown for the first time; returns once its trial has begun, or another selection is served.
+    /// A page of this launch is shown for the first time. Returns once its trial has begun, or another selection is served.
     func pageShown(_ launch: String) async
-    /// A page of another version is on the screen and does not go: a service worker or another cache keeps it.
+    /// A page of another version stays on the screen, because a service worker or another cache keeps it.
     ///
-    /// - Parameter version: of that page, if known.
+    /// - Parameter version: The page's version, if known.
     func pageStaysStale(_ version: String?) async
-    /// - Parameter token: of the launch that the page speaks for.
+    /// - Parameter token: The token of the launch that the page belongs to.
     func confirm(_ token: String) async -> ReadyOutcome
-    /// A script that the page had from here failed in it.
+    /// A script that the device delivered to a page failed in it.
     func scriptFailed(_ failure: ScriptFailure, _ sha256: SHA256Digest) async -> ScriptFailureOutcome
-    /// A page of this launch reports an error of its own.
+    /// A page of this launch reports its own error.
     func pageFailed(_ error: PageError, in launch: String) async
     func switchToPending() async -> Switching
-    /// Returns at once; the outcome of the check is reported as events.
+    /// Begins a check and returns at once. The outcome is reported as events.
     func checkForUpdates() async -> CheckStart
     func status() async -> PageStatus
     func parameters() async -> PageParameters
-    /// A report for whoever can help: versions, states, faults; no token, no user, no device id.
+    /// Returns a report for support: versions, states and faults. It contains no token, user or device id.
     func debugReport() async -> JSON
 }
 
 extension PageHost {
-    /// For a host whose versions are never on trial.
+    /// Does nothing, for a host whose versions are never on trial.
     package func pageFailed(_ error: PageError, in launch: String) async {}
     package func pageStaysStale(_ version: String?) async {}
 }
 
-/// The outcome of a page's "I am ready".
+/// The outcome of a page's confirmation.
 package enum ReadyOutcome: String, Sendable {
     case confirmed, alreadyConfirmed, otherLaunch, failed
 }
 
-/// The outcome of a page's request to run the pending version.
+/// The outcome of a page's request to start the pending version.
 package enum Switching: Sendable {
     case switched
-    /// In words.
+    /// Rejected, with the reason in words.
     case refused(String)
 }
 
@@ -50,19 +50,19 @@ package enum CheckStart: String, Sendable {
 package struct PageStatus: Equatable, Sendable {
     package var app: String
     package var channel: String
-    /// Of the bundle that new pages get; nil before the first install.
+    /// The version of the bundle that new pages receive, or nil before the first install.
     package var current: String?
-    /// Of the pending bundle.
+    /// The version of the pending bundle.
     package var pending: String?
-    /// When it may start, by name.
+    /// The name of the time when it may start.
     package var starts: String?
-    /// Why the pending bundle must not start yet: `{"code": "postponed", "until": "…"}`.
+    /// The reason why the pending bundle must not start yet: `{"code": "postponed", "until": "…"}`.
     package var hold: JSON?
-    /// Versions that wait for somebody's approval: `{"patchId": …, "version": …, "security": {…}}`.
+    /// The versions that wait for approval: `{"patchId": …, "version": …, "security": {…}}`.
     package var awaiting: [JSON] = []
-    /// Scripts that failed in pages of this start, each with its last failure.
+    /// The scripts that failed in pages of this start, each with its last failure.
     package var failedScripts: [ScriptFailure] = []
-    /// RFC 3339.
+    /// The time of the last sync, in RFC 3339 format.
     package var lastSync: String?
 
     package init(app: String, channel: String) {
@@ -71,8 +71,8 @@ package struct PageStatus: Equatable, Sendable {
     }
 
     /// - Parameters:
-    ///   - running: the version of the page that asks.
-    ///   - onTrial: whether that version still has to be confirmed.
+    ///   - running: The version of the page that asks.
+    ///   - onTrial: Whether that version still has to be confirmed.
     func json(running: String?, onTrial: Bool, sync: PageState.Sync) -> JSON {
         func orNull(_ text: String?) -> JSON { text.map { .text($0) } ?? .null }
         return .fields([

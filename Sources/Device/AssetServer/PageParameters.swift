@@ -2,7 +2,7 @@ import HTTPFiles
 package import PatchFormat
 import PatchCrypto
 
-/// The channel's online parameters, as a page reads them.
+/// The channel's online parameters, as a page receives them.
 package struct PageParameters: Equatable, Sendable {
     package let channel: String
     package let values: [ParameterName: ParameterValue]
@@ -12,7 +12,7 @@ package struct PageParameters: Equatable, Sendable {
         self.values = values
     }
 
-    /// Names this answer, and with it these values.
+    /// Identifies these values.
     package var tag: String { SHA256Digest(of: json.fileBytes).hex }
 
     private var json: JSON {

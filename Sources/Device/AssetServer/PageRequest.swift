@@ -1,32 +1,32 @@
 import HTTPFiles
 import NIOHTTP1
 
-/// What a request says of the page that it is made for.
+/// The facts that a request contains about the page that sent it.
 struct PageRequest: Equatable, Sendable {
-    /// What a URL is made of, for the comparison with a Referer: the decoded path, and the query without a token.
+    /// The parts of a URL that are compared with a Referer: the decoded path, and the query without a token.
     struct Address: Hashable, Sendable {
         let path: String
         let query: String?
     }
 
     enum Purpose: Equatable, Sendable {
-        /// A page in a tab or window of its own.
+        /// A page in a separate tab or window.
         case document
-        /// A page within a page; it belongs to that one.
+        /// A page inside another page, to which it belongs.
         case frame
-        /// A worker that answers for all pages; it belongs to none.
+        /// A worker that answers for all pages. It does not belong to a single page.
         case serviceWorker
-        /// Something that may itself ask for more: a style sheet, a script.
+        /// A file that can itself request more: a style sheet or a script.
         case referrer
         case other
     }
 
     let address: Address
     let purpose: Purpose
-    /// The page or file of this origin that asks; nil when nothing is said.
+    /// The page or file of this origin that sent the request; nil if unknown.
     let referrer: Address?
 
-    /// Whether it is one that others will name as theirs: in a tab, or in a frame.
+    /// Whether later requests will name this one as their page: in a tab, or in a frame.
     var isPage: Bool { purpose == .document || purpose == .frame }
 
     init(address: Address, purpose: Purpose, referrer: Address?) {
@@ -48,7 +48,7 @@ struct PageRequest: Equatable, Sendable {
         case "iframe", "frame", "embed", "object": return .frame
         case "serviceworker": return .serviceWorker
         case "style", "script", "worker", "sharedworker": return .referrer
-        // What a service worker passes on with fetch() has lost its destination, a navigation not its mode.
+        // A request that a service worker passes on with fetch() has lost its destination. A navigation still has its mode.
         case nil where !request.isNavigation,
             "empty" where request.headers.first(name: "Sec-Fetch-Mode") != "navigate":
             let path = request.path.text
@@ -70,9 +70,9 @@ struct PageRequest: Equatable, Sendable {
 }
 
 extension FileRequest {
-    /// Whether a browser says that it is about to show the answer in a tab or window of its own.
+    /// Whether a browser is about to show the response in a separate tab or window.
     ///
-    /// A worker's own requests, a program's and a prefetch do not.
+    /// Requests of workers, programs and prefetches do not count.
     var showsDocument: Bool {
         guard method == .GET, headers.first(name: "Sec-Fetch-Dest") == "document" else { return false }
         let purposes = ["Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"].flatMap { headers[$0] }

@@ -1,7 +1,7 @@
 /// `/__patchline/launch.js`: `window.patchline`, which depends on nothing.
 ///
-/// Its text is constant. The release stamp of the document says which version the page speaks for. A hidden page has no
-/// stream of events, because browsers open only six connections to one server; it receives the rest when it shows again.
+/// Its text is constant. The release stamp of the document identifies the version that the page belongs to. A hidden page has no
+/// event stream, because browsers open only six connections to one server. It receives the missed events when it is shown again.
 enum PageScript {
     static let text = """
         (() => {

@@ -1,10 +1,10 @@
 import PatchFormat
 
-/// The page that a call speaks for, as it names itself.
+/// The page that a call belongs to, as it identifies itself.
 enum PageSpeaker: Equatable, Sendable {
-    /// By its release stamp.
+    /// Identified by its release stamp.
     case page(ReleaseStamp)
-    /// By the token of its launch: pages of an earlier engine, and programs.
+    /// Identified by the token of its launch, as by pages of an earlier engine and by programs.
     case launch(String)
     case unnamed
 
@@ -21,12 +21,12 @@ enum PageSpeaker: Equatable, Sendable {
         }
     }
 
-    /// Of the members `page` and `launch` of a call's body.
+    /// Reads the members `page` and `launch` of a call's body.
     init(_ fields: Fields) throws(FormatError) {
         try self.init(page: try fields.optionalString("page"), launch: try fields.optionalString("launch"))
     }
 
-    /// Of a whole body, which may be empty.
+    /// Reads a whole body, which may be empty.
     init(body: [UInt8]) throws(FormatError) {
         guard !body.isEmpty else {
             self = .unnamed

@@ -4,7 +4,7 @@ package import PatchFormat
 package struct PageState: Equatable, Sendable {
     package enum Sync: Equatable, Sendable {
         case idle
-        /// Percent, from 0 to 100.
+        /// The progress in percent, from 0 to 100.
         case running(percent: Int)
         case failed(String)
 
@@ -17,14 +17,16 @@ package struct PageState: Equatable, Sendable {
         }
     }
 
-    /// The versions of the bundle that new pages get, and of the pending one.
+    /// The version of the bundle that new pages receive, and that of the pending one.
     package private(set) var current: String?
     package private(set) var pending: String?
     package private(set) var sync = Sync.idle
-    /// The tag of the online parameters; nil without any.
+    /// The tag of the online parameters, or nil if there are none.
     package private(set) var parameters: String?
 
-    /// Whether the event is news: progress only grows, and no event is reported twice.
+    /// Applies an event.
+    ///
+    /// Returns whether it is new: progress only increases, and no event is reported twice.
     mutating func take(_ event: PageEvent) -> Bool {
         let before = self
         switch event {
@@ -38,7 +40,7 @@ package struct PageState: Equatable, Sendable {
         case .failed(let message): sync = .failed(message)
         case .ready(let version): pending = version
         case .switched(let version):
-            // The pending version was chosen over the one that ran before.
+            // The new active version was pending, or replaced the previous one.
             if current != version || pending == version { pending = nil }
             current = version
         case .parameters(let tag): parameters = tag
@@ -47,7 +49,7 @@ package struct PageState: Equatable, Sendable {
         return self != before || event.isAlwaysTold
     }
 
-    /// - Parameter releases: the stamps of the selections that are served now.
+    /// - Parameter releases: The stamps of the selections that are served now.
     func json(_ releases: [ReleaseStamp]) -> JSON {
         .fields([
             ("current", current.map { .text($0) } ?? .null), ("pending", pending.map { .text($0) } ?? .null),
@@ -61,21 +63,21 @@ package struct PageState: Equatable, Sendable {
 package enum PageEvent: Equatable, Sendable {
     /// A sync began.
     case checking
-    /// Percent of the bytes of this sync.
+    /// The percentage of this sync's bytes.
     case progress(Int)
-    /// The sync is over; whether something new came.
+    /// The sync succeeded. `isNew` is true if a new version was downloaded.
     case checked(isNew: Bool)
-    /// In words.
+    /// The sync failed, with the error in words.
     case failed(String)
-    /// A new version is here and pending.
+    /// A new version is downloaded and pending.
     case ready(version: String?)
-    /// New pages get this version from now on.
+    /// New pages receive this version from now on.
     case switched(version: String?)
-    /// The online parameters changed; their tag, nil without any.
+    /// The online parameters changed. Contains their tag, or nil if there are none.
     case parameters(tag: String?)
-    /// A version that does not wait has started: every page must reload.
+    /// A version that does not wait for a reload has started. Every page must reload.
     case reload
-    /// A page that was shown as it was kept has changed since; what changed is asked for by the name of its visit.
+    /// A page that was shown from the stored copy has changed. The page requests the changes with the name of its visit.
     case page(target: String, visit: String, code: Int)
 
     var isAlwaysTold: Bool {
@@ -85,7 +87,9 @@ package enum PageEvent: Equatable, Sendable {
         }
     }
 
-    /// Whether pages that come back are told of it: not of somebody's page, for another may be signed in by then.
+    /// Whether reconnecting pages receive the event.
+    ///
+    /// Page-specific events are not replayed: another user may be signed in.
     var isForReturning: Bool { if case .page = self { false } else { true } }
 
     package var name: String {

@@ -4,22 +4,22 @@ import PatchFormat
 
 /// A page's call that waits for the app behind it.
 package struct PendingCall: Sendable {
-    /// What the server knows when the body of a call is there.
+    /// The server's facts when the body of a call has arrived.
     struct Desk: Sendable {
         let events: PageEvents
         let served: @Sendable () -> ServedSelections
-        /// The steady clock's time.
+        /// The time of the monotonic clock.
         let now: @Sendable () -> Duration
-        /// Lets a page in again after a restart; nil where every program is let in.
+        /// A key with which a page regains access after a restart; nil if every program has access.
         let returnKey: String?
     }
 
     let call: PageAPI.Call
-    /// Of the page that calls, by its Referer.
+    /// The selection of the calling page, by its Referer.
     let selection: ServedSelection
     let host: any PageHost
 
-    /// - Parameter body: of the request.
+    /// - Parameter body: The body of the request.
     func answer(_ desk: Desk, to body: [UInt8]) async -> FileAnswer {
         switch call {
         case .shown: await answer(toShown: body, desk)
@@ -58,7 +58,9 @@ package struct PendingCall: Sendable {
         )
     }
 
-    /// A stale page reloads once, and once more without its workers; then it gives up.
+    /// A stale page reloads once, and once more without its workers.
+    ///
+    /// After that it stops.
     private static let reloadsInVain = 2
 
     private func confirm(_ speaker: PageSpeaker, _ body: [UInt8], _ desk: Desk) async -> FileAnswer {
@@ -91,7 +93,7 @@ package struct PendingCall: Sendable {
         return PageAPI.json(.ok, status.json(running: running, onTrial: isOnTrial, sync: desk.events.sync))
     }
 
-    /// The answer is the same for a known error: a page has nothing to decide by it.
+    /// Returns the same response for a known error, because no decision of the page depends on it.
     private func answer(toError body: [UInt8], _ desk: Desk) async -> FileAnswer {
         do throws(FormatError) {
             let json = try JSON.document(body, named: "report", limit: PageError.limit)
@@ -104,7 +106,7 @@ package struct PendingCall: Sendable {
                 guard stamp == current.stamp else { return PageAPI.answer(.otherLaunch) }
                 launch = current.launch
             case .launch(let token):
-                // The page belongs to the launch that it was served by.
+                // A page belongs to the launch that served it.
                 guard token == selection.launch else { return PageAPI.answer(.otherLaunch) }
                 launch = token
             }

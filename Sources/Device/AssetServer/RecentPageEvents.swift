@@ -1,11 +1,11 @@
-/// The last events of each kind, for pages that come back and for reports.
+/// The last events of each kind, for reconnecting pages and for reports.
 ///
-/// Of a sync's progress only the last percent is kept: a large download must not push out the failure before it.
+/// Only the last progress of a sync is kept, so that a large download does not displace an earlier failure.
 struct RecentPageEvents: Sendable {
-    /// Events kept of each kind.
+    /// The number of events kept of each kind.
     static let limit = 16
 
-    /// In the order in which they happened.
+    /// The events in order of time.
     private(set) var events: [(number: Int, event: PageEvent)] = []
 
     mutating func add(_ event: PageEvent, number: Int) {
@@ -21,7 +21,7 @@ struct RecentPageEvents: Sendable {
 }
 
 extension PageEvent {
-    /// Whether it begins, continues or ends a sync.
+    /// Whether the event begins, continues or ends a sync.
     fileprivate var isOfSync: Bool {
         switch self {
         case .checking, .progress, .checked, .failed: true

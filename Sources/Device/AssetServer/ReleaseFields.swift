@@ -8,7 +8,7 @@ struct ReleaseFields: Equatable, Sendable {
     private(set) var cacheControl: String?
     private(set) var others: HTTPHeaders = [:]
 
-    /// - Parameter own: lower-case names that the device's owner decides about; the release's fields of these are ignored.
+    /// - Parameter own: Lower-case names of the fields that the device's owner sets. The release's values for these are ignored.
     init(_ rules: [HeaderRule], for path: String, except own: Set<String>) {
         for rule in rules where rule.pattern.matches(path) {
             for field in rule.fields where !own.contains(field.name.lowercased()) {
@@ -23,7 +23,7 @@ struct ReleaseFields: Equatable, Sendable {
         }
     }
 
-    /// The policy with the inline script of the release stamp, and the device's own rule for frames unless it has one.
+    /// Returns the policy with the inline script of the release stamp, and with the device's own rule for frames unless it has one.
     private static func withAncestors(_ policy: String) -> String {
         let directives = policy.split(separator: ";").compactMap { $0.split(separator: " ").first?.lowercased() }
         let framed = directives.contains("frame-ancestors") ? policy : "\(policy); frame-ancestors 'self'"

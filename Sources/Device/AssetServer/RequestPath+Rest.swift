@@ -2,7 +2,7 @@ import HTTPFiles
 import PatchFormat
 
 extension RequestPath {
-    /// Percent-encoded, without its first segment.
+    /// The percent-encoded path without its first segment.
     var droppingFirst: String {
         "/" + segments.dropFirst().map(URLLayout.percentEncoded).joined(separator: "/") + (hasTrailingSlash ? "/" : "")
     }

@@ -4,7 +4,7 @@ import NIOPosix
 package import PatchFormat
 import PatchCrypto
 
-/// The script patches of what is served, for whoever runs them: `/__patchline/scripts/PATCHID.js`.
+/// The script patches of the served selection, under `/__patchline/scripts/PATCHID.js`.
 package struct ServedScripts: Sendable {
     package struct Script: Equatable, Sendable {
         package let patchID: PatchID
@@ -34,11 +34,11 @@ package struct ServedScripts: Sendable {
             ]
         }
 
-        /// Where a page asks for it.
+        /// The URL under which a page requests the script.
         var url: String { "/\(PageAPI.prefix)/\(PageAPI.scriptFolder)/\(URLLayout.percentEncoded(patchID.text)).js" }
     }
 
-    /// In the order in which they run.
+    /// The scripts in the order in which they run.
     package let scripts: [Script]
     package let files: any ScriptFiles
 
@@ -49,15 +49,15 @@ package struct ServedScripts: Sendable {
 
     package static let none = ServedScripts([], files: NoScripts())
 
-    /// Whether the device puts any of them into pages.
+    /// Whether the device inserts any of them into pages.
     var areInPages: Bool { scripts.contains { $0.place.isInPages } }
 
-    /// Those that a page under this decoded path gets.
+    /// Returns the scripts for a page under this decoded path.
     func put(inPageAt segments: [String]) -> [Script] { scripts.filter { $0.place.isIn(pageAt: segments) } }
 
     subscript(id: PatchID) -> Script? { scripts.first { $0.patchID == id } }
 
-    /// As `{"scripts": [{patchId, version, sha256, size, url, runsIn, pages}]}`.
+    /// The list as `{"scripts": [{patchId, version, sha256, size, url, runsIn, pages}]}`.
     var list: FileAnswer {
         let bytes =
             JSON.fields([
@@ -76,17 +76,19 @@ package struct ServedScripts: Sendable {
     }
 }
 
-/// The files of the scripts that are served: each is looked at when somebody asks for it.
+/// The files of the served scripts.
+///
+/// Each is examined on its first request.
 package protocol ScriptFiles: Sendable {
-    /// The file as it was verified, known without reading it; nil when another one lies there, or none.
+    /// Returns the file as it was verified, without reading it. Nil if it was replaced or is missing.
     func recorded(_ script: ServedScripts.Script) -> AssetFile?
 
-    /// The file once its digests were compared again; nil when it is missing, altered or no text.
+    /// Verifies the digests again, and returns the file. Nil if it is missing, altered or not text.
     ///
-    /// Blocks for as long as it takes to read the file.
+    /// Blocks until the file is read.
     func examined(_ script: ServedScripts.Script) -> AssetFile?
 
-    /// A page that was to get scripts comes as it is.
+    /// Reports a page that was served without its scripts.
     func leftOut(of page: String, _ reason: PagePlan.Reason)
 }
 
@@ -96,7 +98,9 @@ private struct NoScripts: ScriptFiles {
     func leftOut(of page: String, _ reason: PagePlan.Reason) {}
 }
 
-/// One script as it answers a request: its SHA-256 is the tag, and each use asks again, but under a URL that names it.
+/// One script as the response to a request.
+///
+/// Its SHA-256 is the entity tag. Each use requires revalidation, unless the URL contains the digest.
 struct ScriptAnswer: ExaminedFile {
     let isNamed: Bool
     let script: ServedScripts.Script
@@ -107,7 +111,7 @@ struct ScriptAnswer: ExaminedFile {
 
     func examined() async -> FileAnswer {
         if let recorded { return recorded }
-        // A disk may stall; the threads that run Swift's tasks must not.
+        // Disk reads may block, so they must not run on the threads of Swift's tasks.
         let file = try? await NIOThreadPool.singleton.runIfActive { [files, script] in files.examined(script) }
         if let file = file ?? nil { return answer(file) }
         return PageAPI.json(

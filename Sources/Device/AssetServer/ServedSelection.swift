@@ -1,18 +1,18 @@
 package import PatchFormat
 
-/// What is served now: one bundle, its script patches, and the launch that its pages speak for.
+/// The served selection: one bundle, its script patches, and the launch that its pages belong to.
 package struct ServedSelection: Sendable {
-    /// Nil before the first install.
+    /// The bundle's files, or nil before the first install.
     package let table: AssetTable?
-    /// The token of a running trial; nil when there is nothing to confirm.
+    /// The token of a running trial, or nil if there is no trial.
     package let launch: String?
-    /// The version of the bundle, as people call it.
+    /// The version of the bundle.
     package let version: String?
-    /// Whether the host still has to be told that a page of it is shown.
+    /// Whether the host has not been notified yet of a shown page.
     package var awaitsPage: Bool
-    /// The script patches that belong to it.
+    /// The selection's script patches.
     package let scripts: ServedScripts
-    /// Identifies its pages; nil before the first install.
+    /// The stamp of its pages, or nil before the first install.
     package let stamp: ReleaseStamp?
 
     package init(
@@ -34,7 +34,7 @@ package struct ServedSelection: Sendable {
 }
 
 extension ReleaseStamp {
-    /// Of the manifest's digest and the script patches, in their order.
+    /// Computes the stamp from the manifest's digest and the script patches, in their order.
     package init(bundle: SHA256Digest, scripts: [ServedScripts.Script] = []) {
         self.init(of: [bundle.hex] + scripts.map { "\($0.patchID) \($0.sha256.hex)" })
     }

@@ -1,33 +1,35 @@
 import PatchFormat
 
-/// The served selection, and the one before it for the pages loaded from that: one release per page.
+/// The served selection, and the previous one for the pages loaded from it: one release per page.
 ///
-/// A new page always gets the current selection. Other requests get the selection of their page, by the Referer;
-/// without one, the previous selection answers only for files that it alone has. It goes a minute after its last
-/// response has ended.
+/// A new page always receives the current selection. Other requests receive the selection of their page, by the Referer. Without a
+/// Referer, the previous selection answers only for files that it alone contains. It is removed a minute after its last response
+/// has ended.
 ///
-/// A Referer under which no page was requested is a client-side route of an open page: before any page was loaded from
-/// the current selection it can only be an old one's. A style sheet or script loaded before the switch belongs to the
-/// previous selection if only that has its bytes. Of two open pages with one URL, the one loaded last counts.
+/// If no page was requested under a Referer, the Referer is a client-side route of an open page. Before any page was loaded from
+/// the current selection, that page can only be an old one. A style sheet or script loaded before the switch belongs to the
+/// previous selection if only that contains its bytes. If two open pages have the same URL, the one loaded last counts.
 struct ServedSelections: Sendable {
-    /// How long the previous selection stays once none of its responses is under way.
+    /// How long the previous selection stays after its last response has ended.
     static let grace = Duration.seconds(60)
 
     /// The selection that answers one request.
     struct Route: Sendable {
         let selection: ServedSelection
         let isPrevious: Bool
-        /// The page that asks came from another release than the answer: no cache may keep it under this URL.
+        /// Whether the requesting page is of another release than the response.
+        ///
+        /// No cache may store it under this URL.
         let isForeign: Bool
-        /// The facts of the request to remember once its answer is used; nil for none.
+        /// The facts of the request to remember once the response is used; nil for none.
         let note: Note?
     }
 
-    /// A request whose answer is used, and the selection that answers it.
+    /// A request whose response is used, and the selection that answers it.
     struct Note: Sendable {
         fileprivate let address: PageRequest.Address
         fileprivate let purpose: PageRequest.Purpose
-        /// Of the selection that answers.
+        /// The bundle of the answering selection.
         let bundle: SHA256Digest
         fileprivate let isPrevious: Bool
     }
@@ -35,7 +37,7 @@ struct ServedSelections: Sendable {
     private struct Previous {
         let selection: ServedSelection
         let bundle: SHA256Digest
-        /// When another selection took its place.
+        /// When another selection replaced it.
         let until: Duration
         var responses = 0
         var idleSince: Duration
@@ -44,21 +46,21 @@ struct ServedSelections: Sendable {
     private(set) var current = ServedSelection.nothing
     private var previous: Previous?
     private var pages = RecentPages()
-    /// Whether a page was loaded from the current selection yet.
+    /// Whether any page was loaded from the current selection.
     private var hasNewPage = false
-    /// The selection of which a document without a stamp was last sent to a browser that shows it.
+    /// The selection of the last document without a stamp that was sent to a browser to be shown.
     private var unstamped: ReleaseStamp?
-    /// The versions behind the stamps served last.
+    /// The versions of the recently served stamps.
     private var versions: [(stamp: ReleaseStamp, version: String)] = []
     private static let mostVersions = 32
 
     /// Whether requests need more than the current selection; false most of the time.
     var hasPrevious: Bool { previous != nil }
 
-    /// Whether any page was loaded yet.
+    /// Whether any page was loaded.
     var hasPages: Bool { !pages.isEmpty }
 
-    /// In how much time the previous selection may go at the earliest; nil without one.
+    /// Returns the shortest time until the previous selection can be removed; nil without one.
     func previousLasts(at now: Duration) -> Duration? {
         previous.map { $0.responses > 0 ? Self.grace : max(.zero, Self.grace - (now - $0.idleSince)) }
     }
@@ -66,7 +68,7 @@ struct ServedSelections: Sendable {
     mutating func serve(_ selection: ServedSelection, at now: Duration) {
         let (old, new) = (current.table?.bundle, selection.table?.bundle)
         if new == nil {
-            // Nothing may run any more: it was withdrawn, or is damaged beyond use.
+            // No version may run any more: it was withdrawn, or cannot be used because of damage.
             previous = nil
         } else if let old, old != new {
             previous = Previous(selection: current, bundle: old, until: now, idleSince: now)
@@ -80,46 +82,48 @@ struct ServedSelections: Sendable {
 
     // MARK: Stamps
 
-    /// The stamps of the selections that answer now, the current one first.
+    /// Returns the stamps of the selections that answer now, the current one first.
     func stamps(at now: Duration) -> [ReleaseStamp] {
         [current.stamp, livePrevious(at: now)?.selection.stamp].compactMap(\.self)
     }
 
-    /// The previous selection while it is retained, and when another one took its place.
+    /// Returns the previous selection while it is retained, and when it was replaced.
     func replaced(at now: Duration) -> (selection: ServedSelection, until: Duration)? {
         livePrevious(at: now).map { ($0.selection, $0.until) }
     }
 
-    /// The selection with this stamp, if pages of it are still served.
+    /// Returns the selection with this stamp, if its pages are still served.
     func selection(of stamp: ReleaseStamp, at now: Duration) -> ServedSelection? {
         if current.stamp == stamp { return current }
         return livePrevious(at: now).map(\.selection).flatMap { $0.stamp == stamp ? $0 : nil }
     }
 
-    /// The version with this stamp, if it was served recently.
+    /// Returns the version with this stamp, if it was served recently.
     func version(of stamp: ReleaseStamp) -> String? { versions.last { $0.stamp == stamp }?.version }
 
-    /// A document of this selection without a stamp is sent to a browser that shows it.
+    /// Records that a document of this selection without a stamp is sent to a browser to be shown.
     mutating func sendsUnstamped(_ stamp: ReleaseStamp) { unstamped = stamp }
 
-    /// Whether a page without a stamp may be one of the current selection.
+    /// Whether a page without a stamp may belong to the current selection.
     var hasUnstampedPage: Bool { unstamped != nil && unstamped == current.stamp }
 
     // MARK: Pages
 
-    /// Pages of this launch no longer have to wait.
+    /// Records that pages of this launch do not have to wait any more.
     mutating func opened(_ launch: String) {
         if current.launch == launch { current.awaitsPage = false }
     }
 
-    /// Chooses the selection that answers; ``note(_:at:)`` follows when the answer is used.
+    /// Chooses the selection that answers.
+    ///
+    /// Call ``note(_:at:)`` when the response is used.
     func choose(_ request: PageRequest, at now: Duration) -> Route {
         guard let table = current.table else {
             return Route(selection: current, isPrevious: false, isForeign: false, note: nil)
         }
         let page = request.referrer.flatMap { pages[$0] }
         guard let previous = livePrevious(at: now), isForPrevious(request, of: page, previous, table) else {
-            // A new page belongs to no other page.
+            // A new page does not belong to another page.
             let isForeign = request.purpose != .document && page.map { $0 != table.bundle } ?? false
             // A previous selection must be checked again, and pages are remembered.
             let isNoted = self.previous != nil || request.isPage
@@ -138,12 +142,12 @@ struct ServedSelections: Sendable {
         )
     }
 
-    /// Remembers a request whose answer is used.
+    /// Remembers a request whose response is used.
     ///
-    /// - Returns: whether the answer is of the previous selection, and ``responseEnded(of:at:)`` is owed.
+    /// - Returns: Whether the response is of the previous selection. The caller must then call ``responseEnded(of:at:)``.
     mutating func note(_ note: Note, at now: Duration) -> Bool {
         forgetPrevious(at: now)
-        // Another selection may have been served since.
+        // Another selection may have been served in the meantime.
         let isOfCurrent = note.bundle == current.table?.bundle
         if note.purpose == .document, isOfCurrent { hasNewPage = true }
         remember(note)
@@ -162,7 +166,7 @@ struct ServedSelections: Sendable {
         previous = livePrevious(at: now)
     }
 
-    /// Nil once its time is over.
+    /// Returns the previous selection, or nil once its time is over.
     private func livePrevious(at now: Duration) -> Previous? {
         guard let previous, previous.responses > 0 || now - previous.idleSince < Self.grace else { return nil }
         return previous
@@ -187,7 +191,7 @@ struct ServedSelections: Sendable {
         return isOnlyThere || before != nil && before?.sha256 != after?.sha256
     }
 
-    /// Remembers every page; other requests only while there are two selections to tell apart.
+    /// Remembers every page, and other requests only while there are two selections.
     private mutating func remember(_ note: Note) {
         switch note.purpose {
         case .document, .frame: pages[note.address] = note.bundle
@@ -204,20 +208,20 @@ extension ServedSelections.Note {
 }
 
 extension ServedSelections {
-    /// - Parameter now: when the report arrived.
+    /// - Parameter now: The time when the report arrived.
     func verdict(on document: ShownDocument, at now: Duration) -> ShownVerdict {
         if document.page == current.stamp { return .current }
         guard let (selection, until) = replaced(at: now), document.page == selection.stamp else { return .stale }
-        // Without tolerance: a page that reloads right after the switch, which a worker answers with the old document, would stay.
-        // One that was requested just before it is loaded once more at worst.
+        // There is no tolerance: otherwise a page would stay that reloads right after the switch and receives the old document from
+        // a worker. A page that was requested just before the switch is loaded once more at worst.
         return now - document.age <= until ? .previous : .stale
     }
 }
 
-/// The bundle of each recently loaded page: a few hundred, by their addresses.
+/// The bundles of recently loaded pages by address, a few hundred at most.
 struct RecentPages: Sendable {
     static let limit = 512
-    /// Longer addresses are not remembered, in bytes.
+    /// The longest address that is remembered, in bytes.
     static let addressLimit = 2_048
 
     private var bundles: [PageRequest.Address: (bundle: SHA256Digest, turn: Int)] = [:]
@@ -236,7 +240,7 @@ struct RecentPages: Sendable {
         }
     }
 
-    /// Drops a quarter at a time, so that ever new pages do not cause a sort at each.
+    /// Removes a quarter of the entries at once, so that not every new page causes a sort.
     private mutating func forgetOldest() {
         let turns = bundles.values.map(\.turn).sorted()
         let oldest = turns[turns.count / 4]

@@ -3,19 +3,19 @@ import NIOHTTP1
 import PatchFormat
 import SystemPackage
 
-/// All facts that a decision needs, at one moment, and the decision.
+/// All facts that a decision needs at one time, and the decision.
 struct ServingFacts: Sendable {
     let access: Access
     let types: ContentTypeRules
     let www: FolderFiles?
     let localFiles: FolderFiles?
-    /// Nil where everybody is let in.
+    /// The delegate for uploads, or nil if access is open.
     let uploads: (any RequestDelegate)?
     var served = ServedSelections()
     var session = Session(port: 0)
     var host: (any PageHost)?
     var delegate: (any RequestDelegate)?
-    /// Counts every change of these facts that can change a decision.
+    /// The number of changes that can affect a decision.
     var edition = 0
 
     init(
@@ -32,7 +32,9 @@ struct ServingFacts: Sendable {
         self.uploads = uploads
     }
 
-    /// Reads files of the bundle and of the app's own folders, and nothing else outside memory.
+    /// Decides on a request.
+    ///
+    /// Reads files of the bundle and of the app's own folders, and otherwise only memory.
     func decide(_ request: FileRequest, at now: Duration) -> AssetDecision {
         switch Admission(request, to: access, in: session) {
         case .answered(let answer): return AssetDecision(.answer(answer))
@@ -47,7 +49,9 @@ struct ServingFacts: Sendable {
         }
     }
 
-    /// A web app manifest of the bundle under its own name: told by that name, or by the type that the release signs for it.
+    /// Answers a web app manifest of the bundle under its own name.
+    ///
+    /// The name or the type that the release signs identifies it.
     private func manifestOnly(_ request: FileRequest, _ closed: FileAnswer, at now: Duration) -> AssetDecision {
         let choice = served.choose(PageRequest(request), at: now)
         let isNamed = WebAppManifest.isNamed(request.path.text)
@@ -73,7 +77,7 @@ struct ServingFacts: Sendable {
         return decision
     }
 
-    // MARK: What is let in
+    // MARK: Requests with access
 
     private func decideAdmitted(_ request: FileRequest, at now: Duration) -> AssetDecision {
         let page = PageRequest(request)
@@ -145,7 +149,7 @@ struct ServingFacts: Sendable {
         }
     }
 
-    /// Not for ever: another version may have a page where this one has a folder.
+    /// Returns a redirect that is not cached, because another version may have a page where this one has a folder.
     private func redirect(to path: String, _ request: FileRequest) -> FileAnswer {
         let location = request.query.map { "\(path)?\($0)" } ?? path
         return .refused(
@@ -155,14 +159,16 @@ struct ServingFacts: Sendable {
         )
     }
 
-    /// An answer from one of the app's folders, or one that an open page of the previous release had a part in, is
-    /// asked for again each time, and so is a page: the page loaded last must be known.
+    /// A response is decided again each time if it is from one of the app's folders, or if an open page of the previous release
+    /// affected it.
+    ///
+    /// The same applies to pages, because the last loaded page must be known.
     private func edition(_ choice: ServedSelections.Route, isNamed: Bool) -> Int? {
         let isOfBundle = isNamed || www == nil && localFiles == nil
         return isOfBundle && choice.note == nil ? edition : nil
     }
 
-    /// Nil for a request that shows no document of the current selection.
+    /// Returns nil if the request does not show a document of the current selection.
     private func showing(_ request: FileRequest, _ choice: ServedSelections.Route) -> AssetDecision.Showing? {
         let selection = choice.selection
         guard !choice.isPrevious, request.showsDocument, let stamp = selection.stamp else { return nil }
@@ -172,7 +178,7 @@ struct ServingFacts: Sendable {
         return AssetDecision.Showing(stamp: stamp, waiting: AssetDecision.Showing.Waiting(launch: launch, host: host))
     }
 
-    /// The calls below `/__patchline/`.
+    /// Decides on a call below `/__patchline/`.
     private func call(_ request: FileRequest, _ selection: ServedSelection) -> AssetDecision.Action {
         switch PageAPI.Reading(request) {
         case .refused(let answer): return .answer(answer)
@@ -229,9 +235,9 @@ struct ServingFacts: Sendable {
     }
 
     private enum Place {
-        /// Under the URL that the manifest gives it.
+        /// Under the URL in the manifest.
         case own
-        /// Under another URL: the index stands for many.
+        /// Under another URL: the index answers for many.
         case other
         /// In place of a page that does not exist.
         case missing
@@ -247,7 +253,7 @@ struct ServingFacts: Sendable {
         }
     }
 
-    /// A file of the app's own folder, or of the folder of `/local-filesystem/`.
+    /// Returns a file of the app's own folder, or of the folder of `/local-filesystem/`.
     private func file(at path: RequestPath) -> ServedFile? {
         if path.segments.first == "local-filesystem" {
             guard let localFiles, let rest = try? RequestPath(parsing: path.droppingFirst) else { return nil }

@@ -1,22 +1,22 @@
 import PatchFormat
 
-/// A document of the bundle that a person sees: `POST /__patchline/shown`.
+/// The report of a visible document of the bundle: `POST /__patchline/shown`.
 ///
 /// ```
 /// { "page": "0f1e2d3c4b5a69788796a5b4c3d2e1f0", "version": "2.0.0", "age": 412 }
 /// ```
 struct ShownDocument: Equatable, Sendable {
-    /// Bytes of the whole report.
+    /// The largest report, in bytes.
     static let limit = 1_024
     private static let longestVersion = 128
-    /// Milliseconds: a year, for a tab that waited in the background.
+    /// The limit in milliseconds: a year, for a tab that waited in the background.
     private static let longestAge = 366 * 86_400 * 1_000
 
     let page: ReleaseStamp
     let version: String?
-    /// Since its navigation began, which is a little before it was requested.
+    /// The time since its navigation began, which is slightly before its request.
     let age: Duration
-    /// How many reloads did not replace this document.
+    /// The number of reloads that did not replace this document.
     let reloads: Int
 
     init(page: ReleaseStamp, version: String? = nil, age: Duration, reloads: Int = 0) {
@@ -38,12 +38,12 @@ struct ShownDocument: Equatable, Sendable {
     }
 }
 
-/// What a shown document is to the device.
+/// The relation of a shown document to the served selections.
 enum ShownVerdict: String, Sendable {
-    /// Of the selection that is served now.
+    /// It belongs to the selection that is served now.
     case current
-    /// Of the selection before it, and requested before the switch.
+    /// It belongs to the previous selection, and was requested before the switch.
     case previous
-    /// From a service worker's or another cache.
+    /// It is from the cache of a service worker, or from another cache.
     case stale
 }

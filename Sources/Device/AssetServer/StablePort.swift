@@ -1,12 +1,14 @@
 package import PatchFormat
 import PatchCrypto
 
-/// The port on which an app's pages are served, the same on every start, for cookies and storage belong to it (M22).
+/// The port of an app's pages.
+///
+/// It is the same at every start, because cookies and storage depend on it (M22).
 package enum StablePort {
-    /// 12000 to 12999.
+    /// Returns a port from 12000 to 12999.
     ///
-    /// Ids that are wholly base-36 get Meteor's port, 12000 + parseInt(id, 36) mod 1000 as JavaScript computes it; others
-    /// 12000 + (first 8 bytes of SHA-256("patchline-port-v1\n" + app), big-endian) mod 1000.
+    /// Ids that are wholly base-36 receive Meteor's port, 12000 + parseInt(id, 36) mod 1000 as JavaScript computes it. Others
+    /// receive 12000 + (first 8 bytes of SHA-256("patchline-port-v1\n" + app), big-endian) mod 1000.
     package static func port(for app: AppID) -> Int {
         12_000 + (meteor(app.text) ?? hashed(app.text))
     }
@@ -16,7 +18,7 @@ package enum StablePort {
         return Int(digest.bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } % 1_000)
     }
 
-    /// In doubles, and in parts of six digits as V8 does it: the rounding decides which port a long id gets.
+    /// Computes in doubles, and in parts of six digits as V8 does, because the rounding determines the port of a long id.
     private static func meteor(_ text: String) -> Int? {
         let digits = text.utf8.map { byte -> Int? in
             switch byte {

@@ -2,64 +2,64 @@ package import PatchFormat
 package import PatchSync
 package import Patchline
 
-/// A store that the daemon looks after, as its local socket sees it.
+/// A store of the daemon, as its local socket uses it.
 ///
-/// What only reads or changes the store goes by ``device()``; what concerns the running app goes by the other calls.
+/// Calls that only read or change the store use ``device()``. Calls that concern the running app use the other functions.
 package protocol StoreHost: Sendable {
-    /// As the settings file names it.
+    /// The name in the settings file.
     var name: String { get }
 
-    /// The store as it is now.
+    /// Returns the store's present state.
     func device() throws(SyncError) -> Device
 
-    /// Where pages are served; nil while they are not.
+    /// Returns the address of the pages, or nil while they are not served.
     func pages() async -> LocalServer.Address?
 
-    /// Why the store's pages are not served now, and a remedy; nil if they are.
+    /// Returns the reason why the store's pages are not served now, with a remedy. Nil if they are served.
     func trouble() async -> Failure?
 
-    /// When the daemon asks the server next, and why then.
+    /// Returns when the daemon contacts the server next, and the reason.
     func nextLook() async -> NextLook?
 
-    /// One sync, after the one in progress.
+    /// Runs one sync after the one in progress.
     func sync(_ wish: SyncWish) async throws(SyncError) -> SyncReport
 
-    /// Starts the pending selection; open pages are told to reload.
+    /// Starts the pending selection, and reloads open pages.
     func switchToPending() async throws(SyncError)
 
-    /// The app is not seen any more: no launch counts, and nothing switches before it is seen again but what need not wait.
+    /// Marks the app as hidden. Until it is shown again, no launch counts, and only selections that need not wait are started.
     func background() async throws(SyncError)
     func foreground() async throws(SyncError)
 }
 
-/// What somebody wants of one sync.
+/// The options of one requested sync.
 package struct SyncWish: Equatable, Sendable {
-    /// Nil: as the device is set.
+    /// Whether the network is metered; nil for the device's setting.
     package var isMetered: Bool?
     package var retriesFailed = false
 
     package init() {}
 }
 
-/// When a server is asked next.
+/// When the server is contacted next.
 package struct NextLook: Equatable, Sendable {
     package enum Reason: String, Sendable {
-        /// The interval that the settings name.
+        /// The interval of the settings has passed.
         case interval
         /// The last sync failed.
         case backOff
-        /// Nothing is installed yet.
+        /// No version is installed yet.
         case first
         /// A sync is in progress.
         case now
-        /// The device is without a network; it asks once there is one.
+        /// The device has no network. The daemon contacts the server once there is one.
         case network
     }
 
     package let seconds: Int64
     package let reason: Reason
 
-    /// - Parameter seconds: from now on; 0 where it is under way or waits for something else than time.
+    /// - Parameter seconds: The time from now. 0 if the sync is running or does not wait for a time.
     package init(seconds: Int64, reason: Reason) {
         self.seconds = seconds
         self.reason = reason

@@ -1,7 +1,7 @@
 public import PatchRuntime
 public import Patchline
 
-/// An app written in Swift whose script patches run: a ``PatchHost`` that follows what its store has active.
+/// An app written in Swift that runs script patches: a ``PatchHost`` that follows the active versions of its store.
 ///
 /// ```swift
 /// let shop = try await ScriptedApp(store: "/var/lib/shop", settings: settings, exposing: { host in
@@ -11,20 +11,24 @@ public import Patchline
 /// ```
 ///
 /// ```
-/// start, or something else is active ──▶ the launch of a trial counts ──▶ each script runs, in the order of the list
-///                                             all ran, and no page is to be waited for ──▶ confirmed
-///                                             one failed ──▶ a trial is taken back at once; the scripts before it run
+/// start, or another active version   ──▶ the launch of a trial counts ──▶ each script runs, in the order of the list
+///                                             all ran, and there are no pages to confirm it ──▶ confirmed
+///                                             one failed ──▶ a trial is rolled back at once; the previous version's scripts run
 /// ```
 ///
-/// A script that ends the process is blamed at the next starts: the launch was counted before it ran. What is withdrawn gives
-/// the originals back without a new start.
+/// A launch is counted before its scripts run. A script that ends the process therefore counts as a failed launch. When a version
+/// is withdrawn, the original functions are restored without a restart.
 public actor ScriptedApp {
     public struct Settings: Sendable {
-        /// Of the app; that it runs scripts is set here.
+        /// The app's settings.
+        ///
+        /// ``ScriptedApp`` always sets ``PatchlineApp/Settings/runsScripts``.
         public var app: PatchlineApp.Settings
-        /// Of the scripts' host.
+        /// The settings of the scripts' host.
         public var host: PatchHost.Settings
-        /// Whether a version without a bundle is confirmed once its scripts ran: nobody else could say that it works.
+        /// Whether a version without a bundle is confirmed once all its scripts ran.
+        ///
+        /// Such a version has no page that could confirm it.
         public var confirmsByItself = true
 
         public init(
@@ -38,9 +42,9 @@ public actor ScriptedApp {
 
     public enum Event: Equatable, Sendable {
         case app(PatchlineApp.Event)
-        /// These are the patches now, each with its state.
+        /// The scripts ran. Contains the patches, each with its state.
         case ran(PatchReport)
-        /// A patch failed as it began, or in a later call; whether its version was taken back for it.
+        /// A patch failed at its start, or in a later call. `isTakenBack` is true if its version was rolled back.
         case failed(PatchFailure, isTakenBack: Bool)
     }
 
@@ -49,7 +53,7 @@ public actor ScriptedApp {
         case failed(PatchFailure)
     }
 
-    /// What its patches run in.
+    /// The host in which the patches run.
     public nonisolated let host: PatchHost
     public nonisolated let app: PatchlineApp
     private let confirmsByItself: Bool
@@ -59,11 +63,15 @@ public actor ScriptedApp {
     private var launch: PatchlineApp.ScriptLaunch?
     private var following: Task<Void, Never>?
 
-    /// Opens a store that `patchsync init` or ``PatchlineStore/make(_:from:)`` made; nothing runs before ``start()``.
+    /// Opens a store made by `patchsync init` or ``PatchlineStore/make(_:from:)``.
+    ///
+    /// Nothing runs before ``start()``.
     ///
     /// - Parameters:
-    ///   - expose: says once which types patches may change.
-    ///   - report: called with each event, from many threads.
+    ///   - path: The store's folder.
+    ///   - settings: The settings of this launch.
+    ///   - expose: Called once to expose the types that patches may change.
+    ///   - report: Called with each event, from many threads.
     public init(
         store path: String,
         settings: Settings = Settings(),
@@ -88,9 +96,9 @@ public actor ScriptedApp {
         }
     }
 
-    /// Launches, runs the scripts that are there, and serves the pages, if there are any.
+    /// Launches the app, runs its scripts, and serves its pages if there are any.
     ///
-    /// - Returns: the URL that the web view opens; empty where the app serves none.
+    /// - Returns: The URL for the web view, or an empty string if the app serves no pages.
     @discardableResult
     public func start() async throws(PatchlineError) -> String {
         let url = try await app.start()
@@ -101,9 +109,11 @@ public actor ScriptedApp {
         return url
     }
 
-    /// Returns once no answer is on its way and no change is followed any more.
+    /// Stops the app.
     ///
-    /// What is patched stays so.
+    /// Patched functions stay patched.
+    ///
+    /// Returns once all responses have ended and changes are no longer followed.
     public func stop() async {
         await app.stop()
         following?.cancel()
@@ -119,7 +129,7 @@ public actor ScriptedApp {
         }
     }
 
-    /// Runs the scripts of what is active, unless these very ones were tried.
+    /// Runs the scripts of the active versions, unless this launch has already run them.
     private func run() async {
         let launch: PatchlineApp.ScriptLaunch
         do throws(PatchlineError) { launch = try await app.beginScripts() } catch {
@@ -138,7 +148,9 @@ public actor ScriptedApp {
         }
     }
 
-    /// Blames the script's version for it, where it is on trial; a file that is damaged says nothing of its version.
+    /// Reports a failed script, which rolls back its version if that is on trial.
+    ///
+    /// A damaged file does not count against its version.
     private func tell(_ failure: PatchFailure) async {
         guard let launch, failure.isOfTheScript,
             let script = launch.scripts.first(where: {
@@ -176,7 +188,7 @@ extension PatchFailure {
 }
 
 extension PatchScript {
-    /// A script as the store has it: compared with its signed digest as it is read.
+    /// Reads a script from the store, and verifies it against its signed digest.
     fileprivate init(_ script: PatchlineStore.Script, _ states: [PatchlineStore.Patch]) {
         let content: Content
         if script.file != nil, let text = try? script.source() {

@@ -4,11 +4,13 @@ import PatchDaemon
 import PatchFormat
 import SystemPackage
 
-/// Where the daemon's local socket is, and what answers there.
+/// The daemon's local socket, and the stores that it serves.
 struct ControlPlace: Sendable {
-    /// Nil where there is none; a listening socket that the service manager passed goes before a path.
+    /// The socket, or nil for none.
+    ///
+    /// A listening socket from the service manager takes precedence over a path.
     private let place: ControlServer.Place?
-    /// The stores as they are now.
+    /// Returns the present stores.
     let hosts: @Sendable () -> [any StoreHost]
     let log: EventLog
 
@@ -23,9 +25,9 @@ struct ControlPlace: Sendable {
 
     /// Serves until the task is cancelled.
     ///
-    /// A socket that cannot be used is reported and tried again; the stores do not wait for it.
+    /// A socket that cannot be used is reported and tried again. The stores do not wait for it.
     ///
-    /// - Parameter whenSettled: called when the first try has succeeded or failed, and perhaps again.
+    /// - Parameter whenSettled: Called when the first attempt has succeeded or failed. It may be called again later.
     func serve(telling events: DaemonEvents, _ whenSettled: @escaping @Sendable () -> Void) async {
         if let place {
             let server = ControlServer(at: place, hosts: hosts, log: log) { events.client($0) }

@@ -7,7 +7,7 @@ import PatchSync
 import Patchline
 import SystemPackage
 
-/// What `run` prints: as `serve` does, with the store's name.
+/// The output of `run`: as in `serve`, with the store's name.
 struct DaemonEvents: Sendable {
     private let json: Bool
     private let (out, errors): (Console, Console)
@@ -69,13 +69,15 @@ struct DaemonEvents: Sendable {
         say("answering", nil, "answers at \(printable(socket.string))", [("socket", .text(socket.string))])
     }
 
-    /// The socket's name is gone, while this process lives.
+    /// The socket's name was removed while this process runs.
     func vanished(_ socket: FilePath) {
         let text = "the local socket \(socket) was removed, and is made again"
         say("trouble", nil, "trouble: \(printable(text))", [("error", .text(text))])
     }
 
-    /// The local socket cannot be used; the stores are kept all the same.
+    /// The local socket cannot be used.
+    ///
+    /// The stores are served regardless.
     func unanswering(_ failure: Failure, isTriedAgain: Bool = true) {
         let again = isTriedAgain ? ", and is tried again" : ""
         say(
@@ -87,7 +89,7 @@ struct DaemonEvents: Sendable {
         if !json { hint(failure.hint) }
     }
 
-    /// One that was refused or dropped.
+    /// Reports a client that was rejected or dropped.
     func client(_ line: String) { errors.line(printable(line)) }
 
     func reloaded(_ change: SettingsChange) {

@@ -5,13 +5,15 @@ import PatchDaemon
 import PatchStore
 import SystemPackage
 
-/// What goes on beside the stores while `run` runs: its settings may change, and its service manager wants to hear of it.
+/// The work of `run` beside the stores: it applies changed settings, and notifies the service manager.
 struct DaemonLife: Sendable {
     private let daemon: Daemon
     private let file: SettingsOnDisk
     private let manager: ServiceManager?
     private let events: DaemonEvents
-    /// Whether somebody asked, or the file changed; one after the other.
+    /// The requests to read the settings again, one after the other.
+    ///
+    /// True if a person asked, false if the file changed.
     private let wishes: AsyncStream<Bool>
     private let wish: AsyncStream<Bool>.Continuation
 
@@ -26,15 +28,19 @@ struct DaemonLife: Sendable {
 
     static func status(keptBecause failure: Failure) -> String { "keeps its settings: \(failure.message)" }
 
-    /// Somebody wants the settings read again, and hears of it also where nothing changed.
+    /// Requests to read the settings again.
+    ///
+    /// The result is reported even if nothing changed.
     func reloadIsAsked() { wish.yield(true) }
 
-    /// Until its task is cancelled.
+    /// Applies changed settings until the task is cancelled.
     func reload() async {
         for await isAsked in wishes { await reload(isAsked: isAsked) }
     }
 
-    /// Reads the settings again; they stay as they are where that fails.
+    /// Reads the settings again.
+    ///
+    /// If that fails, the present settings stay.
     private func reload(isAsked: Bool) async {
         manager?.tell(.reloading(microseconds: ServiceManager.microseconds))
         do throws(SettingsOnDisk.Fault) {
@@ -49,7 +55,7 @@ struct DaemonLife: Sendable {
         }
     }
 
-    /// Until its task is cancelled: the system tells of changes in the file's folder.
+    /// Watches the file's folder for changes until the task is cancelled.
     func watchFile(from settings: DaemonSettings) async {
         let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let watch: FolderChanges
@@ -59,13 +65,13 @@ struct DaemonLife: Sendable {
         } catch { return events.unwatched(error) }
         defer { watch.end() }
         var seen = file.identity
-        // What was written between the first reading and now.
+        // The file may have changed between the first reading and now.
         if (try? file.read()) != settings { wish.yield(false) }
         for await _ in changes {
-            // A program that writes into the file itself empties it first.
+            // A program that overwrites a file in place truncates it first.
             guard (try? await Task.sleep(for: .milliseconds(100))) != nil else { return }
             if file.identity == nil {
-                // An editor takes a file away before it puts the new one there.
+                // Some editors remove a file before they create the new one.
                 guard (try? await Task.sleep(for: .seconds(1))) != nil else { return }
                 guard await fileIsThere(telling: { wish.yield(false) }) else { return }
             }
@@ -79,21 +85,21 @@ struct DaemonLife: Sendable {
 
     /// Waits until the settings file exists.
     ///
-    /// Its folder may be gone too, so that no watch would report it.
+    /// Its folder may be missing too. A watch would then not report the file.
     ///
-    /// - Returns: false if the task was cancelled.
+    /// - Returns: False if the task was cancelled.
     private func fileIsThere(telling gone: () -> Void) async -> Bool {
         guard file.identity == nil else { return true }
         gone()
         while file.identity == nil {
             guard (try? await Task.sleep(for: .seconds(1))) != nil else { return false }
         }
-        // Also when the same file is back: its absence was reported.
+        // Also if the same file is restored, because its absence was reported.
         wish.yield(true)
         return true
     }
 
-    /// Until its task is cancelled: twice as often as is wanted at least, and only while the daemon answers.
+    /// Sends watchdog notifications until the task is cancelled, at half the required interval, and only while the daemon responds.
     func showSigns() async {
         guard let manager, let interval = manager.watchdog else { return }
         while (try? await Task.sleep(for: interval / 2)) != nil {

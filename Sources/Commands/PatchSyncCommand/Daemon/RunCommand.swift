@@ -64,7 +64,7 @@ struct RunCommand: LastingCommand {
     }
 
     private func work() async throws(Failure) {
-        // Trapped before anything starts, so that a stop at any moment is one in good order.
+        // Signals are trapped before anything starts, so that a stop at any time is clean.
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
         let deadline = StopDeadline.ofServing
         defer { deadline.lift() }
@@ -117,7 +117,7 @@ struct RunCommand: LastingCommand {
         _ lullBegan: @escaping @Sendable () -> Void
     ) -> StoreRunner.Surroundings {
         let opening: @Sendable (FilePath) throws(SyncError) -> DeviceStore = { path throws(SyncError) in
-            // Root acts as the owner of the stores that it began with; this one was added later.
+            // Root acts as the owner of the stores that existed at the start. This store was added later.
             if let owner = ActingOwner.stranger(of: path) { throw .notKept(Self.words(of: owner)) }
             return StoreOptions.deviceStore(at: path)
         }

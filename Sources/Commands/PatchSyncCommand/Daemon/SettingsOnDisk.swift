@@ -15,7 +15,7 @@ struct SettingsOnDisk: Sendable {
     let path: FilePath
     private let name: String
 
-    /// - Parameter name: for messages, as it was given.
+    /// - Parameter name: The path as it was given, for messages.
     init(_ path: FilePath, named name: String) {
         (self.path, self.name) = (path, name)
     }
@@ -33,10 +33,10 @@ struct SettingsOnDisk: Sendable {
         }
     }
 
-    /// Where it changes: its own folder, and that of the file where it is a link.
+    /// The folders whose changes affect the file: its own, and that of the target if it is a link.
     var folders: [FilePath] { [path.removingLastComponent(), path.followingLinks.removingLastComponent()] }
 
-    /// Which file it is now; nil where there is none.
+    /// The identity of the present file, or nil if there is none.
     var identity: FileIdentity? { (try? DiskFiles().identity(of: path.followingLinks)) ?? nil }
 }
 

@@ -9,11 +9,11 @@ import PatchCrypto
 import PatchTrust
 import SystemPackage
 
-/// The rules of each line on a device's machine: facts in, verdict out.
+/// The checks of a device's machine. Each computes a verdict from facts.
 extension Diagnosis.Line {
-    /// How far two clocks may differ.
+    /// The largest accepted difference of two clocks.
     private static let clockSlack = Duration.minutes(5)
-    /// Below this nothing can be fetched.
+    /// With less free space than this, no version can be downloaded.
     private static let noSpace = 1_000_000
     private static let fewFiles = 100
 
@@ -21,18 +21,18 @@ extension Diagnosis.Line {
         self.init(subject, code: code.rawValue, verdict, finding, hint: hint)
     }
 
-    /// The same of one of several stores.
+    /// Returns the line with the name of its store, if there are several.
     func of(_ store: String) -> Diagnosis.Line {
         Diagnosis.Line("\(store) \(subject)", code: code, verdict, finding, hint: hint)
     }
 
-    /// - Parameter failure: why the settings of `patchsync run` cannot be read.
+    /// - Parameter failure: The reason why the settings of `patchsync run` cannot be read.
     static func settings(_ failure: Failure) -> Diagnosis.Line {
         let hint = failure.hint ?? "the page \"Running\" says what stands in it"
         return Diagnosis.Line("settings", .settingsUnreadable, .fault, failure.message, hint: hint)
     }
 
-    /// - Parameter error: why the store could not be opened.
+    /// - Parameter error: The reason why the store could not be opened.
     static func store(_ error: SyncError) -> Diagnosis.Line {
         let failure = Failure(error)
         if case .noStore = error {
@@ -51,7 +51,7 @@ extension Diagnosis.Line {
         Diagnosis.Line("store", .ok, "\(configuration.app), channel \(configuration.channel)")
     }
 
-    /// - Parameter owner: the name of the user whose folder it is.
+    /// - Parameter owner: The name of the folder's owner.
     static func folder(
         _ status: FileStatus?,
         canWrite: Bool,
@@ -88,7 +88,7 @@ extension Diagnosis.Line {
         return Diagnosis.Line("folder", .ok, "it can be written to")
     }
 
-    /// - Parameter folder: the store.
+    /// - Parameter folder: The store's folder.
     static func owners(_ files: ForeignFiles, in folder: FilePath) -> Diagnosis.Line {
         Diagnosis.Line("owners", .otherOwner, .fault, files.finding, hint: files.hint(for: folder))
     }
@@ -104,7 +104,7 @@ extension Diagnosis.Line {
         )
     }
 
-    /// - Parameter error: why nobody can say how the device stands.
+    /// - Parameter error: The reason why the device's state cannot be determined.
     static func state(_ error: SyncError) -> Diagnosis.Line {
         let failure = Failure(error)
         return Diagnosis.Line(
@@ -116,7 +116,7 @@ extension Diagnosis.Line {
         )
     }
 
-    /// - Parameter fault: of the time zone of the maintenance windows.
+    /// - Parameter fault: The fault of the maintenance windows' time zone.
     static func windows(_ fault: ZoneFault?) -> Diagnosis.Line? {
         guard let fault else { return nil }
         return Diagnosis.Line(
@@ -128,7 +128,7 @@ extension Diagnosis.Line {
         )
     }
 
-    /// - Parameter failure: the last sync's; nil if it succeeded.
+    /// - Parameter failure: The last sync's failure, or nil if it succeeded.
     static func sync(_ failure: SyncFailure?, at now: UTCTime) -> Diagnosis.Line? {
         guard let failure else { return nil }
         return Diagnosis.Line(
@@ -164,8 +164,8 @@ extension Diagnosis.Line {
     }
 
     /// - Parameters:
-    ///   - stored: bytes of all that is here.
-    ///   - noRoom: versions that the last sync refused for lack of room.
+    ///   - stored: The bytes of all stored files.
+    ///   - noRoom: The versions that the last sync rejected for lack of space.
     static func disk(_ space: DiskSpace, stored: Int, noRoom: [NoRoomVersion] = []) -> Diagnosis.Line {
         let free = "\(ByteText(space.freeBytes)) free"
         if let files = space.freeFiles, files < fewFiles {
@@ -202,7 +202,7 @@ extension Diagnosis.Line {
         return Diagnosis.Line("disk", .ok, free)
     }
 
-    /// - Parameter told: what the server's clock said; a hint, for nobody signs it.
+    /// - Parameter told: The time of the server's clock. It is not signed, so it is only a hint.
     static func clock(_ now: UTCTime, _ trust: Device.HeldTrust?, told: UTCTime?) -> Diagnosis.Line {
         let hint = "set it, and keep it right with a time service"
         if let trust, let past = [trust.signedAt, trust.build].compactMap(\.self).max(), past > now.adding(clockSlack) {
@@ -259,7 +259,7 @@ extension Diagnosis.Line {
         }
     }
 
-    /// - Parameter variables: of the environment, that are set.
+    /// - Parameter variables: The names of the proxy variables that are set.
     static func proxy(_ variables: [String]) -> Diagnosis.Line? {
         guard !variables.isEmpty else { return nil }
         return Diagnosis.Line(
@@ -280,8 +280,8 @@ extension Diagnosis.Line {
     }
 
     /// - Parameters:
-    ///   - isNew: whether the first start is still to come.
-    ///   - isInFile: whether the settings of `patchsync run` name the store.
+    ///   - isNew: Whether the app has not been started yet.
+    ///   - isInFile: Whether the settings of `patchsync run` contain the store.
     static func port(_ port: Int, isNew: Bool, isInFile: Bool, _ owner: PageServer) -> Diagnosis.Line {
         switch owner {
         case .nobody where port == 0: return Diagnosis.Line("port", .ok, "any free one, at each start")
@@ -315,7 +315,7 @@ extension Diagnosis.Line {
 
     static let noPages = Diagnosis.Line("port", .ok, "the settings file switches pages off")
 
-    /// - Parameter limit: of this user's inotify instances; nil where nobody says.
+    /// - Parameter limit: The limit of this user's inotify instances, or nil if unknown.
     static func watches(areLeft: Bool, limit: Int?) -> Diagnosis.Line {
         guard !areLeft else { return Diagnosis.Line("watches", .ok, "the system tells of changed files") }
         return Diagnosis.Line(

@@ -6,7 +6,7 @@ import PatchSync
 import PatchCrypto
 import PatchTrust
 
-/// The kinds of addresses that a name or a machine has.
+/// The address families of a name or a machine.
 struct AddressFamilies: Equatable, Sendable {
     var hasV4 = false
     var hasV6 = false
@@ -25,19 +25,19 @@ struct AddressFamilies: Equatable, Sendable {
     }
 }
 
-/// What the name service says of a host.
+/// The name service's answer for a host.
 enum NameAnswer: Equatable, Sendable {
     case addresses(AddressFamilies)
     case unknown
-    /// Nothing within the time that there was.
+    /// There was no answer within the time limit.
     case late
 }
 
-/// The rule of a server's line: facts in, verdict out.
+/// The check of a server. It computes a verdict from facts.
 extension Diagnosis.Line {
     /// - Parameters:
-    ///   - machine: what this machine can send from, besides to itself.
-    ///   - answer: how far the server is behind, or why a sync would take nothing from it.
+    ///   - machine: The address families from which this machine can reach others.
+    ///   - answer: The server's delay, or the reason why a sync would reject its data.
     static func server(
         _ server: ServerURL,
         _ name: NameAnswer,
@@ -63,7 +63,7 @@ extension Diagnosis.Line {
         }
     }
 
-    /// Why there is no way to a server, where the name or the addresses tell.
+    /// The reason why a server cannot be reached, if the name or the addresses show it.
     private static func way(
         _ subject: String,
         _ server: ServerURL,
@@ -103,7 +103,7 @@ extension Diagnosis.Line {
 }
 
 extension SyncError {
-    /// Whether no connection came about.
+    /// Whether no connection was established.
     fileprivate var isOfTheWay: Bool {
         switch self {
         case .fetch(.connection), .fetch(.noAddress), .fetch(.timedOut), .fetch(.syncDeadline): true
@@ -115,7 +115,9 @@ extension SyncError {
 }
 
 extension DoctorCode {
-    /// The same codes as of a failed sync, except where the doctor has a wider one.
+    /// Converts the code of a failed sync.
+    ///
+    /// The doctor has wider codes for some of them.
     init(_ failure: SyncFailureCode) {
         self =
             switch failure {

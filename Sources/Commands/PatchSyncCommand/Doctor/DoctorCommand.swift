@@ -11,7 +11,7 @@ import PatchSync
 import Patchline
 import SystemPackage
 
-/// `patchsync doctor`: looks at what a device stands on.
+/// `patchsync doctor`: checks a device and its environment.
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
@@ -83,7 +83,7 @@ struct DoctorCommand: AsyncParsableCommand {
         return diagnosis.code
     }
 
-    /// A store of the settings of `patchsync run`, among the others.
+    /// A store in the settings of `patchsync run`, with the other stores.
     private struct InFile {
         let store: StoreSettings
         let others: [StoreSettings]
@@ -92,7 +92,7 @@ struct DoctorCommand: AsyncParsableCommand {
             (self.store, others) = (store, stores.filter { $0.name != store.name })
         }
 
-        /// The name of another store whose pages want this port.
+        /// Returns the name of another store with this port.
         func other(on port: Int) -> String? {
             others.first { other in
                 guard other.serves, let there = try? StoreOptions.deviceStore(at: other.store).configuration() else {
@@ -174,7 +174,7 @@ struct DoctorCommand: AsyncParsableCommand {
         do throws(SyncError) { return try device.differs(fromRoot: bytes) } catch { throw Failure(error) }
     }
 
-    /// - Returns: the time of the first server that told one.
+    /// - Returns: The time of the first server that reported one.
     private func lookAtServers(_ device: Device, _ diagnosis: inout Diagnosis) async -> UTCTime? {
         let told = NIOLockedValueBox<String?>(nil)
         var deadlines = Deadlines()
@@ -202,7 +202,7 @@ struct DoctorCommand: AsyncParsableCommand {
                 return lines
             }
         } catch {
-            // What the settings say of TLS cannot be followed at all.
+            // The TLS settings cannot be used at all.
             lines = [.server(servers[0], .addresses(machine), machine: machine, .failure(error))]
         }
         lines.forEach { diagnosis.add($0) }
@@ -222,7 +222,7 @@ struct DoctorCommand: AsyncParsableCommand {
         if let own = device.store.runningServers.first(where: { $0.port == port }) {
             return .ours(process: own.process)
         }
-        // Also while neither runs: the one that is started second gets no port.
+        // Also while neither runs: the store that is started second cannot use the port.
         if let other = inFile?.other(on: port) { return .another(.store(other)) }
         return MachineLook.owner(ofPort: port)
     }

@@ -5,18 +5,18 @@ import PatchFormat
 import PatchStore
 import SystemPackage
 
-/// Facts of the machine that nothing else here asks for.
+/// Facts of the machine for the doctor.
 ///
-/// Looking changes nothing.
+/// Reading them changes nothing.
 enum MachineLook {
     private static let proxyNames = ["http_proxy", "https_proxy", "all_proxy"]
 
-    /// Names of the variables that lead others to a proxy.
+    /// Returns the names of the variables that direct programs to a proxy.
     static func proxyVariables(_ environment: (String) -> String?) -> [String] {
         (proxyNames + proxyNames.map { $0.uppercased() }).filter { environment($0)?.isEmpty == false }
     }
 
-    /// The user's name; its number where it has none.
+    /// Returns the user's name, or the number if there is no name.
     static func name(ofUser id: UInt32) -> String {
         guard let entry = unsafe getpwuid(id) else { return "\(id)" }
         return unsafe String(cString: entry.pointee.pw_name)
@@ -30,7 +30,7 @@ enum MachineLook {
 
     // MARK: Addresses
 
-    /// Of all interfaces that are up, but loopback and link-local ones.
+    /// The address families of all active interfaces, except loopback and link-local addresses.
     static var families: AddressFamilies {
         var found = AddressFamilies()
         var first: UnsafeMutablePointer<ifaddrs>?
@@ -57,7 +57,7 @@ enum MachineLook {
         }
     }
 
-    /// Asks the name service, on a thread of its own: the system's call has no end of its own.
+    /// Queries the name service on a separate thread, because the system's call has no timeout.
     static func addresses(of host: String, within time: Duration) async -> NameAnswer {
         let (answers, answer) = AsyncStream.makeStream(of: NameAnswer.self)
         DispatchQueue.global().async { answer.yield(resolved(host)) }
@@ -87,7 +87,7 @@ enum MachineLook {
 
     // MARK: The port and the watches
 
-    /// Listens on loopback for a moment.
+    /// Listens on the loopback address for a moment, to find the port's owner.
     static func owner(ofPort port: Int) -> Diagnosis.Line.PageServer {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return .unusable("\(Errno(rawValue: errno))") }
@@ -108,14 +108,14 @@ enum MachineLook {
         return error == .addressInUse ? .another(PortHolder(listeningOn: port)) : .unusable("\(error)")
     }
 
-    /// Whether this user may watch files, as a running `serve` does.
+    /// Whether this user can watch files, as a running `serve` does.
     static var hasWatches: Bool {
         let descriptor = inotify_init1(Int32(IN_CLOEXEC))
         if descriptor >= 0 { close(descriptor) }
         return descriptor >= 0
     }
 
-    /// Of this user's inotify instances.
+    /// The limit of this user's inotify instances.
     static var watchLimit: Int? {
         let path = FilePath("/proc/sys/fs/inotify/max_user_instances")
         guard let bytes = try? DiskFiles().read(path, limit: 64) else { return nil }

@@ -74,7 +74,7 @@ struct ExplainCommand: AsyncParsableCommand {
         if let patch, explanation.versions.isEmpty {
             throw .notListed("\(patch)")
         }
-        // Of this device, not of the one that --as describes.
+        // The failure of this device, not of the one that --as describes.
         let failure = other == nil ? device.store.syncFailure(of: device.configuration.channel) : nil
         if options.json {
             out.line(explanation.json(device.configuration, after: failure).line)
@@ -94,7 +94,7 @@ struct ExplainCommand: AsyncParsableCommand {
     }
 }
 
-/// `web`, or `web@1.4.2`.
+/// A patch or a version: `web`, or `web@1.4.2`.
 struct ExplainedPatch: ExpressibleByArgument, CustomStringConvertible {
     let patchID: PatchID
     let version: VersionLabel?

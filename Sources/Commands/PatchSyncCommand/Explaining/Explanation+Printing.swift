@@ -4,7 +4,7 @@ import PatchSync
 import CommandKit
 
 extension Explanation {
-    /// - Parameter failure: the last sync's.
+    /// - Parameter failure: The last sync's failure.
     func print(to out: Console, after failure: SyncFailure? = nil) {
         out.line("by the list of role version \(roleVersion), at \(time)")
         if let failure { out.line(failure.sentence(at: time)) }
@@ -17,7 +17,7 @@ extension Explanation {
 }
 
 extension Explanation.Version {
-    /// What becomes of it.
+    /// The version and its outcome in one sentence.
     var sentence: String { "\(printable(label.description)): \(printable(outcome.text))" }
 
     fileprivate func print(to out: Console, at time: UTCTime) {

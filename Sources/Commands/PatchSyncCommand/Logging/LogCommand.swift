@@ -54,9 +54,11 @@ extension LogLine {
     var words: String { "\(time)  \(event)  \(printable(text))" }
 }
 
-/// Where a reader of the log stands.
+/// The position of a reader of the log.
 struct LogTail {
-    /// How many lines tell a place from others; equal ones come in the same second.
+    /// The number of lines that identify a position.
+    ///
+    /// Lines of the same second may be equal.
     private static let seen = 16
 
     private var last: ArraySlice<LogLine>
@@ -65,7 +67,7 @@ struct LogTail {
         last = lines.suffix(Self.seen)
     }
 
-    /// What stands behind the lines that were seen; all of it where they are gone.
+    /// Returns the lines after those already seen, or all lines if the seen ones were removed.
     mutating func news(in lines: [LogLine]) -> ArraySlice<LogLine> {
         defer { last = lines.suffix(Self.seen) }
         let end = lines.indices.first { lines[...$0].suffix(last.count).elementsEqual(last) }

@@ -172,7 +172,7 @@ struct MeteorCommand: ServingCommand {
 }
 
 extension MeteorCommand {
-    /// Nobody else follows into this folder meanwhile.
+    /// Locks the folder, so that only one process follows a server into it.
     private static func locked(_ folder: FilePath) throws(Failure) -> StoreLock {
         do throws(StoreLockError) {
             if let fault = DiskFiles().linkFault(at: folder) { throw .file(fault) }
@@ -195,7 +195,7 @@ extension Failure {
     }
 }
 
-/// What it prints, a line an event.
+/// The output of the command, one line for each event.
 private struct MeteorLines: Sendable {
     let json: Bool
 

@@ -2,14 +2,16 @@ import CommandKit
 import DeviceOutput
 import Glibc
 
-/// The system's journal, which others of this machine may read.
+/// The system's journal, which other users of this machine may read.
 enum Journal {
-    /// Where it takes entries with fields; PATCHSYNC_JOURNAL names another socket than the system's.
+    /// The journal's socket for entries with fields.
+    ///
+    /// PATCHSYNC_JOURNAL names another one than the system's.
     static var entries: SystemJournal {
         SystemJournal(path: ProcessEnvironment.environment("PATCHSYNC_JOURNAL") ?? SystemJournal.path)
     }
 
-    /// Whether standard output goes there: JOURNAL_STREAM names its device and inode (systemd.exec(5)).
+    /// Whether standard output is connected to the journal: JOURNAL_STREAM contains its device and inode (systemd.exec(5)).
     static var isStandardOutput: Bool {
         guard let named = ProcessEnvironment.environment("JOURNAL_STREAM") else { return false }
         var found = stat()

@@ -7,14 +7,16 @@ import PatchSync
 import Patchline
 import SystemPackage
 
-/// What `serve` prints: sentences, or one JSON object a line.
+/// The output of `serve`: sentences, or one JSON object a line.
 struct LaunchEvents: Sendable {
     private let json: Bool
     private let store: FilePath
-    /// Where there are several.
+    /// The store's name, if there are several stores.
     private let name: String?
     private let (out, errors): (Console, Console)
-    /// Takes each line as an entry with fields, where standard output goes there.
+    /// The journal, if standard output is connected to it.
+    ///
+    /// It receives each line as an entry with fields.
     private let journal: SystemJournal?
 
     init(_ options: StoreOptions) {
@@ -41,8 +43,8 @@ struct LaunchEvents: Sendable {
     }
 
     /// - Parameters:
-    ///   - file: where the URL stands, in place of what is printed.
-    ///   - isSecret: whether others may read what is printed, so that neither token nor host is.
+    ///   - file: The file that contains the URL, which is then not printed.
+    ///   - isSecret: Whether other users may read the output. Token and host are then not printed.
     func listening(_ address: LocalServer.Address, urlIn file: String?, isSecret: Bool) {
         if address.token != nil, PagesHost(named: address.host).isShared {
             errors.line(
@@ -80,7 +82,7 @@ struct LaunchEvents: Sendable {
         )
     }
 
-    /// Prints an event, unless it is for the log and the local API alone.
+    /// Prints an event, unless only the log and the local API report it.
     func take(_ event: DeviceEvent) {
         switch event {
         case .fileTrouble(let line): errors.line(line)
@@ -105,7 +107,7 @@ struct LaunchEvents: Sendable {
             + report.awaiting.map { "\($0.label) waits for approval" }).joined(separator: "; ")
     }
 
-    /// Nil for an event that is not printed.
+    /// Returns the event's sentence, or nil for an event that is not printed.
     private func words(_ event: DeviceEvent) -> String? {
         switch event {
         case .nothingInstalled: return "nothing is installed yet"
@@ -149,7 +151,7 @@ struct LaunchEvents: Sendable {
         }
     }
 
-    /// Lines that could not be written: a full disk, or a reader that has gone.
+    /// Reports lines that could not be written, because of a full disk or a reader that has closed the pipe.
     @Sendable static func lost(_ count: Int) -> String {
         JSON.fields([("event", .text("linesLost")), ("count", .integer(count))]).line
     }
@@ -161,7 +163,7 @@ struct LaunchEvents: Sendable {
             return out.line(JSON.fields([("event", .text(event)), ("store", name.map { .text($0) })] + members).line)
         }
         let isTaken = journal?.send([
-            // As syslog(3) numbers them: a warning, or for information.
+            // The priorities of syslog(3): warning, or informational.
             ("MESSAGE", text), ("PRIORITY", isTrouble ? "4" : "6"), ("SYSLOG_IDENTIFIER", "patchsync"),
             ("PATCHLINE_STORE", store.string), ("PATCHLINE_EVENT", event),
         ])

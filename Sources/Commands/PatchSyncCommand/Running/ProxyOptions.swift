@@ -8,7 +8,7 @@ import PatchFormat
 import PatchStore
 import SystemPackage
 
-/// Which requests of the pages go on to other servers.
+/// The rules for requests of pages that are passed on to other servers.
 struct ProxyOptions: ParsableArguments {
     static let discussion = """
         --proxy '/api/.*=https://api.example.com' sends every path that the regular expression matches as a whole on to that
@@ -21,7 +21,7 @@ struct ProxyOptions: ParsableArguments {
     @Option(StoreSetting.proxyCA) var authorities: String?
     @Option(StoreSetting.proxyTimeout) var timeout: String?
 
-    /// Of ``timeout``, in seconds.
+    /// The seconds of ``timeout``.
     private var seconds: Int? {
         guard let timeout, case .time(let time)? = try? StoreSetting.proxyTimeout.value(.text(timeout)) else {
             return nil
@@ -29,7 +29,7 @@ struct ProxyOptions: ParsableArguments {
         return Int(time.components.seconds)
     }
 
-    /// Nil when no rule is given.
+    /// Returns the proxy's settings, or nil without a rule.
     func settings() throws(Failure) -> APIProxy.Settings? {
         let file = try file.map { path throws(Failure) in try Self.read(path) }
         let own = rules.compactMap { try? ProxyRule(argument: $0) }

@@ -5,16 +5,16 @@ import FoundationEssentials
 import PatchFormat
 import SystemPackage
 
-/// Runs the active scripts of a store on a sample host, each time that what runs has changed, and prints their states.
+/// Runs the active scripts of a store on a sample host whenever the active versions change, and prints their states.
 ///
-/// The engine is in a process of its own: a script that hangs or crashes it costs the server nothing.
+/// The engine has its own process, so a script that hangs or crashes does not affect the server.
 struct ScriptTable: Sendable {
     private static let (timeout, limit) = (60, 1_000_000)
 
     private let program: FilePath
     private let store: FilePath
     private let events: LaunchEvents
-    /// One run after the other.
+    /// Runs one job after the other.
     private let queue = DispatchQueue(label: "patchline.scripts")
 
     init(of store: FilePath, events: LaunchEvents) throws(Failure) {
@@ -23,7 +23,7 @@ struct ScriptTable: Sendable {
         self.events = events
     }
 
-    /// Returns at once.
+    /// Starts a run, and returns at once.
     func run() {
         queue.async {
             do throws(ChildProcessError) { events.scripts(.success(try states())) } catch {
@@ -50,7 +50,7 @@ struct ScriptTable: Sendable {
     }
 }
 
-/// How one script does on the sample host.
+/// The state of one script on the sample host.
 struct ScriptState: Equatable, Sendable {
     let patchID: String
     let version: String
@@ -77,7 +77,7 @@ struct ScriptState: Equatable, Sendable {
 }
 
 extension LaunchEvents {
-    /// What became of the scripts on the sample host.
+    /// Prints the states of the scripts on the sample host.
     func scripts(_ result: Result<[ScriptState], ChildProcessError>) {
         switch result {
         case .success(let states):

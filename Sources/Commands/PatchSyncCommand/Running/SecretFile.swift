@@ -1,15 +1,17 @@
 import PatchFormat
 import CommandKit
 
-/// An option's file, or `-`, that holds what a command line would show to every user of the machine.
+/// The file of an option, or `-`.
+///
+/// It contains a secret that every user of the machine could read on a command line.
 struct SecretFile {
-    /// Bytes.
+    /// The largest size in bytes.
     static let limit = 64 * 1024
 
     let option: String
     let path: String
 
-    /// Those with anything in them.
+    /// Returns the lines that are not empty.
     func lines() throws(Failure) -> [String] {
         let lines: [String]
         do throws(SystemError) { lines = try secretLines(of: path, limit: Self.limit) } catch {
@@ -19,6 +21,6 @@ struct SecretFile {
         return lines.filter { !$0.isEmpty }
     }
 
-    /// The first; empty without one.
+    /// Returns the first line that is not empty, or an empty text.
     func line() throws(Failure) -> String { try lines().first ?? "" }
 }

@@ -84,7 +84,7 @@ struct ServeCommand: LastingCommand {
     }
 
     private func work() async throws(Failure) {
-        // Trapped before anything starts, so that a stop at any moment is one in good order.
+        // Signals are trapped before anything starts, so that a stop at any time is clean.
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let deadline = StopDeadline.ofServing
         defer { deadline.lift() }
@@ -102,7 +102,9 @@ struct ServeCommand: LastingCommand {
         } catch { throw error as? Failure ?? Failure("\(error)") }
     }
 
-    /// What is named and is not there would be asked in vain for as long as this runs.
+    /// Checks that the named folders exist.
+    ///
+    /// Otherwise they would be missing for as long as this runs, without an error.
     private func checkNames(_ device: Device) throws(Failure) {
         for (option, folder) in [
             ("--www", serving.www), ("--local-files", serving.localFiles), ("--uploads", serving.uploads),
@@ -210,7 +212,9 @@ extension DeviceEvent {
 }
 
 extension StopDeadline {
-    /// Answers in flight have ten seconds; whatever is at work after fifteen is not waited for.
+    /// Responses in progress have ten seconds.
+    ///
+    /// After fifteen seconds the process ends, regardless of unfinished work.
     static var ofServing: StopDeadline {
         StopDeadline([SIGINT, SIGTERM], allowing: .seconds(15)) {
             overdue

@@ -4,7 +4,7 @@ import PatchDaemon
 import PatchStore
 import SystemPackage
 
-/// How `serve` keeps its store: each setting of the settings file that belongs to a process.
+/// The options of `serve`: each setting of the settings file that belongs to a process.
 struct ServingOptions: ParsableArguments {
     @Option(StoreSetting.appBuild) var appBuild: String?
     @Option(StoreSetting.port) var port: String?
@@ -36,13 +36,13 @@ struct ServingOptions: ParsableArguments {
         if noSync, syncEvery != nil { throw ValidationError("--no-sync and --sync-every exclude each other") }
     }
 
-    /// - Parameter store: the store's folder.
+    /// - Parameter store: The store's folder.
     func settings(of store: FilePath) throws(ValidationError) -> StoreSettings {
         var settings = StoreSettings(name: "", store: store)
         settings.syncEvery = nil
         for setting in StoreSetting.allCases {
             guard let given = given(setting) else { continue }
-            // Empty text clears a setting of a store. A running server has nothing to clear.
+            // Empty text resets a setting of a store. A running server has no saved setting to reset.
             if case .text("") = given { throw ValidationError(SettingFault(setting.rule).words("--\(setting.name)")) }
             let value = try setting.value(given)
             do throws(SettingFault) { try settings.take(value, for: setting) { FilePath(argument: $0) } } catch {
@@ -53,12 +53,12 @@ struct ServingOptions: ParsableArguments {
         return settings
     }
 
-    /// Nil where the option is not given.
+    /// Returns the option's value, or nil if the option is not given.
     private func given(_ setting: StoreSetting) -> GivenSetting? {
         switch setting {
-        // What a store is made from; `--store` is an option of every command.
+        // These settings create a store. `--store` is an option of every command.
         case .store, .server, .root, .channel: nil
-        // This command is for pages.
+        // This command always serves pages.
         case .serve: nil
         case .syncEvery: .option(syncEvery)
         case .noSync: .option(noSync)

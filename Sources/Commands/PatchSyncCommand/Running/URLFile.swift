@@ -3,13 +3,15 @@ import CommandKit
 import PatchStore
 import SystemPackage
 
-/// A file that its owner alone reads, with the URL that the app is opened by.
+/// A file with the URL that opens the app.
+///
+/// Only its owner can read it.
 struct URLFile {
     let path: FilePath
 
     init(_ argument: String) { path = FilePath(replacing: argument) }
 
-    /// Afterwards: durable; nobody ever sees half of it.
+    /// Writes the URL durably and atomically.
     func write(_ url: String) throws(Failure) {
         let isPage = path.extension == "html"
         do throws(FileError) {
@@ -21,7 +23,7 @@ struct URLFile {
         } catch { throw Failure("--url-file: \(error)", code: .disk) }
     }
 
-    /// So that a browser's command line names this file and no secret.
+    /// Returns a page that redirects to the URL, so that a browser's command line contains the file's name and no secret.
     private static func page(leadingTo url: String) -> String {
         """
         <!doctype html>

@@ -81,7 +81,9 @@ extension ConfirmCommand {
 }
 
 extension LaunchToken {
-    /// How a person confirms it: what a shell echoes by itself stands on no command line.
+    /// Returns a command that confirms the launch.
+    ///
+    /// The token is printed by a shell built-in, so that no process has it in its command line.
     func hint(_ store: FilePath) -> String {
         "echo \(text) | patchsync confirm --store \(shellWord(store.string)) --launch-file -"
     }

@@ -3,7 +3,7 @@ import ArgumentParser
 import PatchDaemon
 import CommandKit
 
-/// What rules are judged by: the same options for `init` and `set`.
+/// The facts for rules: the same options for `init` and `set`.
 struct FactOptions: ParsableArguments {
     @Option(DeviceSetting.appVersion) var appVersion: String?
     @Option(DeviceSetting.user) var user: String?
@@ -33,7 +33,7 @@ struct FactOptions: ParsableArguments {
     @Option(DeviceSetting.entrySignatures) var entrySignatures: String?
     @Option(DeviceSetting.host) var host: String?
 
-    /// The option before `--host`.
+    /// The option that preceded `--host`.
     @Flag(inversion: .prefixedNo, help: .hidden)
     var ownHost: Bool?
 
@@ -50,7 +50,7 @@ struct FactOptions: ParsableArguments {
         _ = try given.settings()
     }
 
-    /// - Parameter unset: keys of the data to forget.
+    /// - Parameter unset: The keys of the data to remove.
     func add(to given: inout GivenOptions, unset: [String] = []) throws(ValidationError) {
         try given.take(.option(appVersion), for: .appVersion)
         try given.take(.option(user), for: .user)
@@ -65,7 +65,9 @@ struct FactOptions: ParsableArguments {
         try given.take(.option(debug), for: .debug)
     }
 
-    /// The same with the content of files; once, for standard input is read only once.
+    /// Returns these options with the contents of files.
+    ///
+    /// Call it once, because standard input can be read only once.
     func withFiles() throws(Failure) -> FactOptions {
         var options = self
         if let userFile { options.user = try SecretFile(option: "--user-file", path: userFile).line() }
@@ -73,7 +75,7 @@ struct FactOptions: ParsableArguments {
         return options
     }
 
-    /// A fault in the words of the option that was given, where a file was read for another one.
+    /// Returns the fault in the words of the given option, if a file was read for another option.
     func named(_ fault: ValidationError) -> String {
         var text = fault.message
         for (option, file) in [("--user", userFile), ("--data", dataFile)] {
@@ -97,7 +99,7 @@ struct FactOptions: ParsableArguments {
 struct GivenOptions {
     private var values: [DeviceSetting: SettingValue] = [:]
 
-    /// - Parameter given: nil where the option is not given.
+    /// - Parameter given: The value, or nil if the option is not given.
     mutating func take(_ given: GivenSetting?, for setting: DeviceSetting) throws(ValidationError) {
         guard let given else { return }
         values[setting] = try setting.value(given)

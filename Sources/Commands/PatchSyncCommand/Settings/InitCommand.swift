@@ -128,7 +128,7 @@ struct InitCommand: AsyncParsableCommand {
             try servers.add(to: &given, authorities: authorities)
             return try given.settings()
         } catch {
-            // Options alone were checked before.
+            // The options alone were checked before.
             throw Failure(facts.named(error), code: .malformed)
         }
     }
@@ -143,7 +143,7 @@ struct InitCommand: AsyncParsableCommand {
     private func rootBytes(_ embedded: EmbeddedFolder?) throws(Failure) -> [UInt8] {
         if let root {
             let (path, bytes) = (FilePath(argument: root), try Self.read(root))
-            // Other files of the same folder are taken for it by mistake: a role, or a key.
+            // Other files of the same folder are often given by mistake: a role, or a key.
             let role = Self.role(in: bytes)
             guard role == "root" else {
                 throw Failure(

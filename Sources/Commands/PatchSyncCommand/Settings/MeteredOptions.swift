@@ -2,7 +2,7 @@ import ArgumentParser
 import PatchDaemon
 import PatchSync
 
-/// Whether bytes cost something: of a device by `set`, of one run by `sync`.
+/// Whether the network is metered: for a device in `set`, for one run in `sync`.
 struct MeteredOptions: ParsableArguments {
     @Flag(DeviceSetting.metered) var metered: Bool?
     @Option(DeviceSetting.allowance) var allowance: String?
@@ -18,19 +18,21 @@ struct MeteredOptions: ParsableArguments {
         try given.take(.option(allowance), for: .allowance)
     }
 
-    /// For one run an allowance says that it is metered.
+    /// Applies the options to one run.
+    ///
+    /// An allowance implies a metered network.
     func apply(toRun network: inout NetworkUse) {
         if let metered { network.isMetered = metered }
         guard let allowance else { return }
         network.isMetered = true
-        // Valid, since it was parsed.
+        // The text is valid, because it was parsed before.
         if case .number(let bytes)? = try? DeviceSetting.allowance.value(.text(allowance)) as SettingValue {
             network.allowance = bytes
         }
     }
 }
 
-/// The part of the disk and of the line that downloads leave to others.
+/// The limits of the disk space and the network rate that downloads may use.
 struct ShareOptions: ParsableArguments {
     @Option(DeviceSetting.limitRate) var limitRate: String?
     @Option(DeviceSetting.reserve) var reserve: String?

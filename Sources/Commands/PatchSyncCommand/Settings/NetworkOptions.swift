@@ -5,7 +5,7 @@ import PatchFetch
 import PatchSync
 import SystemPackage
 
-/// How long a sync may take, and how often it tries.
+/// The duration of a sync, and its number of retries.
 struct NetworkOptions: ParsableArguments {
     @Option(StoreSetting.deadline) var deadline: String?
     @Option(StoreSetting.stallTimeout) var stallTimeout: String?
@@ -42,7 +42,7 @@ struct NetworkOptions: ParsableArguments {
     var deadlines: Deadlines {
         var deadlines = Deadlines()
         deadlines.rate = limitRate?.bytes
-        // Valid, since it was parsed.
+        // The text is valid, because it was parsed before.
         return (try? limits())?.limits(deadlines) ?? deadlines
     }
 }

@@ -4,7 +4,7 @@ import PatchSync
 import CommandKit
 
 extension NetworkUse {
-    /// Nil where the network may be used as it is.
+    /// The limits in words, or nil if the network may be used without limits.
     var words: String? {
         let rate = rate.map { "at most \(ByteText($0)) a second" }
         guard isMetered else { return rate }
@@ -16,7 +16,7 @@ extension NetworkUse {
 }
 
 extension MeteredWait {
-    /// - Parameter label: of the version that waits.
+    /// - Parameter label: The version that waits.
     func words(_ label: Label) -> String {
         let all = label.description + together.map { " and \($0)" }.joined()
         guard let cost else { return "put off while metered: nobody says what \(all) would cost" }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PatchDaemon
 
-/// Who is asked about what is new, and when it may start.
+/// Which new versions need approval, and when new versions may start.
 struct PolicyOptions: ParsableArguments {
     @Option(DeviceSetting.consent) var consent: String?
     @Option(DeviceSetting.postponeLimit) var postponeLimit: String?
@@ -14,7 +14,7 @@ struct PolicyOptions: ParsableArguments {
         _ = try given.settings()
     }
 
-    /// What is given replaces what was set before.
+    /// Adds the given options, which replace the previous settings.
     func add(to given: inout GivenOptions) throws(ValidationError) {
         try given.take(.option(consent), for: .consent)
         try given.take(.option(postponeLimit), for: .postponeLimit)

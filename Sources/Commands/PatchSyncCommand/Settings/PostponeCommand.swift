@@ -68,7 +68,7 @@ struct PostponeCommand: AsyncParsableCommand {
         )
     }
 
-    /// Why nothing was put off by an owner who allows so much in a row.
+    /// The failure of a postponement, because the device's owner limits the total delay.
     static func refusal(limit: Duration) -> Failure {
         Failure(
             limit == .zero

@@ -8,9 +8,9 @@ import PatchStore
 import PatchSync
 import SystemPackage
 
-/// How the servers are reached: kept in the store.
+/// The access to the servers, which is saved in the store.
 ///
-/// Mirrors, authorities and pins are each replaced as a whole, and forgotten for an empty value.
+/// Mirrors, authorities and pins are each replaced as a whole. An empty value resets them.
 struct ServerOptions: ParsableArguments {
     @Option(DeviceSetting.mirror) var mirrors: [String] = []
     @Option(DeviceSetting.ca) var ca: String?
@@ -22,14 +22,16 @@ struct ServerOptions: ParsableArguments {
         _ = try given.settings()
     }
 
-    /// - Parameter authorities: the text of the file that ``ca`` names.
+    /// - Parameter authorities: The text of the file that ``ca`` names.
     func add(to given: inout GivenOptions, authorities: String?) throws(ValidationError) {
         try given.take(.option(mirrors), for: .mirror)
         try given.take(.option(pins), for: .pin)
         try given.take(.option(authorities), for: .ca)
     }
 
-    /// The text of the file that ``ca`` names; empty to forget what was set, nil without the option.
+    /// Returns the text of the file that ``ca`` names.
+    ///
+    /// An empty text resets the setting. Nil if the option is not given.
     func authorities() throws(Failure) -> String? {
         guard let ca, !ca.isEmpty else { return ca }
         let bytes: [UInt8]

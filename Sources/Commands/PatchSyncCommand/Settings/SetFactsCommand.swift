@@ -111,12 +111,14 @@ extension SetFactsCommand {
             try policy.add(to: &given)
             return try given.settings()
         } catch {
-            // Options alone were checked before.
+            // The options alone were checked before.
             throw Failure(facts.named(error), code: .malformed)
         }
     }
 
-    /// What is not there would be looked for at each start, in vain.
+    /// Checks that the folder exists.
+    ///
+    /// Otherwise each start would look for it without an error.
     private func checkEmbedded() throws(Failure) {
         guard let path = embedded.map({ FilePath(asNamed: $0) }) else { return }
         do throws(ReleaseError) { _ = try EmbeddedFolder(path, files: DiskFiles()) } catch .missing {
@@ -144,7 +146,7 @@ extension SetFactsCommand {
 }
 
 extension DeviceConfiguration {
-    /// - Parameter servers: who serves the store now; what they began with holds until they end.
+    /// - Parameter servers: The programs that serve the store now. They use their initial settings until they end.
     func printFacts(servedBy servers: [RunningServer], on out: Console = .standardOutput) {
         out.line("app version: \(appVersion?.text ?? "not set")")
         out.line("user: \(user.map { printable($0.text) } ?? "not set")")

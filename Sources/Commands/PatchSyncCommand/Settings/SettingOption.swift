@@ -1,7 +1,7 @@
 import ArgumentParser
 import PatchDaemon
 
-/// Options that the lists of settings make (``StoreSetting``, ``DeviceSetting``).
+/// Options made from the lists of settings (``StoreSetting``, ``DeviceSetting``).
 extension ArgumentHelp {
     init(_ setting: some Setting) {
         let about = setting.about
@@ -34,14 +34,14 @@ extension Flag where Value == Bool {
 }
 
 extension Flag where Value == Bool? {
-    /// With a negation, `--no-NAME`.
+    /// Creates a flag with the negation `--no-NAME`.
     init(_ setting: some Setting) {
         self.init(name: .customLong(setting.name), inversion: .prefixedNo, help: ArgumentHelp(setting))
     }
 }
 
 extension GivenSetting {
-    /// Nil for an option that was not given.
+    /// Returns the given value, or nil for an option that was not given.
     static func option(_ text: String?) -> GivenSetting? { text.map { .text($0) } }
     static func option(_ items: [String]) -> GivenSetting? { items.isEmpty ? nil : .list(items) }
     static func option(_ flag: Bool) -> GivenSetting? { flag ? .flag(true) : nil }
@@ -49,7 +49,7 @@ extension GivenSetting {
 }
 
 extension Setting {
-    /// - Throws: with the option's name.
+    /// - Throws: An error that contains the option's name.
     func value(_ given: GivenSetting) throws(ValidationError) -> SettingValue {
         do throws(SettingFault) { return try value(given, takesBareTimes: true) } catch {
             throw ValidationError(error.words("--\(name)"))

@@ -9,7 +9,7 @@ import PatchCrypto
 import PatchTrust
 import SystemPackage
 
-/// What every command needs to know: which store, and how to print.
+/// The options of every command: the store, and the form of the output.
 struct StoreOptions: ParsableArguments {
     @Option(
         name: .long,
@@ -30,7 +30,9 @@ struct StoreOptions: ParsableArguments {
         }
     }
 
-    /// The device at the start of an app or of a look at it: another machine and another build of the app are noticed.
+    /// Opens the device for an app or an inspection.
+    ///
+    /// Detects another machine and another build of the app.
     func opened(appBuild: String? = nil) async throws(Failure) -> Device {
         let opening = try await reporting { () throws(SyncError) in
             try await Device.open(
@@ -56,12 +58,14 @@ struct StoreOptions: ParsableArguments {
         "new build of the app: it runs what it ships, \(shipped.words)"
     }
 
-    /// Whatever the command does: a state that nobody can read is never passed over in silence.
+    /// Warns of a state that cannot be read, regardless of the command.
     private func warn(of device: Device) {
         (try? device.store.stateFault(of: device.configuration.channel))?.warn()
     }
 
-    /// PATCHSYNC_MACHINE, where machines have no id or share one, as containers do; else machine-id(5).
+    /// The machine's identity: PATCHSYNC_MACHINE, for machines such as containers that have no id or share one.
+    ///
+    /// Otherwise machine-id(5).
     static var machine: MachineIdentity? {
         ProcessEnvironment.environment("PATCHSYNC_MACHINE").map { MachineIdentity($0) }
             ?? MachineIdentity.ofThisMachine()
@@ -88,7 +92,7 @@ struct StoreOptions: ParsableArguments {
         return DiskFiles()
     }
 
-    /// Absolute.
+    /// The absolute path of the store.
     var path: FilePath { Self.path(store) }
 
     static func path(_ store: String?) -> FilePath {
@@ -96,7 +100,7 @@ struct StoreOptions: ParsableArguments {
     }
 }
 
-/// Which build of the app runs.
+/// The running build of the app.
 struct AppBuildOption: ParsableArguments {
     @Option(
         name: .long,

@@ -56,7 +56,7 @@ struct SwitchCommand: AsyncParsableCommand {
         let activation = try await reporting { () throws(SyncError) in
             try await device.switchToPending(counting: .firstPage, isAsked: true)
         }
-        // A running server follows, and notes it itself.
+        // A running server follows the change, and logs it itself.
         if device.store.runningServers.isEmpty {
             switch activation {
             case .run(let selection, _): device.note([.serving(selection, trial: nil)], by: "switch")

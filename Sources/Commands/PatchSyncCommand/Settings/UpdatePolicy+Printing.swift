@@ -4,7 +4,7 @@ import PatchSync
 import CommandKit
 
 extension UpdatePolicy {
-    /// What differs from a device that was told nothing.
+    /// The settings that differ from the defaults, in words.
     var words: [String] {
         var words: [String] = []
         switch consent {

@@ -2,7 +2,7 @@ import PatchFetch
 import PatchSync
 import UnixSignals
 
-/// Work that SIGINT or SIGTERM ends in good order with `fetch(.cancelled)`.
+/// Runs work that SIGINT or SIGTERM ends cleanly with `fetch(.cancelled)`.
 func untilInterrupted<Outcome: Sendable>(
     _ work: @escaping @Sendable () async throws(SyncError) -> Outcome
 ) async throws(SyncError) -> Outcome {

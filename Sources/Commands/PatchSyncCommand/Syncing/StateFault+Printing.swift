@@ -11,7 +11,7 @@ extension StateFault {
         if let owner { errors.line("hint: as root: chown \(owner) \(shellWord(file.string))") }
     }
 
-    /// The owner of the folder, where the file may not be read.
+    /// The owner of the folder, if the file must not be read.
     private var owner: String? {
         guard case .file(.permission) = error else { return nil }
         return MachineLook.owner(of: file.removingLastComponent())

@@ -40,7 +40,7 @@ struct StatusCommand: AsyncParsableCommand {
         let device = try await options.opened()
         let report = try await reporting { () throws(SyncError) in try device.status() }
         let digest = debug ? LogDigest(StoreLog(device.store.root).lines().compactMap { LogLine($0) }) : nil
-        // What is kept may not fit together before the next sync.
+        // The stored files may be inconsistent before the next sync.
         let explanation = debug ? (try? device.explanation()) ?? nil : nil
         let out = Console.standardOutput
         if options.json {
@@ -56,7 +56,7 @@ struct StatusCommand: AsyncParsableCommand {
 }
 
 extension StatusReport {
-    /// Why the list took nothing, where that is so.
+    /// A note that the embedded versions run, and whether the list is newer; empty if others run.
     private var embeddedWords: String {
         guard runsEmbedded, let shipped = machine.embedded?.roleVersion else { return "" }
         let isNewer = lastSync.map { $0.roleVersion <= shipped } ?? false
@@ -144,7 +144,7 @@ extension KeptPages {
 }
 
 extension EntrySignatures {
-    /// Nil where nothing is left out.
+    /// A description, or nil if all signatures are required.
     var words: String? {
         switch self {
         case .required: nil

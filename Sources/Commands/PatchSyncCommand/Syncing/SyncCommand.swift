@@ -120,7 +120,7 @@ struct SyncCommand: AsyncParsableCommand {
         }
         transcript.finish()
         if options.json {
-            // The sync itself is over: what cannot be looked at now says nothing of it.
+            // The sync is over. A script that cannot be read now does not change its result.
             Console.standardOutput.line(report.json((try? device.reopened().scripts()) ?? []).line)
         } else {
             report.print()
@@ -128,7 +128,7 @@ struct SyncCommand: AsyncParsableCommand {
         return report.code
     }
 
-    /// Says in the log what it came to.
+    /// Runs the sync, and logs its outcome.
     private func logging(
         to log: StoreLogWriter,
         _ device: Device,
@@ -139,13 +139,15 @@ struct SyncCommand: AsyncParsableCommand {
             log.take(.synced(.success(report)))
             return report
         } catch {
-            // Another process syncs, and says what comes of it.
+            // Another process syncs, and reports the outcome.
             if error.code != .busy { log.take(.synced(.failure(error))) }
             throw Failure(error)
         }
     }
 
-    /// What a sync would do: the store is opened as it is, also where this is another build or machine.
+    /// Shows the work of a sync.
+    ///
+    /// The store is opened without adapting it to another build or machine.
     private func look() async throws(Failure) -> ResultCode {
         let device = try options.device
         let transcript = SyncTranscript(options.json ? nil : .standardError)

@@ -58,7 +58,7 @@ extension PatchStates {
 extension PackUse {
     var words: String {
         let way = through.map { "2 packs from \(base) through \($0)" } ?? "a pack from \(base)"
-        // Of files that do not shrink, the estimate may be lower than the pack: then nothing is known to be saved.
+        // For files that do not compress, the estimate may be lower than the pack. No saving is known then.
         let instead = estimate > bytes ? " instead of about \(ByteText(estimate))" : ""
         return "\(label) by \(way): \(ByteText(bytes))\(instead)"
     }

@@ -5,7 +5,7 @@ import PatchSync
 import PatchTrust
 import CommandKit
 
-/// What a sync tells a person while it runs, and a progress line while bytes travel.
+/// The messages of a running sync, and a progress line during downloads.
 final class SyncTranscript: Sendable {
     private struct State {
         var patches: [PatchStates] = []
@@ -17,7 +17,7 @@ final class SyncTranscript: Sendable {
     private let console: Console?
     private let state = NIOLockedValueBox(State())
 
-    /// - Parameter console: nil to stay silent.
+    /// - Parameter console: The output, or nil for none.
     init(_ console: Console?) {
         self.console = console
     }
@@ -66,7 +66,7 @@ final class SyncTranscript: Sendable {
                 state.progress?.abandon()
                 state.progress = nil
                 console?.line("\(label) comes without a pack: \(printable(error.description))")
-            // Told with what else was passed over.
+            // The version is reported later with the others that are passed over.
             case .putOff(let version): state.putOff.insert(version.content.patchID)
             case .failed(let failure):
                 state.progress?.abandon()
@@ -76,7 +76,9 @@ final class SyncTranscript: Sendable {
         }
     }
 
-    /// Not once for each of several downloads.
+    /// Prints a line, unless it equals the last one.
+    ///
+    /// Several downloads may have the same message.
     private func say(_ line: String, _ state: inout State) {
         guard state.lastSaid != line else { return }
         state.lastSaid = line

@@ -5,7 +5,7 @@ import PatchSync
 import CommandKit
 
 extension TellsOffer {
-    /// - Parameter unanswered: why a question got no answer.
+    /// - Parameter unanswered: The reason why the server did not answer.
     func tell(unanswered: SyncError? = nil, on out: Console, errors: Console) {
         for decision in decisions {
             for passed in decision.passedOver where !passed.why.isToldApart { out.line(decision.words(passed)) }
@@ -39,7 +39,7 @@ extension TellsOffer {
 }
 
 extension MirrorFault {
-    /// A lag is nobody's business for a day, and the last one's is told of in its own words.
+    /// Whether the fault is not printed here: a delay is irrelevant for a day, and a longer one has a separate message.
     fileprivate var isQuiet: Bool {
         if case .stale = wrong { true } else { false }
     }
@@ -52,7 +52,7 @@ extension Decision {
 }
 
 extension NotEligible {
-    /// Whether it has a line of its own.
+    /// Whether the version has a separate line.
     fileprivate var isToldApart: Bool {
         switch self {
         case .metered, .noRoom: true

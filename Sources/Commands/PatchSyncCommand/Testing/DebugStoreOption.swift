@@ -5,7 +5,7 @@ import DeviceOutput
 import PatchSync
 import SystemPackage
 
-/// A store in which whoever works on the app may run scripts of his own.
+/// A store in which developers of the app may run their own scripts.
 struct DebugStoreOption: ParsableArguments {
     @Option(
         name: .long,

@@ -2,7 +2,7 @@ import PatchFormat
 import CommandKit
 import SystemPackage
 
-/// The program with the engine, which patchsync itself does without.
+/// The program with the script engine, which patchsync does not contain.
 enum EngineProgram {
     static let name = "patchscript"
 
@@ -11,7 +11,7 @@ enum EngineProgram {
         return program
     }
 
-    /// Becomes it.
+    /// Replaces this process with the engine's program.
     static func become(_ arguments: [String]) throws(Failure) {
         let program = try path()
         throw Failure(

@@ -2,7 +2,7 @@
 import PatchStore
 import SystemPackage
 
-/// Half of what is appended is written before the process ends.
+/// A writer that appends only half of the data before the process ends.
 final class FaultPointWriter: FileWriter {
     private let writer: any FileWriter
     private let path: FilePath

@@ -6,12 +6,13 @@ import NIOConcurrencyHelpers
 import PatchStore
 import SystemPackage
 
-/// The real disk up to a chosen change of it; debug builds only.
+/// The real disk up to a chosen change.
 ///
-/// `PATCHSYNC_FAULT=kill:17` ends the process before the 17th change of its store, as a power cut would.
-/// `noSpace:17`, `readOnly:17`, `denied:17` and `broken:17` let this change and every later one fail; on a full disk things
-/// can still be removed. `count:1` lets everything happen and prints at the end how many changes there were. Changes are
-/// counted over the whole process, however many threads make them.
+/// Only for debug builds.
+///
+/// `PATCHSYNC_FAULT=kill:17` ends the process before the 17th change of its store, like a power cut. `noSpace:17`, `readOnly:17`,
+/// `denied:17` and `broken:17` make this change and every later one fail. On a full disk, files can still be removed. `count:1`
+/// permits all changes, and prints their number at the end. Changes of all threads of the process are counted together.
 struct FaultPoint: FileOperations {
     private enum Fault: String {
         case kill, noSpace, readOnly, denied, broken, count
@@ -22,7 +23,7 @@ struct FaultPoint: FileOperations {
     private let first: Int
     private static let changes = NIOLockedValueBox(0)
 
-    /// What the environment asks for; nil when it asks for nothing.
+    /// Reads the fault from the environment; nil if there is none.
     init?() {
         guard let parts = ProcessEnvironment.environment("PATCHSYNC_FAULT")?.split(separator: ":"), parts.count == 2,
             let fault = Fault(rawValue: String(parts[0])), let first = Int(parts[1])
@@ -62,7 +63,7 @@ struct FaultPoint: FileOperations {
 
     func list(_ directory: FilePath) throws(FileError) -> [String] { try disk.list(directory) }
 
-    /// Two changes: a file is there before its bytes are.
+    /// Writes a file in two changes: it exists before it contains its bytes.
     func write(_ bytes: [UInt8], to path: FilePath, permissions: FilePermissions) throws(FileError) {
         let writer = try create(path, permissions: permissions)
         try writer.append(bytes)
@@ -93,7 +94,7 @@ struct FaultPoint: FileOperations {
         try disk.remove(path)
     }
 
-    /// Name by name, so that it can end half done.
+    /// Removes the files one by one, so that the removal can stop halfway.
     func removeTree(_ path: FilePath) throws(FileError) {
         if try status(of: path)?.kind == .directory {
             for name in try list(path) { try removeTree(path.at(name)) }

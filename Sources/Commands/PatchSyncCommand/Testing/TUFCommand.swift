@@ -7,9 +7,9 @@ import PatchStore
 import PatchSync
 import SystemPackage
 
-/// `patchsync tuf`: the engine's metadata workflow on any TUF repository, by the client protocol of tuf-conformance.
+/// `patchsync tuf`: the engine's metadata workflow on any TUF repository, with the client protocol of tuf-conformance.
 ///
-/// One command and not three: the protocol's options stand before its action.
+/// It is one command instead of three, because the protocol's options precede its action.
 struct TUFCommand: AsyncParsableCommand {
     enum Action: String, ExpressibleByArgument, CaseIterable {
         case initialise = "init"

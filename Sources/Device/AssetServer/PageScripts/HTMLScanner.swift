@@ -1,12 +1,12 @@
-/// Reads the beginning of an HTML document as browsers do: tag by tag, comments and the like passed over (HTML Standard §13.2.5).
+/// Reads the beginning of an HTML document as browsers do: tag by tag, skipping comments and the like (HTML Standard §13.2.5).
 ///
-/// It never looks beyond the bytes that it was given; what is cut off there is no tag.
+/// It reads only the given bytes. A tag that is cut off at their end does not count.
 struct HTMLScanner {
     struct Tag {
-        /// In lower case.
+        /// The tag's name in lower case.
         let name: String
         let isEnd: Bool
-        /// With its pointed brackets.
+        /// The tag with its angle brackets.
         let bytes: Range<Int>
         let attributes: [(name: String, value: String)]
 
@@ -15,11 +15,11 @@ struct HTMLScanner {
 
     enum Token {
         case tag(Tag)
-        /// A comment, a doctype or anything else that shows nothing.
+        /// A comment, a doctype or another token that shows nothing.
         case nothing
-        /// The first byte of text that is no white space.
+        /// The position of the first text byte that is not white space.
         case text(at: Int)
-        /// The bytes end, in the middle of something or not.
+        /// The end of the bytes. `isClean` is false if they end inside a token.
         case end(isClean: Bool)
     }
 
@@ -47,20 +47,20 @@ struct HTMLScanner {
         }
     }
 
-    /// Goes on behind text, up to the next `<`.
+    /// Skips text up to the next `<`.
     mutating func skipText() {
         position += 1
         while position < bytes.endIndex, bytes[position] != UInt8(ascii: "<") { position += 1 }
     }
 
-    /// Up to the next `>`: a doctype, or what browsers take for a comment.
+    /// Skips up to the next `>`: a doctype, or markup that browsers treat as a comment.
     private mutating func skip() -> Token {
         guard let end = bytes[position...].firstIndex(of: UInt8(ascii: ">")) else { return .end(isClean: false) }
         position = end + 1
         return .nothing
     }
 
-    /// `<!-->` and `<!--->` are whole, and `--!>` ends one too.
+    /// `<!-->` and `<!--->` are complete comments, and `--!>` also ends one.
     private mutating func comment() -> Token {
         let start = position
         position += 4

@@ -1,11 +1,11 @@
 import PatchLanguage
 
 extension PageLanguage {
-    /// The language of script patches, and what binds it to a page.
+    /// The language of script patches, and its connection to a page.
     ///
-    /// A script that throws stops no other: each stands in a tag of its own. What is thrown in a script's own file, and caught by
-    /// nobody, is told to the device, then and later, and so is what the language throws at a word of its; what is thrown elsewhere
-    /// is the page's own affair.
+    /// A script that throws does not stop the others, because each has its own tag. The device receives errors that a script's own
+    /// file throws and does not catch, at once or later, and errors that the language throws when a script uses it. Errors thrown
+    /// elsewhere belong to the page.
     static let text = """
         (() => {
         "use strict";

@@ -1,15 +1,18 @@
 import HTTPFiles
 import NIOHTTP1
 
-/// Where in a page scripts are put, and under which type it is sent then; or why it stays as it is.
+/// The place in a page where scripts are inserted, and the page's content type after that.
 ///
-/// They stand first in the head, before anything of the page's own that runs. Nothing else of the page changes: where a doubt is
+/// Otherwise the reason why the page is not changed.
+///
+/// The scripts are the first elements of the head, before any code of the page. Nothing else of the page changes. In case of doubt,
+/// the page is not changed.
 /// left, it stays as it is.
 package enum PagePlan: Equatable, Sendable {
     case put(at: Int, contentType: String)
     case untouched(Reason)
 
-    /// In words that follow `it`.
+    /// The reason in words that follow `it`.
     package enum Reason: String, CaseIterable, Sendable {
         case tooLarge = "is larger than 4 MB"
         case notHTML = "is not sent as text/html"
@@ -18,22 +21,24 @@ package enum PagePlan: Equatable, Sendable {
         case binary = "is no text"
         case undeclared = "holds more than ASCII and declares no encoding"
         case noPlace = "has no place for them in its first 64 kB"
-        /// One of its scripts is damaged: all or none.
+        /// One of the page's scripts is damaged. The page receives all scripts or none.
         case damagedScript = "has a script that is damaged"
 
         package func words(_ page: String) -> String { "the page \(page) came without its scripts: it \(rawValue)" }
     }
 
-    /// Larger pages are not held in memory.
+    /// The size limit.
+    ///
+    /// Larger pages are not loaded into memory.
     static let pageLimit = 4 * 1024 * 1024
-    /// How far a place is looked for.
+    /// The number of bytes that are searched for the place.
     static let reach = 64 * 1024
-    /// Browsers look for an encoding so far (HTML Standard §13.2.3.2).
+    /// The number of bytes that browsers search for an encoding (HTML Standard §13.2.3.2).
     private static let declarationReach = 1_024
-    /// How much is judged to be text or not (MIME Sniffing Standard §5.2).
+    /// The number of bytes that decide whether a file is text (MIME Sniffing Standard §5.2).
     private static let header = 1_445
 
-    /// - Parameter contentType: the one that the page has without scripts.
+    /// - Parameter contentType: The content type of the page without scripts.
     init(_ page: [UInt8], contentType: String) {
         guard page.count <= Self.pageLimit else {
             self = .untouched(.tooLarge)
@@ -46,7 +51,7 @@ package enum PagePlan: Equatable, Sendable {
         do throws(Fault) {
             let (encoding, start) = try Self.encoding(of: page, contentType)
             let place = try Self.place(in: page, from: start)
-            // The page's own declaration may come too late for browsers now.
+            // After the insertion, the page's own declaration may be too late for browsers.
             let type = encoding.map { "\(contentType); charset=\($0)" } ?? contentType
             self = .put(at: place, contentType: type)
         } catch {
@@ -54,13 +59,14 @@ package enum PagePlan: Equatable, Sendable {
         }
     }
 
-    /// Whether such an answer is a page at all.
+    /// Whether a response of this type is a page.
     static func isHTML(_ contentType: String) -> Bool {
         HTTPHeaders.mediaType(contentType) == "text/html"
     }
 
-    /// Whether an HTML file is a document of its own and no fragment: after white space and comments it begins with a doctype or
-    /// with `<html`.
+    /// Whether an HTML file is a complete document instead of a fragment.
+    ///
+    /// After white space and comments, a document begins with a doctype or with `<html`.
     static func isCompleteDocument(_ page: [UInt8]) -> Bool {
         let start = page.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         var scanner = HTMLScanner(page[start...].prefix(reach))
@@ -82,7 +88,9 @@ package enum PagePlan: Equatable, Sendable {
 
     // MARK: Encoding
 
-    /// The encoding to name, nil where it is named already or all is ASCII; and where the text begins.
+    /// Returns the encoding to declare, and the start of the text.
+    ///
+    /// The encoding is nil if it is already declared, or if all bytes are ASCII.
     private static func encoding(
         of page: [UInt8],
         _ contentType: String
@@ -95,11 +103,11 @@ package enum PagePlan: Equatable, Sendable {
         if given.contains(where: { $0.hasPrefix("charset=utf-16") || $0.hasPrefix("charset=\"utf-16") }) {
             throw Fault(reason: .wideEncoding)
         }
-        // A byte order mark goes before all else.
+        // A byte order mark overrides all other declarations.
         if hasMark || given.contains(where: { $0.hasPrefix("charset=") }) { return (nil, start) }
         if let declared = declared(in: page[start...].prefix(declarationReach)) {
             guard isLabel(declared) else { throw Fault(reason: .undeclared) }
-            // A page that says so in bytes of one each is not (HTML Standard §13.2.3.2).
+            // A page that declares this in single-byte text is UTF-8 (HTML Standard §13.2.3.2).
             return (declared.hasPrefix("utf-16") ? "utf-8" : declared, start)
         }
         if page.contains(where: { $0 >= 0x80 }) { throw Fault(reason: .undeclared) }
@@ -117,7 +125,7 @@ package enum PagePlan: Equatable, Sendable {
             }
     }
 
-    /// What the first `meta` that declares one says.
+    /// Returns the encoding that the first declaring `meta` contains.
     private static func declared(in beginning: ArraySlice<UInt8>) -> String? {
         var scanner = HTMLScanner(beginning)
         while true {
@@ -137,7 +145,8 @@ package enum PagePlan: Equatable, Sendable {
 
     // MARK: Place
 
-    /// Right behind `<head>`, or where a head begins without it (HTML Standard §13.2.6.4.1 to §13.2.6.4.3).
+    /// Returns the position directly after `<head>`, or where a head begins without this tag (HTML Standard §13.2.6.4.1 to
+    /// §13.2.6.4.3).
     private static func place(in page: [UInt8], from start: Int) throws(Fault) -> Int {
         let seen = page[start...].prefix(reach)
         var scanner = HTMLScanner(seen)
@@ -161,14 +170,14 @@ package enum PagePlan: Equatable, Sendable {
                 break search
             }
         }
-        // An escape sequence before it may have changed what the bytes behind mean.
+        // An earlier escape sequence may have changed the meaning of the following bytes.
         if page[..<place].contains(0x1B) { throw Fault(reason: .statefulEncoding) }
         return place
     }
 }
 
 extension String {
-    /// What stands behind the first `text`, if it stands there.
+    /// Returns the text after the first occurrence of `text`, or nil if there is none.
     fileprivate func rest(after text: String) -> Substring? {
         var rest = self[...]
         while !rest.isEmpty, !rest.hasPrefix(text) { rest = rest.dropFirst() }

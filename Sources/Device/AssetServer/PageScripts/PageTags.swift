@@ -1,15 +1,15 @@
 import PatchFormat
 import PatchCrypto
 
-/// The tags that the device puts into a document: the release stamp, then the language of script patches and each script of the
+/// The tags that the device inserts into a document: the release stamp, then the language of script patches and each script of the
 /// page, in the order of the list.
 ///
-/// The scripts are files of the page's own origin, so that they run under a policy that allows no others, and each names the
-/// SHA-256 of its bytes: a browser runs no others. Their URLs name their content too.
+/// The scripts are files of the page's own origin, so that a policy that allows no others permits them. Each tag contains the
+/// SHA-256 of the script's bytes, so that browsers run only these. The URLs contain the digest too.
 struct PageTags: Equatable, Sendable {
     let text: String
 
-    /// - Parameter stamp: identifies the selection; nil for none, before the first install.
+    /// - Parameter stamp: Identifies the selection. Nil before the first install.
     init(stamp: ReleaseStamp?, version: String?, scripts: [ServedScripts.Script] = []) {
         let release = stamp.map { stamp in
             let version = version.map { " data-version=\"\(Self.escaped($0))\"" } ?? ""
@@ -26,7 +26,9 @@ struct PageTags: Equatable, Sendable {
         "<script src=\"\(url)?\(parameter)=\(sha256.hex)\" integrity=\"sha256-\(Base64.text(sha256.bytes))\"\(more)></script>"
     }
 
-    /// A version of a Meteor server may have any character; those of patches have none that HTML knows.
+    /// Escapes a version.
+    ///
+    /// Versions of a Meteor server may contain any character. Those of patches contain no special characters of HTML.
     private static func escaped(_ version: String) -> String {
         version.reduce(into: "") { text, character in
             switch character {
@@ -38,6 +40,6 @@ struct PageTags: Equatable, Sendable {
         }
     }
 
-    /// In the query of a script's URL, the SHA-256 of its bytes.
+    /// The query parameter of a script's URL with the SHA-256 of its bytes.
     static let parameter = "sha256"
 }

@@ -4,15 +4,15 @@ import NIOPosix
 import PatchFormat
 import PatchCrypto
 
-/// An HTML file of the bundle as it answers one request: with the release stamp, and with the scripts of its page.
+/// An HTML file of the bundle as the response to one request: with the release stamp, and with the scripts of its page.
 ///
 /// Its entity tag covers the file, the inserted tags and their place. The device makes it from the plain file, even if a compressed
-/// form exists, and holds it in memory while it is sent.
+/// form exists, and keeps it in memory while it is sent.
 package struct PatchedPage: Sendable {
     /// The answer to the request.
     enum Made: Sendable {
         case stamped(FileAnswer)
-        /// As it lies in the bundle.
+        /// The file as it is in the bundle.
         case plain(FileAnswer)
 
         var isStamped: Bool { if case .stamped = self { true } else { false } }
@@ -27,16 +27,18 @@ package struct PatchedPage: Sendable {
     private let row: BundleIndex.Row
     private let table: AssetTable
     private let selection: ServedSelection
-    /// Those of the page under this path, whatever the request asks for it.
+    /// The scripts of the page under this path, regardless of the request's purpose.
     private let scripts: [ServedScripts.Script]
     private let contentType: String
-    /// The file as it lies in the bundle.
+    /// The file as it is in the bundle.
     private let plain: AssetAnswer
-    /// As the request names it, for reports of pages without their scripts.
+    /// The requested path, for reports of pages served without their scripts.
     private let path: String
-    /// Whether the answer may be shown as a page, which receives scripts.
+    /// Whether the response may be shown as a page, which receives scripts.
     private let showsPage: Bool
-    /// Whether a browser navigates to it, which stamps a fragment too.
+    /// Whether a browser navigates to it.
+    ///
+    /// A fragment is then stamped too.
     private let isNavigation: Bool
 
     init(
@@ -57,13 +59,13 @@ package struct PatchedPage: Sendable {
     }
 
     func made() async -> Made {
-        // A disk may stall; the threads that run Swift's tasks must not.
+        // Disk reads may block, so they must not run on the threads of Swift's tasks.
         let page = try? await NIOThreadPool.singleton.runIfActive { [self] in self.stamped() }
         if let page = page ?? nil { return .stamped(.bytes(page)) }
         return .plain(await plain.answered())
     }
 
-    /// Nil where the page comes as it is.
+    /// Returns the changed page, or nil if the page is served unchanged.
     private func stamped() -> ServedBytes? {
         var put = showsPage ? scripts : []
         let files = selection.scripts.files
@@ -71,7 +73,7 @@ package struct PatchedPage: Sendable {
             if !put.isEmpty { files.leftOut(of: path, .tooLarge) }
             return nil
         }
-        // A missing or altered file is answered and reported as every file is.
+        // A missing or altered file is answered and reported like every other file.
         guard let page = table.files.contents(row) else { return nil }
         let isComplete = PagePlan.isCompleteDocument(page)
         guard isComplete || isNavigation || !put.isEmpty else { return nil }
@@ -88,14 +90,14 @@ package struct PatchedPage: Sendable {
             let text = Array(tags.text.utf8)
             var headers: HTTPHeaders = [:]
             if let stamp = selection.stamp { headers.add(name: ReleaseStamp.field, value: stamp.text) }
-            // The same URL has another form for a request that shows no page.
+            // The same URL has another form for requests that do not show a page.
             if !scripts.isEmpty || !isComplete { headers.add(name: "Vary", value: "Sec-Fetch-Dest") }
             return ServedBytes(
                 status: plain.status,
                 bytes: page[..<place] + text + page[place...],
                 entityTag: plain.status == .ok ? Self.tag(of: row, text, at: place) : nil,
                 contentType: contentType,
-                // A release may set it for a page, to no-store for example.
+                // A release may set this for a page, for example to no-store.
                 cacheControl: plain.cacheControl,
                 headers: headers
             )
@@ -108,9 +110,11 @@ package struct PatchedPage: Sendable {
 }
 
 extension PageRequest {
-    /// Whether its answer may be shown as a page: what a script fetches for itself, a fragment or a copy to keep, is not one.
+    /// Whether the response may be shown as a page.
     ///
-    /// A program that does not say what it asks for gets the page as a browser would.
+    /// A file that a script fetches is not shown, whether as a fragment or as a copy to store.
+    ///
+    /// A program that does not send a destination receives the page as a browser would.
     func showsPage(_ request: FileRequest) -> Bool {
         isPage || !request.headers.contains(name: "Sec-Fetch-Dest") && purpose != .serviceWorker
     }

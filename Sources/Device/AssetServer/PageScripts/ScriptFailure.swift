@@ -1,34 +1,34 @@
 package import PatchFormat
 
-/// What is said of a script patch that failed, by the program that ran it, or by a page: `POST /__patchline/script-failed`.
+/// The report of a failed script patch by the program that ran it, or by a page: `POST /__patchline/script-failed`.
 ///
 /// ```
 /// { "page": "…", "patchId": "fix-cart-total", "version": "3", "fault": "threw", "message": "…", "line": 2, "column": 9 }
 /// ```
 package struct ScriptFailure: Equatable, Sendable {
     package enum Fault: String, Sendable {
-        /// In its own file, and nobody caught it.
+        /// The script's own file threw an error that was not caught.
         case threw
-        /// The browser did not get it, or refused its bytes: that says nothing of the script.
+        /// The browser did not receive the script, or rejected its bytes. The script itself may be correct.
         case unloaded
     }
 
-    /// The trial that the page speaks for; nil for a page of what is confirmed.
+    /// The trial that the page belongs to, or nil for a page of a confirmed version.
     package private(set) var launch: String?
-    /// Whether the app's own program says so, which ran it.
+    /// Whether the app's own program ran the script and reports the failure.
     package var isInProgram = false
     package let patchID: PatchID
     package let version: VersionLabel
     package let fault: Fault
-    /// On one line, as the browser words it.
+    /// The error on one line, in the browser's words.
     package let message: String
-    /// From 1; 0 where nobody knows.
+    /// The line, from 1; 0 if unknown.
     package let line: Int
     package let column: Int
 
     package var label: Label { Label(patchID: patchID, version: version) }
 
-    /// Bytes of a whole report.
+    /// The largest report, in bytes.
     static let limit = 4_096
     private static let longestMessage = 500
 
@@ -46,7 +46,7 @@ package struct ScriptFailure: Equatable, Sendable {
         self.message = Self.shortened(message)
     }
 
-    /// On one line.
+    /// Returns the text on one line, shortened.
     private static func shortened(_ text: String) -> String {
         String(
             String.UnicodeScalarView(
@@ -57,14 +57,14 @@ package struct ScriptFailure: Equatable, Sendable {
         )
     }
 
-    /// The same failure, of a page of this launch.
+    /// Returns the same failure for a page of this launch.
     func inLaunch(_ launch: String?) -> ScriptFailure {
         var failure = self
         failure.launch = launch
         return failure
     }
 
-    /// - Parameter fields: ``launch`` is not read: it follows from the page that reports the failure.
+    /// - Parameter fields: The report's members. ``launch`` is not read: it follows from the page that reports the failure.
     package init(reported fields: Fields) throws(FormatError) {
         try fields.allow(["page", "launch", "patchId", "version", "fault", "message", "line", "column"])
         launch = nil
@@ -106,13 +106,13 @@ extension ScriptFailure: CustomStringConvertible {
     }
 }
 
-/// What became of such a report.
+/// The outcome of such a report.
 package enum ScriptFailureOutcome: Equatable, Sendable {
-    /// Told to whoever looks after the app.
+    /// The failure was reported to the app.
     case told
-    /// And the trial of which the script is a part has failed.
+    /// The failure was reported, and ended the trial that the script belongs to.
     case rolledBack
-    /// It counts for nothing: no such script runs in the page, or the page belongs to another launch.
+    /// The report is ignored: no such script runs in the page, or the page belongs to another launch.
     case unknown
     /// The device could not write its state.
     case failed

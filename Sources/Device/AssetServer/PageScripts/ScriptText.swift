@@ -1,9 +1,9 @@
-/// Shortens a script of ours that many pages carry.
+/// Shortens a script that many pages contain.
 enum ScriptText {
-    /// The script without comment lines and without white space that separates no words.
+    /// Returns the script without comment lines and without unnecessary white space.
     ///
-    /// It knows strings, and nothing of the language: each statement of `source` must end with a semicolon or a brace, comments are lines
-    /// of their own, and no regular expression has a quote or a blank.
+    /// It recognizes strings and no other syntax. Each statement of `source` must end with a semicolon or a brace. Comments need
+    /// separate lines. Regular expressions must not contain quotes or blanks.
     static func stripped(_ source: String) -> String {
         let lines = source.split(separator: "\n").map { $0.drop { $0 == " " } }.filter { !$0.hasPrefix("//") }
         var text: [UInt8] = []
@@ -20,7 +20,7 @@ enum ScriptText {
             }
             if let last = text.last {
                 if hasGap, isWord(last), isWord(byte) { text.append(0x20) }
-                // An empty statement and a last comma say nothing.
+                // An empty statement and a trailing comma have no effect.
                 if byte == UInt8(ascii: "}"), last == UInt8(ascii: ";") || last == UInt8(ascii: ",") {
                     text.removeLast()
                 }

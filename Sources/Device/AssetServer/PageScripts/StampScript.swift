@@ -4,8 +4,8 @@ import PatchCrypto
 /// The inline script of the release stamp: it reports to the device when a document is shown, and replaces a stale one.
 ///
 /// Its text is the same in every document, so that a Content-Security-Policy can allow it by its SHA-256. The tag around it
-/// carries the stamp (`data-patchline`) and the version (`data-version`); `launch.js` and the language read both under
-/// `Symbol.for("patchline.page")`. It throws nothing, whatever the browser lacks or denies.
+/// contains the stamp (`data-patchline`) and the version (`data-version`). `launch.js` and the language read both under
+/// `Symbol.for("patchline.page")`. It never throws, even if the browser lacks or denies a function.
 enum StampScript {
     /// The served text, short because every HTML file carries it.
     static let text = ScriptText.stripped(source)

@@ -2,12 +2,12 @@ package import PatchChoice
 package import PatchFormat
 
 extension SelectionMachine.Activation {
-    /// As `patchsync switch --json` and `rollback --json` have it.
+    /// The document of `patchsync switch --json` and `rollback --json`.
     package var json: JSON {
         .fields([("result", .text(name)), ("launch", launch.map { .text($0.text) })])
     }
 
-    /// What a program has to confirm.
+    /// The launch that a program has to confirm.
     package var launch: LaunchToken? {
         if case .tryOut(_, let token) = self { token } else { nil }
     }

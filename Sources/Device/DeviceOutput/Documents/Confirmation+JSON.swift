@@ -2,12 +2,12 @@ package import PatchChoice
 package import PatchFormat
 import PatchSync
 
-/// What confirming a launch came to, where it is confirmed.
+/// The outcome of a confirmation that succeeded.
 package struct ToldConfirmation: Equatable, Sendable {
     package let isNew: Bool
     package let selection: Selection
 
-    /// As `patchsync confirm --json` has it.
+    /// The document of `patchsync confirm --json`.
     package var json: JSON { .fields([("result", .text(isNew ? "confirmed" : "alreadyConfirmed"))]) }
 
     package var words: String { (isNew ? "confirmed: " : "was confirmed before: ") + selection.words }

@@ -5,7 +5,7 @@ package import PatchSync
 import SystemPackage
 
 extension DeviceConfiguration {
-    /// As `patchsync switch --json` has it, where another channel or server is followed.
+    /// The document of `patchsync switch --json` after a change of channel or server.
     package func followed(running: Selection?) -> JSON {
         .fields([
             ("channel", .text(channel.text)), ("server", .text(server.text)),
@@ -13,7 +13,7 @@ extension DeviceConfiguration {
         ])
     }
 
-    /// As `patchsync set --json` has it: what rules are judged by, and which servers are asked.
+    /// The document of `patchsync set --json`: the facts for rules, and the servers.
     package var facts: JSON {
         .fields([
             ("appVersion", appVersion.map { .text($0.text) }), ("user", user.map { .text($0.text) }),

@@ -6,8 +6,8 @@ extension Explanation {
     /// The document of `patchsync explain --json`.
     ///
     /// - Parameters:
-    ///   - configuration: of the device whose list is explained.
-    ///   - failure: the last sync's.
+    ///   - configuration: The configuration of the device whose list is explained.
+    ///   - failure: The last sync's failure.
     package func json(_ configuration: DeviceConfiguration, after failure: SyncFailure? = nil) -> JSON {
         ExplanationDocument.document.json(
             ExplanationDocument(explanation: self, configuration: configuration, failure: failure)
@@ -93,7 +93,7 @@ extension Failure {
         code: .refused
     )
 
-    /// - Parameter patch: as it was asked for.
+    /// - Parameter patch: The patch, as the user named it.
     package static func notListed(_ patch: String) -> Failure {
         Failure("\(patch) is not listed", hint: "`patchsync explain` shows the listed patches", code: .refused)
     }

@@ -1,7 +1,7 @@
 package import PatchFormat
 
 extension OnlineParameters {
-    /// As `patchsync parameters --json` has it.
+    /// The document of `patchsync parameters --json`.
     package var shown: JSON {
         .fields([("app", .text(app.text)), ("channel", .text(channel.text)), ("parameters", values.json)])
     }

@@ -4,14 +4,14 @@ package import PatchChoice
 package enum PatchProgress {
     /// When a downloaded version starts.
     package enum Start: CaseIterable, Sendable {
-        /// Nothing is known of it: it belongs to no pending selection.
+        /// Unknown: the version does not belong to a pending selection.
         case unknown
         case atNextLaunch
         /// The version is mandatory, so a running app switches by itself.
         case atOnce
-        /// The device's owner put it off, or it is outside a maintenance window.
+        /// The device's owner postponed it, or it is outside a maintenance window.
         case held
-        /// A trial of another selection runs.
+        /// After the trial of another selection.
         case afterTrial
     }
 

@@ -2,7 +2,7 @@ package import PatchChoice
 package import PatchFormat
 
 extension Selection {
-    /// Its patches, by id and version.
+    /// The selection's patches, by id and version.
     package var told: JSON {
         .array(
             patches.map { .fields([("patchId", .text($0.patchID.text)), ("version", .text($0.version.text))]) }

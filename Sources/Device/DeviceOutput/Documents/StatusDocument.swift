@@ -8,9 +8,9 @@ import SystemPackage
 package struct StatusDocument: Sendable {
     package let report: StatusReport
     package let configuration: DeviceConfiguration
-    /// Nil if no live page is kept, or if the caller does not show them.
+    /// The stored live pages; nil if there are none, or if the caller does not show them.
     package var livePages: KeptPages?
-    /// Nil without `--debug`.
+    /// The debug information; nil without `--debug`.
     package var debug: JSON?
 
     package init(_ report: StatusReport, _ configuration: DeviceConfiguration) {
@@ -171,9 +171,9 @@ extension StatusDocument {
 
     private struct PatchRow: Sendable {
         let row: StatusReport.Row
-        /// Nil for a bundle.
+        /// The script's digest; nil for a bundle.
         let sha256: String?
-        /// From 1, in the signed list; nil for a bundle and for a pending script.
+        /// The position in the signed list, from 1; nil for a bundle and for a pending script.
         let order: Int?
 
         static func all(of report: StatusReport) -> [PatchRow] {
@@ -344,7 +344,7 @@ extension StatusDocument {
         let label: Label
         let security: SecurityAdvisory
 
-        /// Nil for a version that closes no hole.
+        /// Nil for a version that does not fix a security hole.
         init?(_ version: AwaitedVersion) {
             guard let security = version.security else { return nil }
             (label, self.security) = (version.label, security)

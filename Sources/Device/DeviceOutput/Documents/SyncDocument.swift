@@ -4,9 +4,12 @@ package import PatchSync
 import SystemPackage
 
 extension SyncReport {
-    /// 0 when everything is as listed, 3 when something was refused by its signature or digest, or the server has been
-    /// behind for a day, and nothing else failed; 6 when versions do not fit on the disk, and nothing else failed; 9 when
-    /// patches failed in other ways.
+    /// The exit code of the sync.
+    ///
+    /// - 0: everything is as listed.
+    /// - 3: signatures or digests are invalid, or the server has been outdated for a day. Nothing else failed.
+    /// - 6: versions do not fit on the disk. Nothing else failed.
+    /// - 9: patches failed in other ways.
     package var code: ResultCode {
         let isOverdue = staleMirror?.isOverdue == true
         guard !isComplete || isOverdue else { return .done }
@@ -114,7 +117,7 @@ package struct SyncDocument: Sendable {
 }
 
 extension ParametersUpdate {
-    /// Nil where there is nothing to say.
+    /// The result in a word, or nil if there is nothing to report.
     fileprivate var word: String? {
         switch self {
         case .unchanged: nil

@@ -3,8 +3,10 @@ package import PatchFormat
 package import PatchSync
 
 extension SyncForecast {
-    /// As of the sync: 3 when something is refused, or the server has been behind for a day; 6 when a version does not fit on the
-    /// disk; else 0, whether there is something new or not.
+    /// The exit code, as of a sync.
+    ///
+    /// 3 if an entry is rejected, or if the server has been outdated for a day. 6 if a version does not fit on the disk. Otherwise
+    /// 0, even if there are new versions.
     package var code: ResultCode {
         guard refused.isEmpty && republished.isEmpty && staleMirror?.isOverdue != true else { return .refused }
         return noRoom.isEmpty ? .done : .disk
@@ -18,7 +20,7 @@ extension SyncForecast {
 
     private static let offer = OfferMembers<SyncForecast>()
 
-    /// `patchsync sync --dry-run --json`.
+    /// The document of `patchsync sync --dry-run --json`.
     package static let document = Document<SyncForecast>(
         "dry-run",
         title: "patchsync sync --dry-run --json",
@@ -89,7 +91,7 @@ extension SyncForecast {
 }
 
 extension TransferCost.Way {
-    /// As programs tell them apart.
+    /// The code for programs.
     fileprivate var code: String {
         switch self {
         case .nothing: "none"

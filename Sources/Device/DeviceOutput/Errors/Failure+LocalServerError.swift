@@ -3,7 +3,7 @@ package import PatchSync
 package import Patchline
 
 extension Failure {
-    /// - Parameter servers: which programs serve the store now.
+    /// - Parameter servers: The programs that serve the store now.
     package init(_ error: LocalServerError, servers: [RunningServer] = []) {
         switch error {
         case .portInUse(let port) where servers.contains { $0.port == port }:
@@ -27,7 +27,7 @@ extension Failure {
 }
 
 extension Failure {
-    /// - Parameter port: nil while it is not served yet, or on none.
+    /// - Parameter port: The port, or nil if the store is not served on a port yet.
     package static func servedAlready(by process: Int?, port: Int?) -> Failure {
         Failure(
             "`patchsync serve` or `patchsync run` serves this store already: "

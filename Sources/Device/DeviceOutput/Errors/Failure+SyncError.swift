@@ -6,11 +6,11 @@ import ReleaseFolder
 import PatchTrust
 
 extension Failure {
-    /// What to do about a file without which a store is none.
+    /// The hint for a missing or damaged file that every store needs.
     package static let storeRepair =
         "put it back from a copy, or move the store away and make a new one: patchsync init"
 
-    /// The sentence, the hint and the exit code of everything that can go wrong here, in one place.
+    /// Maps every error of a sync to its sentence, hint and exit code.
     package init(_ error: SyncError) {
         self.init(error.description, hint: error.hint, code: error.code)
     }
@@ -140,7 +140,7 @@ extension TLSFault {
     }
 }
 
-/// Runs device work with its errors in the command's words.
+/// Runs device work, and converts its errors into the command's failures.
 package func reporting<Result>(_ body: () async throws(SyncError) -> Result) async throws(Failure) -> Result {
     do throws(SyncError) { return try await body() } catch { throw Failure(error) }
 }

@@ -43,16 +43,16 @@ extension DeviceEvent {
         case .follows: "follows"
         case .removed: "removed"
         case .listening: "listening"
-        // Not part of any document.
+        // These events are not part of any document.
         case .syncing: "syncing"
         case .portTaken: "portTaken"
         case .proxyLine: "proxy"
         }
     }
 
-    /// The members beside `event`.
+    /// The members in addition to `event`.
     ///
-    /// Those of `listening` are its program's, which may have to keep the URL secret.
+    /// The program adds those of `listening`, because it may have to keep the URL secret.
     package var members: [(String, JSON?)] {
         switch self {
         case .serving(let selection, let trial):
@@ -98,7 +98,7 @@ extension DeviceEvent {
         }
     }
 
-    /// One action that ends the trouble.
+    /// One action that resolves the problem.
     ///
     /// It may have several lines.
     package var hint: String? {
@@ -110,16 +110,16 @@ extension DeviceEvent {
         }
     }
 
-    /// A line of `serve --json`, or of `run --json`.
+    /// A line of `serve --json` or `run --json`.
     ///
-    /// - Parameter store: its name in the settings file, in a process of several stores.
+    /// - Parameter store: The store's name in the settings file, if the process has several stores.
     package func line(store: String?) -> JSON {
         .fields([("event", .text(name)), ("store", store.map { .text($0) })] + members)
     }
 
     /// - Parameters:
-    ///   - store: as the settings file names it.
-    ///   - id: the position from which a listener can continue.
+    ///   - store: The store's name in the settings file.
+    ///   - id: The position from which a listener can continue.
     package func json(at time: UTCTime, store: String, id: String) -> JSON {
         let own = members
         return .fields(
@@ -133,7 +133,7 @@ extension DeviceEvent {
 
     /// A line of a store's log: the sentence, and only members without secrets.
     ///
-    /// - Parameter program: the writer.
+    /// - Parameter program: The program that writes the log.
     package func logged(at time: UTCTime, by program: String) -> JSON {
         .fields(
             [
@@ -144,7 +144,7 @@ extension DeviceEvent {
         )
     }
 
-    /// In characters, for a log that is bounded.
+    /// The limit in characters, because the size of the log is limited.
     private static let longestText = 1_000
 
     private var labelMembers: [(String, JSON?)] {

@@ -159,7 +159,7 @@ extension Shape where Value == JSON {
         Shape(schema: [("const", .text(name))], word: "`\(name)`", json: { $0 })
     }
 
-    /// An object of texts, numbers and flags.
+    /// An object whose values are texts, numbers or Booleans.
     fileprivate static var parameters: Shape {
         let kinds = JSON.array(["string", "integer", "boolean"].map { .text($0) })
         return Shape(

@@ -10,7 +10,7 @@ package final class StoreLogWriter: Sendable {
     private let now: @Sendable () -> UTCTime
     private let events = NIOLockedValueBox(DeviceEvents())
 
-    /// - Parameter program: `sync`, `serve`.
+    /// - Parameter program: The program's name, such as `sync` or `serve`.
     package init(_ log: StoreLog, by program: String, now: @escaping @Sendable () -> UTCTime) {
         (self.log, self.program, self.now) = (log, program, now)
     }
@@ -20,9 +20,11 @@ package final class StoreLogWriter: Sendable {
         log.append(news.filter(isNews).map { $0.logged(at: now(), by: program) })
     }
 
+    /// Whether to log an event.
+    ///
     /// A question, or a version that waits for approval, is logged only if the log's last line about it differs.
     ///
-    /// A program that runs every hour gets the same answers each time.
+    /// A program that runs every hour receives the same answers each time.
     private func isNews(_ event: DeviceEvent) -> Bool {
         switch event {
         case .asked, .awaiting: break

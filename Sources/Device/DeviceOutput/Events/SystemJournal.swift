@@ -4,17 +4,19 @@ import Glibc
 package struct SystemJournal: Sendable {
     package static let path = "/run/systemd/journal/socket"
 
-    /// Bytes of a field; a datagram takes a few times as many.
+    /// The largest field in bytes.
+    ///
+    /// A datagram can contain several of that size.
     static let longestField = 32 * 1024
 
     private let path: String
 
-    /// - Parameter path: of the socket that the journal reads.
+    /// - Parameter path: The path of the journal's socket.
     package init(path: String = path) {
         self.path = path
     }
 
-    /// - Returns: false where nobody takes it.
+    /// - Returns: False if the journal did not accept the entry.
     package func send(_ fields: [(name: String, value: String)]) -> Bool {
         let bytes = Self.datagram(fields)
         var address = sockaddr_un()
@@ -36,9 +38,11 @@ package struct SystemJournal: Sendable {
         return sent == bytes.count
     }
 
-    /// `NAME=value`, or for what has several lines the name, its size as 64 bits with the least first, and its bytes.
+    /// Encodes fields as `NAME=value`.
     ///
-    /// - Parameter fields: names of upper-case letters, digits and underscores.
+    /// A value with several lines is encoded as the name, its size in 64 bits (little-endian), and its bytes.
+    ///
+    /// - Parameter fields: The fields. Names contain only upper-case letters, digits and underscores.
     package static func datagram(_ fields: [(name: String, value: String)]) -> [UInt8] {
         fields.flatMap { name, value -> [UInt8] in
             let bytes = Array(value.utf8.prefix(longestField))

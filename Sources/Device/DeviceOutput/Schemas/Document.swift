@@ -14,7 +14,7 @@ package struct Document<Value: Sendable>: Sendable {
 
     package func json(_ value: Value) -> JSON { shape.json(value) }
 
-    /// JSON Schema, draft 2020-12.
+    /// The JSON Schema, draft 2020-12.
     package var schema: String { JSON.schema(name, title: title, about, shape.schema, shape.definitions) }
 
     /// The members as a Markdown table.
@@ -47,10 +47,12 @@ extension JSON {
         return JSON.ordered(head + members + (named.isEmpty ? [] : [("$defs", .ordered(named))])).wrapped(at: 110)
     }
 
-    /// For people: an array or object is on one line where the line is not longer than `width` characters.
+    /// Formats the value for reading.
+    ///
+    /// An array or object is on one line if that line has at most `width` characters.
     func wrapped(at width: Int) -> String { wrapped(at: width, indent: "", before: 0) }
 
-    /// - Parameter before: characters of the line between its indentation and this value.
+    /// - Parameter before: The number of characters between the line's indentation and this value.
     private func wrapped(at width: Int, indent: String, before: Int) -> String {
         let line = onOneLine
         guard isWrappable, indent.count + before + line.count > width else { return line }
@@ -62,7 +64,7 @@ extension JSON {
                     "{",
                     object.members.map { member in
                         let key = "\(Self.quoted(member.key)): "
-                        // One more for the comma.
+                        // One more character for the comma.
                         return inner + key + member.value.wrapped(at: width, indent: inner, before: key.count + 1)
                     }, "}"
                 )

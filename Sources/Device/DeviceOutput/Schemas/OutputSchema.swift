@@ -4,7 +4,7 @@ import PatchSync
 
 /// The JSON Schemas of the device's commands, draft 2020-12.
 ///
-/// Tests hold these against what the program prints; a member that is printed and not described fails them.
+/// Tests compare these with the program's output. A printed member without a description fails them.
 package enum OutputSchema: String, CaseIterable, Sendable {
     case status, sync
     case dryRun = "dry-run"

@@ -39,7 +39,7 @@ extension Shape {
         json(value).object?.members.map { ($0.key.text, $0.value) } ?? []
     }
 
-    /// The schema with a description, which follows the type of an object and ends any other schema.
+    /// Returns the schema with a description, which follows the type of an object and ends any other schema.
     func described(_ about: String?) -> [(String, JSON)] {
         guard let about else { return schema }
         var schema = schema
@@ -48,7 +48,7 @@ extension Shape {
         return schema
     }
 
-    /// The same shape as a definition below `$defs`.
+    /// Returns the same shape as a definition below `$defs`.
     func named(_ name: String, _ about: String? = nil) -> Shape {
         Shape(
             schema: [("$ref", .text("#/$defs/\(name)"))],
@@ -60,7 +60,7 @@ extension Shape {
         )
     }
 
-    /// The shape of the values that `value` makes of others.
+    /// Returns the shape of values from which `value` computes values of this shape.
     func of<Other: Sendable>(_ value: @escaping @Sendable (Other) -> Value) -> Shape<Other> {
         Shape<Other>(schema: schema, definitions: definitions, word: word, about: about, rows: rows) { [json] in
             json(value($0))
@@ -195,7 +195,7 @@ extension Member {
         self.init(name, shape, about, isRequired: true) { shape.json(value($0)) }
     }
 
-    /// A member that is missing where `value` is nil.
+    /// Creates a member that is missing if `value` is nil.
     init<Part: Sendable>(
         optional name: String,
         _ shape: Shape<Part>,
@@ -217,7 +217,7 @@ extension Member {
 }
 
 extension Member where Value == JSON {
-    /// A member of a value that is JSON already.
+    /// Creates a member of a value that is JSON already.
     init<Part: Sendable>(given name: String, _ shape: Shape<Part>, _ about: String? = nil, isRequired: Bool = true) {
         self.init(name, shape, about, isRequired: isRequired) { $0[name] }
     }

@@ -17,7 +17,7 @@ enum Shapes {
         .of { (token: LaunchToken) in token.text }
         .named("launch", "The token of a launch on trial, for `patchsync confirm`.")
 
-    /// In this order in `patchsync schema`.
+    /// The order in `patchsync schema`.
     private static let states: [PatchState] = [
         .unknownError, .unInstall, .success, .fileNotExist, .fileNotMatch, .update, .add,
     ]
@@ -112,6 +112,6 @@ enum Shapes {
 }
 
 extension Array {
-    /// Nil for an empty array.
+    /// The array, or nil if it is empty.
     var nonEmpty: Self? { isEmpty ? nil : self }
 }

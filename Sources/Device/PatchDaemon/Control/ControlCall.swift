@@ -3,21 +3,23 @@ import HTTPFiles
 import NIOHTTP1
 import PatchFormat
 
-/// A request, as a route sees it.
+/// A request as a route receives it.
 struct ControlCall: Sendable {
-    /// Bytes; more is answered 413.
+    /// The largest body in bytes.
+    ///
+    /// The response to a larger one is 413.
     static let bodyLimit = 64 * 1024
 
     let request: FileRequest
-    /// Of the path, by the names in braces.
+    /// The parameters of the path, by the names in braces.
     let parameters: [String: String]
 
-    /// A value of the query, decoded; an empty text for a name without a value.
+    /// Returns a decoded value of the query, or an empty text for a name without a value.
     func query(_ name: String) -> String? {
         members.first { $0.name == name }?.value(plusIsSpace: true)
     }
 
-    /// The names of all members of the query; nil for one with a broken escape.
+    /// The names of all members of the query; nil for a name with an invalid escape.
     var queryNames: [String?] { members.map(\.name) }
 
     private var members: [QueryMember] { QueryMember.all(of: request.query) }
@@ -36,7 +38,9 @@ struct ControlCall: Sendable {
         return time
     }
 
-    /// The body as an object; one without members where there is none.
+    /// Returns the body's members.
+    ///
+    /// A request without a body has none.
     func fields() throws(APIProblem) -> Fields {
         let document = "the body"
         do throws(FormatError) {
@@ -45,14 +49,16 @@ struct ControlCall: Sendable {
         } catch { throw .invalid(error) }
     }
 
-    /// RFC 7240.
+    /// Whether the request prefers an asynchronous response (RFC 7240).
     var wantsNoWait: Bool {
         request.headers[canonicalForm: "Prefer"].contains { $0.lowercased() == "respond-async" }
     }
 }
 
 extension APIBody {
-    /// An object with these members; a request without a body has none of them.
+    /// The schema of an object with these members.
+    ///
+    /// A request without a body has none of them.
     static func members(_ required: [(String, APISchema)] = [], optional: [(String, APISchema)] = []) -> APIBody {
         .json(.object(required, optional: optional), limit: ControlCall.bodyLimit, isRequired: false)
     }

@@ -36,7 +36,9 @@ enum ControlDescription {
         return [("Problem", problem.json), ("Event", event.json), ("Settings", DeviceSettings.schema.json)]
     }
 
-    /// The documents that commands print, whose definitions get names of their own.
+    /// The documents that commands print.
+    ///
+    /// Their definitions have separate names.
     private static var documents: [(String, JSON?)] {
         let printed: [(String, OutputSchema)] = [
             ("Status", .status), ("Sync", .sync), ("Cost", .dryRun), ("Explanation", .explain),

@@ -3,17 +3,17 @@ package import HTTPFiles
 package import PatchStore
 package import SystemPackage
 
-/// Why nobody can ask this process over its socket.
+/// The reason why the local socket is not available.
 package enum ControlError: Error, Equatable, Sendable {
-    /// The folder of the socket, or what has its name, cannot be used.
+    /// The folder of the socket, or the file with its name, cannot be used.
     case file(FileError)
-    /// Something else than a socket has the name; it is not touched.
+    /// A file that is not a socket has this name. It is not changed.
     case notASocket(FilePath)
-    /// Another process answers there.
+    /// Another process listens on this socket.
     case answered(FilePath)
-    /// Another process has locked the file beside the socket.
+    /// Another process has locked the file next to the socket.
     case locked(FilePath)
-    /// Longer than the system takes (unix(7)).
+    /// The path is longer than the system permits (unix(7)).
     case pathTooLong(FilePath, limit: Int)
     case cannotListen(FilePath, Errno)
     case server(FileServerError)

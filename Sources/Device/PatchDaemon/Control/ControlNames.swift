@@ -2,7 +2,9 @@ import HTTPAPI
 import HTTPFiles
 import PatchFormat
 
-/// Refuses names that the description of a request does not have: a misspelled setting would be ignored.
+/// Rejects names that the description of a request does not contain.
+///
+/// Otherwise a misspelled setting would be ignored.
 enum ControlNames {
     static func check(_ call: ControlCall, of route: ControlRoute) throws(APIProblem) {
         let known = route.query.map(\.name)
@@ -15,7 +17,7 @@ enum ControlNames {
                 throw .invalid(error, hint: hint(name, known))
             }
         }
-        // The route reports a body that cannot be read.
+        // The route reports an unreadable body.
         guard !call.request.body.isEmpty, let fields = try? call.fields() else { return }
         var schema = APISchema.object([])
         if case .json(let taken, _, _, _) = route.body { schema = taken }
@@ -24,11 +26,13 @@ enum ControlNames {
         throw .invalid(error, hint: hint(path, schema.memberPaths))
     }
 
-    /// The path that was meant: the same name elsewhere, or one like it beside it or elsewhere; else all that there are.
+    /// Suggests the path that was probably meant: one with the same name elsewhere, or a similar one.
+    ///
+    /// Otherwise lists all paths.
     static func hint(_ path: String, _ known: [String]) -> String {
         func last(_ path: String) -> String { path.split(separator: ".").last.map(String.init) ?? path }
         func folder(_ path: String) -> Substring { path.dropLast(last(path).count) }
-        // An object may be misspelled as well: each has members, so it is a beginning of known paths.
+        // An object may be misspelled as well. Each object is the beginning of the paths of its members.
         let objects = known.flatMap { path in
             path.indices.filter { path[$0] == "." }.map { String(path[..<$0]) }
         }

@@ -4,11 +4,11 @@ import NIOHTTP1
 import PatchFormat
 import PatchSync
 
-/// The problems of the local socket. Kinds and hints are those of the commands.
+/// The problems of the local socket. Their kinds and hints are those of the commands.
 extension APIProblem {
     init(_ error: SyncError) { self.init(Failure(error)) }
 
-    /// A value of the request breaks a rule.
+    /// A value of the request violates a rule.
     static func invalid(_ error: FormatError, hint: String? = nil) -> APIProblem {
         APIProblem(400, "\(ResultCode.usage)", error.description, hint: hint, code: .usage)
     }
@@ -32,7 +32,7 @@ extension APIProblem {
         return APIProblem(405, "methodNotAllowed", "this takes \(allow)", allow: allow)
     }
 
-    /// A browser cannot reach a socket by itself, but a proxy in front of it may let the request through.
+    /// A browser cannot connect to a socket, but a proxy in front of it may pass its request on.
     static let fromAPage = APIProblem(
         403,
         "forbidden",
@@ -40,7 +40,7 @@ extension APIProblem {
         hint: "the pages of an app have an interface of their own: window.patchline."
     )
 
-    /// A refusal by the HTTP server itself.
+    /// A rejection by the HTTP server itself.
     static func refused(_ message: String, _ status: HTTPResponseStatus) -> APIProblem {
         APIProblem(refused: message, status, kinds: [503: "busy"])
     }

@@ -8,23 +8,23 @@ package import PatchFetch
 import PatchSync
 package import SystemPackage
 
-/// What others of this machine ask the daemon by: HTTP/1.1 with JSON over a local socket (unix(7)), described by OpenAPI.
+/// The daemon's server for other programs of this machine: HTTP/1.1 with JSON over a local socket (unix(7)), described by OpenAPI.
 ///
-/// Who may ask is who may reach the socket. Everything that a client sends is bounded, in bytes and in time.
+/// Every program that can open the socket has access. The size and duration of all client input is limited.
 package struct ControlServer: Sendable {
-    /// Where it listens.
+    /// The socket on which the server listens.
     package enum Place: Sendable {
-        /// Made with 0660, in a folder that is made with 0750 where it is missing.
+        /// The path of a socket. It is created with mode 0660, in a folder that is created with mode 0750 if it is missing.
         case path(FilePath)
-        /// A listening socket that was passed to this process: it is the server's from its start on.
+        /// A listening socket passed to this process. The server owns it from its start on.
         case inherited(Int32)
     }
 
     package struct Settings: Sendable {
-        /// Of the daemon's syncs.
+        /// The deadlines of the daemon's syncs.
         package var deadlines: Deadlines
         package var connections = 64
-        /// How often an idle stream of events shows that it is still there.
+        /// The interval of heartbeats on an idle event stream.
         package var beat = Duration.seconds(30)
         package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
@@ -40,8 +40,8 @@ package struct ControlServer: Sendable {
     private let report: @Sendable (String) -> Void
 
     /// - Parameters:
-    ///   - hosts: the stores as they are now, called for each request.
-    ///   - report: called with one line about clients that were refused or dropped.
+    ///   - hosts: Returns the present stores. Called for each request.
+    ///   - report: Called with one line for each client that was rejected or dropped.
     package init(
         at place: Place,
         _ settings: Settings = Settings(),
@@ -54,17 +54,19 @@ package struct ControlServer: Sendable {
 
     /// A change of the socket.
     package enum News: Equatable, Sendable {
-        /// Clients are answered from now on.
+        /// The server answers clients from now on.
         case listening
-        /// Clients cannot be answered. A path is tried again until it can be used.
+        /// The server cannot answer clients. It tries a path again until it can be used.
         case failed(ControlError)
-        /// The socket's name was removed, or leads to another file. The socket is made again.
+        /// The socket's name was removed, or belongs to another file. The socket is created again.
         case vanished(FilePath)
     }
 
-    /// Serves until the task is cancelled or the service group stops; answers in flight are finished.
+    /// Serves until the task is cancelled or the service group stops.
     ///
-    /// - Parameter tell: called with each change of the socket.
+    /// Responses in progress are finished.
+    ///
+    /// - Parameter tell: Called with each change of the socket.
     package func run(_ tell: @escaping @Sendable (News) -> Void) async {
         let (jobs, later) = AsyncStream.makeStream(of: (@Sendable () async -> Void).self)
         let work = ControlWork(
@@ -91,19 +93,19 @@ package struct ControlServer: Sendable {
         }
     }
 
-    /// Why a socket is served no more.
+    /// The reason why a socket is no longer served.
     private enum End: Equatable, Sendable {
         case stopped
         case vanished
         case broke(ControlError)
     }
 
-    /// Makes the socket, and makes it again whenever its name is gone.
+    /// Creates the socket, and creates it again whenever its name disappears.
     private func keep(_ path: FilePath, _ source: ControlSource, _ tell: @escaping @Sendable (News) -> Void) async {
         await withDiscardingTaskGroup { group in
             while let socket = await made(path, tell) {
                 let (ends, end) = AsyncStream.makeStream(of: End.self)
-                // Its answers in flight are finished while the next socket is served already.
+                // Responses in progress are finished while the next socket is already served.
                 group.addTask { await serve(socket, source, end, tell) }
                 var reason = End.stopped
                 for await first in ends {
@@ -121,7 +123,7 @@ package struct ControlServer: Sendable {
         }
     }
 
-    /// - Returns: nil once the task is cancelled.
+    /// - Returns: Nil if the task is cancelled.
     private func made(_ path: FilePath, _ tell: @Sendable (News) -> Void) async -> ControlSocket? {
         var tries = SocketTries()
         while !Task.isCancelled {
@@ -134,7 +136,7 @@ package struct ControlServer: Sendable {
         return nil
     }
 
-    /// - Parameter end: gets the reason as soon as no new client reaches this socket.
+    /// - Parameter end: Receives the reason when new clients can no longer reach this socket.
     private func serve(
         _ socket: ControlSocket,
         _ source: ControlSource,
@@ -158,7 +160,7 @@ package struct ControlServer: Sendable {
         withExtendedLifetime(socket) {}
     }
 
-    /// Returns when the socket's name is gone, or the task is cancelled.
+    /// Returns when the socket's name has disappeared, or the task is cancelled.
     private static func vanishing(
         of socket: ControlSocket,
         unwatched sleep: @Sendable (Duration) async throws -> Void
@@ -169,11 +171,11 @@ package struct ControlServer: Sendable {
             let watch = try FolderChanges(of: folder) { change.yield() }
             defer { watch.end() }
             try watch.watch([folder])
-            // The name may have gone before the watch began.
+            // The name may have disappeared before the watch began.
             change.yield()
             for await _ in changes where !socket.isThere { return }
         } catch {
-            // Without inotify a look from time to time has to do.
+            // Without inotify, the name is checked at an interval.
             while socket.isThere, (try? await sleep(SocketTries.longestPause)) != nil {}
         }
     }
@@ -197,7 +199,8 @@ package struct ControlServer: Sendable {
         configuration.maxConnections = settings.connections
         configuration.maxBodyBytes = ControlCall.bodyLimit
         configuration.maxRememberedBytes = 0
-        // Whoever reaches the socket was let in, so no right is shown: other users have shares (SO_PEERCRED).
+        // The socket's permissions already grant access, so clients send no token. Users share the connections
+        // (SO_PEERCRED).
         configuration.sharing = .byUser(strangers: nil)
         return configuration
     }

@@ -4,15 +4,17 @@ import SystemPackage
 
 /// A listening socket with a name in the file system.
 ///
-/// Its end removes the name, unless another socket has it by then.
+/// When it is released, the name is removed, unless it belongs to another socket by then.
 ///
-/// The permissions of the folder decide which users may connect (unix(7)); the socket itself has mode 0660.
+/// The permissions of the folder determine which users may connect (unix(7)). The socket itself has mode 0660.
 final class ControlSocket: Sendable {
-    /// Taken by ``FileServer``, which closes it.
+    /// The descriptor.
+    ///
+    /// ``FileServer`` takes it over and closes it.
     let descriptor: Int32
     let path: FilePath
     private let identity: Identity
-    /// Open for as long as this lives, so that no other file gets the inode's number.
+    /// An open descriptor of the socket's name, which prevents reuse of the inode number.
     private let inode: Int32
 
     private struct Identity: Equatable {
@@ -20,14 +22,14 @@ final class ControlSocket: Sendable {
         let inode: ino_t
     }
 
-    /// The longest path in `sockaddr_un`, without the zero byte at its end.
+    /// The longest path in `sockaddr_un`, without the terminating zero byte.
     static let longestPath = 107
 
-    /// Makes the folder with mode 0750 if it is missing, and replaces a socket without a listener.
+    /// Creates the folder with mode 0750 if it is missing, and replaces a socket without a listener.
     ///
-    /// Never waits. Links of its folder are followed, and a link in the socket's place is not.
+    /// Never blocks. Links in the folder's path are followed. A link in place of the socket is not.
     ///
-    /// - Throws: `locked` while another process makes the socket; trying again helps.
+    /// - Throws: `locked` while another process creates the socket. Try again then.
     init(_ named: FilePath) throws(ControlError) {
         let path = FilePath(replacing: named.string)
         guard path.string.utf8.count <= Self.longestPath else {
@@ -54,10 +56,10 @@ final class ControlSocket: Sendable {
         if inode >= 0 { close(inode) }
     }
 
-    /// O_PATH (open(2)), which opens a socket's name and nothing behind it.
+    /// O_PATH (open(2)), which opens the name of a socket without connecting to it.
     private static let onlyName: Int32 = 0o10_000_000
 
-    /// Whether the name still leads to this socket.
+    /// Whether the name still belongs to this socket.
     var isThere: Bool { Self.identity(of: path) == identity }
 
     private enum Owner {
@@ -71,12 +73,12 @@ final class ControlSocket: Sendable {
             return .none
         }
         guard found.st_mode & S_IFMT == S_IFSOCK else { throw .notASocket(path) }
-        // Non-blocking: connecting to a listener that accepts nothing would wait for ever.
+        // Non-blocking, because connecting to a listener that does not accept would block indefinitely.
         let type = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
         let client = socket(AF_UNIX, Int32(type), 0)
         guard client >= 0 else { throw .cannotListen(path, Errno(rawValue: errno)) }
         defer { close(client) }
-        // Every other error, EAGAIN of a full queue for one, means that a process listens.
+        // Every other error, for example EAGAIN of a full queue, means that a process listens.
         let isRefused = unsafe withAddress(path) { unsafe connect(client, $0, $1) } != 0 && errno == ECONNREFUSED
         return isRefused ? .abandoned : .answering
     }
@@ -84,9 +86,9 @@ final class ControlSocket: Sendable {
     private static func listen(_ path: FilePath) throws(ControlError) -> (descriptor: Int32, Identity) {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw .cannotListen(path, Errno(rawValue: errno)) }
-        // Bound under its final name: systemd-tmpfiles compares names with /proc/net/unix, which keeps the name of bind(2),
-        // and removes a renamed socket as dead. The mode is set before, so that nobody connects between the two calls, and
-        // again after, because bind(2) applies the umask.
+        // The socket is bound under its final name: systemd-tmpfiles compares names with /proc/net/unix, which keeps the name of
+        // bind(2), and removes a renamed socket as dead. The mode is set before, so that no other user can connect between the two
+        // calls, and again after, because bind(2) applies the umask.
         guard fchmod(descriptor, 0o660) == 0,
             unsafe withAddress(path, { unsafe bind(descriptor, $0, $1) }) == 0,
             unsafe chmod(path.string, 0o660) == 0, Glibc.listen(descriptor, 64) == 0,
@@ -122,16 +124,16 @@ final class ControlSocket: Sendable {
     }
 }
 
-/// Lets one process at a time make the socket of a path.
+/// Allows one process at a time to create the socket of a path.
 ///
-/// `PATH.lock` is a file of mode 0600: the folder itself can be locked by every user who may read it.
+/// `PATH.lock` is a file of mode 0600, because every user who may read the folder could lock the folder itself.
 struct SocketLock: ~Copyable {
     private let descriptor: Int32
 
     /// - Throws: `locked` while another process has the lock.
     init(_ socket: FilePath) throws(ControlError) {
         let path = FilePath("\(socket.string).lock")
-        // Not blocking: a pipe in its place has no reader.
+        // Non-blocking, because a pipe in its place has no reader.
         let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK
         let descriptor = unsafe Glibc.open(path.string, flags, 0o600)
         guard descriptor >= 0 else { throw .cannotListen(path, Errno(rawValue: errno)) }
@@ -141,7 +143,7 @@ struct SocketLock: ~Copyable {
             close(descriptor)
             throw error == .wouldBlock ? .locked(path) : .cannotListen(path, error)
         }
-        // A lock on a file that was removed meanwhile keeps nobody out.
+        // A lock on a file that was removed in the meantime does not exclude other processes.
         guard unsafe fstat(descriptor, &opened) == 0, unsafe lstat(path.string, &named) == 0,
             opened.st_dev == named.st_dev, opened.st_ino == named.st_ino
         else {
@@ -152,7 +154,7 @@ struct SocketLock: ~Copyable {
     }
 
     deinit {
-        // Not only closed: a child that was just forked has the file open too.
+        // Closing is not enough: a child that was just forked has the file open as well.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }

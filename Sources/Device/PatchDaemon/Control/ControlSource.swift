@@ -5,14 +5,14 @@ import PatchFormat
 
 /// A route of the local socket.
 ///
-/// The permissions of the socket decide on access, so no route has a right.
+/// The permissions of the socket control access, so routes do not require rights.
 typealias ControlRoute = APIRoute<Never, ControlCall>
 
-/// Answers each request by its route.
+/// Answers each request with its route.
 struct ControlSource: FileSource {
     private let table: APITable<Never, ControlCall>
 
-    /// - Parameter routes: with the one that describes them.
+    /// - Parameter routes: All routes, including the one that describes them.
     init(_ routes: [ControlRoute]) {
         table = APITable(routes)
     }

@@ -6,7 +6,7 @@ import PatchFormat
 import PatchSync
 import Patchline
 
-/// What people decide about what is new.
+/// The routes for the owner's decisions about new versions.
 extension ControlWork {
     var aboutDecisions: [ControlRoute] {
         [
@@ -68,7 +68,7 @@ extension ControlWork {
             patch = fields.has("patch") ? try fields.name("patch") : nil
             version = fields.has("version") ? try fields.name("version") : nil
             if version != nil, patch == nil { throw fields.broken("version", "goes with patch") }
-            // A slip in a name is no consent to everything.
+            // A misspelled name must not approve all versions.
             guard try fields.bool("all", default: false) != (patch != nil) else {
                 throw fields.broken(
                     "patch",

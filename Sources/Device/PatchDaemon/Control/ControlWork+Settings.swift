@@ -42,7 +42,7 @@ extension ControlWork {
             }.facts
         } catch {
             guard case .fetch(.tls) = error else { throw APIProblem(error) }
-            // What was asked for goes against the server's URL, or holds no certificate.
+            // The requested value contradicts the server's URL, or contains no certificate.
             let failure = Failure(error)
             throw APIProblem(Failure(failure.message, hint: failure.hint, code: .usage))
         }

@@ -45,7 +45,7 @@ extension ControlWork {
         let (host, wish) = (try host(call), try wish(call))
         if call.query("dry-run") != nil { return .json(try await cost(call, wish)) }
         guard !call.wantsNoWait else {
-            // What it comes to, also its failure, is an event.
+            // The result is an event, including a failure.
             later { _ = try? await host.sync(wish) }
             let headers: HTTPHeaders = [
                 "Preference-Applied": "respond-async", "Location": "/v1/stores/\(host.name)/events",
@@ -54,7 +54,7 @@ extension ControlWork {
         }
         return try await Self.told { () async throws(SyncError) in
             let report = try await host.sync(wish)
-            // The sync itself is over: what cannot be looked at now says nothing of it.
+            // The sync is over. A script that cannot be read now does not change its result.
             return .json(report.json((try? host.device().scripts()) ?? []))
         }
     }
@@ -72,7 +72,7 @@ extension ControlWork {
     private func cost(_ call: ControlCall, _ wish: SyncWish) async throws(APIProblem) -> JSON {
         let device = try device(call)
         return try await Self.told { () async throws(SyncError) in
-            // No server is asked beside a trial: what ends the process then would count against it.
+            // No server is contacted during a trial, because a response that ends the process would count against it.
             if case .trying = try device.state().machine.state { throw .waitsForTrial }
             var network = device.configuration.network
             if let isMetered = wish.isMetered { network.isMetered = isMetered }

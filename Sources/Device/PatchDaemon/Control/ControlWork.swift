@@ -14,10 +14,10 @@ struct ControlWork: Sendable {
     let log: EventLog
     let deadlines: Deadlines
     let beat: Duration
-    /// Does something after the answer.
+    /// Runs a task after the response.
     let later: @Sendable (@escaping @Sendable () async -> Void) -> Void
 
-    /// All of them, and the description of all.
+    /// All routes, including the one that describes them.
     var routes: [ControlRoute] {
         let routes = aboutThis + aboutStores + aboutSyncs + aboutLaunches + aboutDecisions + aboutSettings + aboutEvents
         let document = ControlDescription.make(routes)
@@ -44,7 +44,7 @@ struct ControlWork: Sendable {
         return try Self.told { () throws(SyncError) in try host.device() }
     }
 
-    /// Device work, with its errors as problems.
+    /// Runs device work, and converts its errors into problems.
     static func told<Result>(_ work: () throws(SyncError) -> Result) throws(APIProblem) -> Result {
         do throws(SyncError) { return try work() } catch { throw APIProblem(error) }
     }
@@ -55,7 +55,7 @@ struct ControlWork: Sendable {
 
     static let store = "/v1/stores/{store}"
 
-    // MARK: What there is
+    // MARK: Process and stores
 
     private var aboutThis: [ControlRoute] {
         [
@@ -189,7 +189,7 @@ struct ControlWork: Sendable {
         )
     }
 
-    // MARK: A store in short
+    // MARK: Overview of a store
 
     private static let overview = APISchema.object(
         [

@@ -2,11 +2,13 @@ import HTTPAPI
 import PatchFormat
 
 extension DeviceSettings {
-    /// A merge patch (RFC 7396): null forgets, and what is not named stays.
+    /// Reads a merge patch (RFC 7396).
     ///
-    /// Unknown members were refused before (``ControlNames``).
+    /// Null resets a setting. Settings that are not named stay.
     ///
-    /// - Throws: for the first member that breaks a rule.
+    /// ``ControlNames`` has rejected unknown members before.
+    ///
+    /// - Throws: An error for the first member that violates a rule.
     init(_ fields: Fields) throws(FormatError) {
         self.init()
         for setting in DeviceSetting.allCases {
@@ -16,7 +18,7 @@ extension DeviceSettings {
             if path.count == 2 {
                 guard fields.has(path[0]) else { continue }
                 if setting == .platform || setting == .compatibility, fields.isNull(path[0]) {
-                    // As a whole.
+                    // Null resets the whole object.
                     do throws(SettingFault) { try take(.unset, for: setting) } catch {
                         throw fields.broken(key, error.rule)
                     }
@@ -32,7 +34,9 @@ extension DeviceSettings {
         try takeOwnHost(fields)
     }
 
-    /// The member before `host`, which wins beside it.
+    /// Reads the member that preceded `host`.
+    ///
+    /// If both exist, `host` applies.
     private mutating func takeOwnHost(_ fields: Fields) throws(FormatError) {
         guard fields.has("ownHost"), !fields.has("host") else { return }
         let isOwn = fields.isNull("ownHost") ? true : try fields.bool("ownHost")
@@ -43,7 +47,7 @@ extension DeviceSettings {
 }
 
 extension SettingForm {
-    /// Nil if the member is missing.
+    /// Returns the value, or nil if the member is missing.
     fileprivate func value(_ fields: Fields, _ key: String) throws(FormatError) -> SettingValue? {
         guard fields.has(key) else { return nil }
         guard !fields.isNull(key) else { return .unset }
@@ -81,7 +85,9 @@ extension Fields {
 }
 
 extension DeviceSettings {
-    /// Of answers and of requests: no answer has a null, and a request may have one.
+    /// The schema of responses and requests.
+    ///
+    /// Only requests may contain null.
     static var schema: APISchema {
         func told(_ name: String) -> APISchema {
             APISchema(json: .fields([("type", .text(name)), ("readOnly", .bool(true))]))
@@ -131,7 +137,7 @@ extension DeviceSetting {
     fileprivate var schema: APISchema {
         switch form {
         case .flag: .type("boolean")
-        // An answer has whether there are authorities, and not which.
+        // A response contains only whether authorities are set.
         case .file: .type("boolean", "string")
         case .text, .path, .choice: .type("string")
         case .count, .bytes, .time: .type("integer")

@@ -6,16 +6,16 @@ package import PatchFormat
 package import PatchSync
 package import Patchline
 
-/// Turns the events of this process's stores into events for listeners, and writes them to the stores' logs.
+/// Converts the events of this process's stores into events for listeners, and writes them to the stores' logs.
 package final class EventLog: Sendable {
-    /// Events that are kept, and how far a listener may fall behind.
+    /// The number of events that are kept, and that a listener may be behind.
     package static let kept = 1_000
-    /// Listeners at a time.
+    /// The largest number of simultaneous listeners.
     package static let mostListeners = 32
 
     package let hub: EventHub
     private let now: @Sendable () -> UTCTime
-    /// By the names of the stores.
+    /// The event mappings by the names of the stores.
     private let mappings = NIOLockedValueBox<[String: DeviceEvents]>([:])
 
     package init(
@@ -27,8 +27,8 @@ package final class EventLog: Sendable {
     }
 
     /// - Parameters:
-    ///   - name: the store's name in the settings file.
-    ///   - file: the store's own log, which gets the same events.
+    ///   - name: The store's name in the settings file.
+    ///   - file: The store's own log, which receives the same events.
     package func take(_ event: DeviceEvent, from name: String, keptIn file: StoreLog? = nil) {
         let time = now()
         var news: [DeviceEvent] = []
@@ -42,12 +42,12 @@ package final class EventLog: Sendable {
         file?.append(news.map { $0.logged(at: time, by: "run") })
     }
 
-    /// Ends every listener, because the process stops.
+    /// Disconnects every listener, because the process stops.
     package func close() { hub.close() }
 }
 
 extension UTCTime {
-    /// By the machine's clock.
+    /// The time of the machine's clock.
     @Sendable package static func now() -> UTCTime {
         UTCTime(seconds: Glibc.time(nil))
     }

@@ -1,11 +1,11 @@
-/// Decides when a socket that cannot be made is tried again, and which failures are reported.
+/// Decides when to try again to create a socket, and which failures to report.
 struct SocketTries: Equatable, Sendable {
     struct Next: Equatable, Sendable {
         let pause: Duration
         let isTold: Bool
     }
 
-    /// A process that makes the same socket needs milliseconds; this is how often its lock is waited for silently.
+    /// The number of attempts without a report while another process has the lock, which it needs for milliseconds.
     static let silentTries = 10
     static let shortPause = Duration.milliseconds(200)
     static let longestPause = Duration.seconds(60)
@@ -13,6 +13,8 @@ struct SocketTries: Equatable, Sendable {
     private var count = 0
     private var told: ControlError?
 
+    /// Records a failure.
+    ///
     /// Each failure is reported once, until another one occurs.
     mutating func failed(_ error: ControlError) -> Next {
         count += 1

@@ -1,17 +1,19 @@
 import NIOPosix
 @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) package import _Concurrency
 
-/// Where tasks run in a process that is there for days: while none has anything to do, nothing wakes up.
+/// Runs the tasks of a process that lives for days.
 ///
-/// Swift's own executor is libdispatch's global queue. As soon as one of its threads has run, libdispatch looks once a second how
-/// many of them are at work, for as long as the process lives. Here as many threads as there are cores wait for work without a
-/// time limit, and one timer of the kernel's for what is to be done later.
+/// While no task is ready, it does not wake up.
+///
+/// Swift's own executor is libdispatch's global queue. As soon as one of its threads has run, libdispatch checks once a second how
+/// many of them are busy, for as long as the process lives. Here as many threads as there are cores wait for work without a time
+/// limit, and one kernel timer waits for delayed work.
 package final class IdleExecutor: TaskExecutor, SchedulingExecutor {
     private let threads: NIOThreadPool
-    /// For times that pass while the machine sleeps, as on Swift's continuous clock, and for others.
+    /// The timers for clocks that advance while the machine sleeps, such as Swift's continuous clock, and for others.
     private let (timer, awakeTimer) = (KernelTimer(goesOn: true), KernelTimer(goesOn: false))
 
-    /// One thread alone would be held up by whoever reads a file.
+    /// At least two threads are needed, because one alone would be blocked by a task that reads a file.
     package init(threads count: Int) {
         threads = NIOThreadPool(numberOfThreads: max(2, count))
         threads.start()
@@ -27,7 +29,7 @@ package final class IdleExecutor: TaskExecutor, SchedulingExecutor {
         tolerance: C.Duration?,
         clock: C
     ) {
-        // Clocks with a time of their own let it pass themselves.
+        // Clocks with other durations implement their own waiting.
         guard let delay = delay as? Duration else { preconditionFailure("a clock of another kind: \(C.self)") }
         let job = UnownedJob(job)
         (clock is SuspendingClock ? awakeTimer : timer).add(in: delay) { [self] in perform(job) }
@@ -46,6 +48,8 @@ package final class IdleExecutor: TaskExecutor, SchedulingExecutor {
         threads.submit { [self] _ in unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 
-    /// Ends its threads; for one that is not the process's.
+    /// Ends the threads.
+    ///
+    /// Only for an executor that is not the process's own.
     package func end() async throws { try await threads.shutdownGracefully() }
 }

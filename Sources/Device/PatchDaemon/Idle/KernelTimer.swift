@@ -3,27 +3,29 @@ import Dispatch
 import Glibc
 import NIOConcurrencyHelpers
 
-/// Does jobs when their time has come, by one timer of the kernel's (timerfd_create(2)); where there are none, nothing wakes up.
+/// Runs jobs at their time with one kernel timer (timerfd_create(2)).
+///
+/// Without jobs it does not wake up.
 final class KernelTimer: Sendable {
-    /// Hands work over, and does none.
+    /// Passes work on, and does not do it.
     typealias Job = @Sendable () -> Void
 
     private struct State {
         var jobs = LaterJobs<Job>()
-        /// What the timer is set to.
+        /// The time to which the timer is set.
         var isSetTo: Duration?
     }
 
-    /// 136 years: longer than any job waits, and short enough for the kernel.
+    /// 136 years: longer than any job waits, and within the kernel's limits.
     private static let longest = Duration.seconds(1 << 32)
 
     private let descriptor: CInt
-    /// Safe: a source may be cancelled from any thread (dispatch_source_create(3)), and nothing else is done with it.
+    /// Safe: a source may be cancelled from any thread (dispatch_source_create(3)), and no other operation uses it.
     private nonisolated(unsafe) let source: any DispatchSourceRead
     private let state = NIOLockedValueBox(State())
     private let now: @Sendable () -> Duration
 
-    /// - Parameter goesOn: whether time passes while the machine sleeps.
+    /// - Parameter goesOn: Whether the clock advances while the machine sleeps.
     init(goesOn: Bool) {
         let descriptor = patchline_open_timer(goesOn ? 1 : 0)
         precondition(descriptor >= 0, "no timer: \(errno)")
@@ -35,7 +37,7 @@ final class KernelTimer: Sendable {
         }
         self.descriptor = descriptor
         self.now = now
-        // A serial queue's threads are not those that libdispatch watches once a second.
+        // libdispatch does not check the threads of a serial queue once a second.
         let queue = DispatchQueue(label: "patchline.timer")
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
         unsafe self.source = source
@@ -64,11 +66,11 @@ final class KernelTimer: Sendable {
         }
     }
 
-    /// Sets the timer where another job is the next.
+    /// Sets the timer if another job is next.
     private static func set(_ descriptor: CInt, _ state: inout State, _ now: Duration) {
         guard let next = state.jobs.next, state.isSetTo.map({ next < $0 }) ?? true else { return }
         state.isSetTo = next
-        // A time of zero would switch it off.
+        // A time of zero would switch the timer off.
         let (seconds, attoseconds) = max(next - now, .nanoseconds(1)).components
         let failed = patchline_set_timer(descriptor, seconds, (attoseconds + 999_999_999) / 1_000_000_000)
         precondition(failed == 0, "a timer cannot be set: \(errno)")

@@ -1,7 +1,7 @@
 import PatchStore
 package import PatchSync
 
-/// One process of a device, for all its stores: each is kept by a runner of its own, and settings may change meanwhile.
+/// One process for all stores of a device. Each store has its own runner, and the settings may change while it runs.
 package actor Daemon {
     private struct Kept {
         let runner: StoreRunner
@@ -9,7 +9,7 @@ package actor Daemon {
     }
 
     private let around: StoreRunner.Surroundings
-    /// Told whenever the stores are other ones.
+    /// Called whenever the set of stores has changed.
     private let hosts: @Sendable ([any StoreHost]) async -> Void
     private var settings = DaemonSettings()
     private var kept: [String: Kept] = [:]
@@ -21,10 +21,10 @@ package actor Daemon {
         (self.around, self.hosts) = (around, hosts)
     }
 
-    /// Begins with all stores, or with none.
+    /// Starts all stores, or none.
     ///
-    /// - Throws: `lock(.held)` where another process serves one of them. What else is wrong with one is told, and it is tried
-    ///   again: a disk may come late.
+    /// - Throws: `lock(.held)` if another process serves one of them. Other errors of a store are reported, and the store is tried
+    ///   again, because its disk may become available later.
     package func start(_ settings: DaemonSettings) async throws(SyncError) {
         var runners: [StoreRunner] = []
         for store in settings.stores {
@@ -32,7 +32,7 @@ package actor Daemon {
             do throws(SyncError) { try await runner.prepare() } catch .lock(.held(let path, by: let process)) {
                 throw .lock(.held(path, by: process))
             } catch {
-                // It says so when it runs.
+                // The runner reports this when it runs.
             }
             runners.append(runner)
         }
@@ -41,11 +41,11 @@ package actor Daemon {
         await tellHosts()
     }
 
-    /// Other settings hold from now on.
+    /// Applies other settings.
     ///
-    /// Only stores with a changed setting that needs a restart are stopped and started.
+    /// Only stores with a changed setting that requires a restart are restarted.
     ///
-    /// - Returns: what was done.
+    /// - Returns: The changes that were made.
     package func apply(_ new: DaemonSettings) async -> SettingsChange {
         let change = SettingsChange(from: settings.stores, to: new.stores)
         settings = new
@@ -57,6 +57,8 @@ package actor Daemon {
         return change
     }
 
+    /// Stops all stores.
+    ///
     /// Returns once every trial is stopped cleanly and every port is free.
     package func stop() async {
         let all = Array(kept.values)
@@ -64,10 +66,12 @@ package actor Daemon {
         await Self.end(all)
     }
 
-    /// Returns at once, unless something keeps it from working.
+    /// Returns at once, unless the actor is blocked.
     package func answers() {}
 
-    /// A port that a store had before stays its own; of the others the first one has it.
+    /// A store keeps the port that it had before.
+    ///
+    /// Of other stores with the same port, the first one receives it.
     private func begin(_ runners: [StoreRunner]) async {
         for runner in runners { await runner.claimPort(ofEarlierStart: true) }
         for runner in runners { await runner.claimPort(ofEarlierStart: false) }
@@ -87,7 +91,7 @@ package actor Daemon {
             for one in kept {
                 group.addTask {
                     await one.runner.stop()
-                    // It may wait for its next start.
+                    // The runner may be waiting for its next start.
                     one.task.cancel()
                     await one.task.value
                 }

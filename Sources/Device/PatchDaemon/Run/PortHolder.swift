@@ -3,12 +3,12 @@ import Glibc
 import PatchStore
 import SystemPackage
 
-/// The listener on a port of this machine, as far as this process may see it.
+/// The listener on a port of this machine, as far as this process can determine it.
 package enum PortHolder: Equatable, Sendable {
     /// Another store of the same settings file.
     case store(String)
     case program(process: Int, name: String)
-    /// Of another user, whose programs this one may not look at.
+    /// A program of another user, which this process may not inspect.
     case user(String)
     case unknown
 
@@ -25,7 +25,7 @@ package enum PortHolder: Equatable, Sendable {
 }
 
 extension PortHolder {
-    /// The program that listens on a port of this machine, by proc(5).
+    /// Finds the program that listens on a port of this machine, with proc(5).
     package init(listeningOn port: Int) {
         guard let socket = Self.listener(on: port) else {
             self = .unknown
@@ -43,14 +43,14 @@ extension PortHolder {
         let user: UInt32
     }
 
-    /// Bytes of a table that are read at most.
+    /// The number of bytes of a table that are read.
     private static let limit = 16_000_000
 
     private static func listener(on port: Int) -> Socket? {
         for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
             guard let bytes = text(of: FilePath(table)) else { continue }
             for line in bytes.split(separator: "\n").dropFirst() {
-                // sl local remote state queues timer retransmits uid timeout inode
+                // The columns: sl local remote state queues timer retransmits uid timeout inode
                 let fields = line.split(separator: " ", omittingEmptySubsequences: true)
                 guard fields.count > 9, fields[3] == "0A", let user = UInt32(fields[7]),
                     let number = fields[1].split(separator: ":").last.flatMap({ Int($0, radix: 16) }), number == port
@@ -61,7 +61,9 @@ extension PortHolder {
         return nil
     }
 
-    /// A file of proc(5), which has no size before it is read.
+    /// Returns a file of proc(5).
+    ///
+    /// Its size is not known before it is read.
     private static func text(of path: FilePath) -> String? {
         guard let file = try? FileDescriptor.open(path, .readOnly, options: .closeOnExec) else { return nil }
         defer { try? file.close() }
@@ -81,7 +83,7 @@ extension PortHolder {
         for name in (try? files.list("/proc")) ?? [] {
             guard let process = Int(name) else { continue }
             let folder = FilePath("/proc/\(process)/fd")
-            // Of another user's process nothing is listed.
+            // Processes of other users list no descriptors.
             for descriptor in (try? files.list(folder)) ?? [] where target(of: folder.appending(descriptor)) == wanted {
                 let name = text(of: FilePath("/proc/\(process)/comm")) ?? ""
                 return .program(process: process, name: String(name.prefix { $0 != "\n" }))
@@ -103,7 +105,7 @@ extension PortHolder {
 }
 
 extension Failure {
-    /// Pages are not served, because their port is another listener's.
+    /// The failure of pages whose port belongs to another listener.
     package static func portTaken(_ port: Int, by holder: PortHolder) -> Failure {
         let other = port < 65_535 ? port + 1 : port - 1
         let remedy = "give the store a port of its own in the settings file, such as `port: \(other)`"

@@ -1,16 +1,16 @@
 import NIOConcurrencyHelpers
 
-/// The ports of the stores that one daemon keeps.
+/// The ports of the stores of one daemon.
 ///
-/// Of two stores with the same port, the first one has it.
+/// If two stores have the same port, the first one receives it.
 package final class PortTable: Sendable {
     private let owners = NIOLockedValueBox<[Int: String]>([:])
 
     package init() {}
 
-    /// Gives a port to a store, which has at most one.
+    /// Assigns a port to a store, which has at most one.
     ///
-    /// - Returns: the store that has it already, or nil.
+    /// - Returns: The store that already has the port, or nil.
     package func claim(_ port: Int, for store: String) -> String? {
         owners.withLockedValue { owners in
             if let owner = owners[port], owner != store { return owner }

@@ -9,16 +9,16 @@ package import Patchline
 import Glibc
 import SystemPackage
 
-/// Why a store is not kept just now.
+/// The reason why a store is not running at present.
 package enum RunnerFault: Error, Equatable, Sendable {
     case device(SyncError)
     case server(LocalServerError)
     case portTaken(Int, by: PortHolder)
     case other(String)
 
-    /// A port that another listener has.
+    /// Whether another listener has the store's port.
     ///
-    /// Versions are still downloaded meanwhile.
+    /// Versions are still downloaded in this case.
     var isTakenPort: Bool { if case .portTaken = self { true } else { false } }
 }
 
@@ -38,7 +38,7 @@ enum ProcessID {
 }
 
 extension Schedule.Outcome {
-    /// Nil for an event that ends no sync.
+    /// The outcome of a sync, or nil for an event that does not end one.
     init?(_ event: DeviceEvent) {
         guard case .synced(let result) = event else { return nil }
         switch result {
@@ -51,7 +51,7 @@ extension Schedule.Outcome {
 }
 
 extension DeviceEvent {
-    /// Whether the event can be the effect of a removed store folder.
+    /// Whether the event may result from a removed store folder.
     var isOfRemovedStore: Bool {
         switch self {
         case .trouble, .stateFault, .synced(.failure), .parametersTrouble: true
@@ -67,7 +67,7 @@ extension Schedule.Failure {
             return
         }
         let retryAfter = fetch.retryAfter
-        // A server that asks for time was reached: the return of the network changes nothing.
+        // The server was reached and asks for a delay, so the return of the network is irrelevant.
         self.init(isNetwork: retryAfter == nil && fetch.mayBeOfThisNetwork, retryAfter: retryAfter)
     }
 }

@@ -1,17 +1,17 @@
 package import PatchFetch
 
-/// When a server is asked next.
+/// Determines when the server is contacted next.
 ///
-/// Pure: time and dice come in.
+/// Pure: the caller passes the time and random numbers.
 ///
 /// ```
-/// start ──(nothing installed, or due)──▶ now        ──(synced lately)──▶ what is left of the interval
+/// start ──(nothing installed, or due)──▶ now        ──(synced lately)──▶ the rest of the interval
 /// done ──▶ the interval          failed ──▶ 30 s, doubling, at most an hour, never less often than the interval
-///                                failed because of the network ──▶ also as soon as there is a way again
-///                                the server asks for more time ──▶ that, at most an hour or the interval
+///                                failed because of the network ──▶ also as soon as the network returns
+///                                the server asks for more time ──▶ this delay, at most an hour or the interval
 /// ```
 package struct Schedule: Equatable, Sendable {
-    /// What a sync came to.
+    /// The outcome of a sync.
     package enum Outcome: Equatable, Sendable {
         case done
         case failed(Failure)
@@ -20,9 +20,9 @@ package struct Schedule: Equatable, Sendable {
     }
 
     package struct Failure: Equatable, Sendable {
-        /// Whether the way to the server was at fault.
+        /// Whether the network to the server failed.
         package let isNetwork: Bool
-        /// The time that the server asks for.
+        /// The delay that the server requests.
         package let retryAfter: RetryAfter?
 
         package init(isNetwork: Bool, retryAfter: RetryAfter? = nil) {
@@ -30,37 +30,39 @@ package struct Schedule: Equatable, Sendable {
         }
     }
 
-    /// Each time is a tenth longer or shorter, so that devices that began together do not stay together.
+    /// Each delay varies by a tenth, so that devices that started together do not stay synchronized.
     package static let jitter = 0.1
     package static let firstBackOff = Duration.seconds(30)
     package static let longestBackOff = Duration.seconds(3_600)
-    /// Between a sync and the next that the network's return brings about.
+    /// The shortest time between a sync and the next one after the network's return.
     package static let networkPause = Duration.seconds(10)
     package static let busyPause = Duration.seconds(60)
-    /// Longer than any interval that settings allow, and short enough for every sum.
+    /// Longer than any interval that settings allow, and short enough for sums without overflow.
     private static let longestWait = Duration.seconds(2 * RetryAfter.longest)
 
-    /// Nil: only until there is a first version.
+    /// The interval, or nil to sync only until a first version is installed.
     private var interval: Duration?
-    /// Whether a server is asked at all.
+    /// Whether the server is contacted at all.
     private let isOn: Bool
     private var failures = 0
-    /// Whether a way to the server is what it waits for.
+    /// Whether the schedule waits for a network to the server.
     package private(set) var awaitsNetwork = false
 
-    /// - Parameter isOn: false for a store that is only asked for by hand.
+    /// - Parameter isOn: False for a store that syncs only on request.
     package init(every interval: Duration?, isOn: Bool = true) {
         (self.interval, self.isOn) = (interval, isOn)
     }
 
-    /// The same with another interval: failures in a row still count.
+    /// Changes the interval.
+    ///
+    /// Consecutive failures still count.
     package mutating func change(to interval: Duration?) { self.interval = interval }
 
-    /// The first look after a start.
+    /// Returns the first check after a start.
     ///
     /// - Parameters:
-    ///   - age: of the last sync; nil before the first. A clock that went back makes it negative.
-    ///   - random: from 0 up to, not including, 1.
+    ///   - age: The time since the last sync, or nil before the first. It is negative if the clock was set back.
+    ///   - random: At least 0 and less than 1.
     package func first(age: Duration?, isInstalled: Bool, random: Double) -> NextLook? {
         guard isOn else { return nil }
         guard let age, isInstalled else { return NextLook(seconds: 0, reason: .first) }
@@ -89,10 +91,10 @@ package struct Schedule: Equatable, Sendable {
         }
     }
 
-    /// There may be a way to the server again.
+    /// Returns the next check after a network to the server may have returned.
     ///
-    /// - Parameter age: of the last try.
-    /// - Returns: nil where that is not what it waits for.
+    /// - Parameter age: The time since the last attempt.
+    /// - Returns: Nil if the schedule does not wait for a network.
     package func networkCame(age: Duration) -> NextLook? {
         guard awaitsNetwork else { return nil }
         return NextLook(seconds: max(.zero, Self.networkPause - age).wholeSeconds, reason: .network)
@@ -105,6 +107,6 @@ package struct Schedule: Equatable, Sendable {
 }
 
 extension Duration {
-    /// Rounded up, so that no time is over too early.
+    /// The seconds rounded up, so that no delay ends early.
     var wholeSeconds: Int64 { components.seconds + (components.attoseconds > 0 ? 1 : 0) }
 }

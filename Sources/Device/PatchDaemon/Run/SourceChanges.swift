@@ -1,15 +1,15 @@
 import PatchFormat
 import PatchSync
 
-/// The changes that an existing store has to follow because the settings file names another server or channel.
+/// The changes for an existing store, because the settings file names another server or channel.
 struct SourceChanges: Equatable, Sendable {
-    /// Nil if it stays.
+    /// The new server, or nil if it does not change.
     let server: ServerURL?
     let channel: ChannelName?
-    /// One for each change.
+    /// One description for each change.
     let words: [String]
 
-    /// - Parameter origin: a channel that is not set keeps the store's own.
+    /// - Parameter origin: The settings. Without a channel, the store's own stays.
     init(from present: DeviceConfiguration, to origin: StoreSettings.Origin) {
         server = origin.server == present.server ? nil : origin.server
         channel = origin.channel.flatMap { $0 == present.channel ? nil : $0 }

@@ -6,14 +6,16 @@ package import PatchSync
 import Patchline
 import SystemPackage
 
-/// A store that follows the settings file.
+/// Applying the settings file to a store.
 extension StoreRunner {
-    /// Takes the right to serve the store, and makes the store or has it follow the settings.
+    /// Acquires the right to serve the store.
+    ///
+    /// Creates the store, or applies the settings to it.
     ///
     /// - Throws: `lock(.held)` while another process serves it.
     package func prepare() async throws(SyncError) {
         let store = try around.open(settings.store)
-        // Its lock went with the folder, and keeps no other process out.
+        // The lock was removed with the folder, and no longer excludes other processes.
         if isMade, Self.isRemoved(store) { (isMade, right) = (false, nil) }
         if right == nil { right = try store.servingRight() }
         guard !isMade else { return }
@@ -25,10 +27,10 @@ extension StoreRunner {
         try await follow()
     }
 
-    /// The store follows the settings: server, channel, and what it keeps.
+    /// Applies the settings to the store: server, channel, and its device settings.
     func follow() async throws(SyncError) {
         let store = try around.open(settings.store)
-        // A store of another app takes nothing from the file.
+        // A store of another app must not use the file's settings.
         if let origin = settings.origin, try await !follow(origin, store) { return }
         await set(settings.device, in: store)
     }
@@ -52,14 +54,16 @@ extension StoreRunner {
         if case .made = creation { tell(.made) }
     }
 
-    /// The file's server and channel hold for a store that exists: its trust does not depend on them.
+    /// Applies the file's server and channel to an existing store.
+    ///
+    /// Its trust does not depend on them.
     ///
     /// Its root stays.
     ///
-    /// - Returns: false for a store of another app or root of trust.
+    /// - Returns: False for a store of another app or root of trust.
     private func follow(_ origin: StoreSettings.Origin, _ store: DeviceStore) async throws(SyncError) -> Bool {
         let present = try store.configuration()
-        // An existing store needs the file no more.
+        // An existing store no longer needs the root's file.
         if let root = try? DiskFiles().read(origin.root, limit: Limits.root) {
             let others = try store.differences(of: root, app: present.app)
             guard others.isEmpty else {
@@ -73,7 +77,7 @@ extension StoreRunner {
             let device = try Device(store, now: around.now)
             _ = try await device.following(channel: changes.channel, server: changes.server)
         } catch {
-            // The store goes on with the settings that it has.
+            // The store continues with its present settings.
             tell(.storeFailed(Failure(error)))
             return true
         }
@@ -88,7 +92,7 @@ extension StoreRunner {
         }
     }
 
-    /// Sets what the file names, once for each value that differs.
+    /// Sets the file's values that differ.
     private func set(_ values: [DeviceSetting: SettingValue], in store: DeviceStore) async {
         guard !values.isEmpty else { return }
         do throws(RunnerFault) {
@@ -107,19 +111,19 @@ extension StoreRunner {
                 tell(.follows(names))
             } catch { throw .device(error) }
         } catch {
-            // The store goes on with the settings that it has.
+            // The store continues with its present settings.
             tell(.storeFailed(Failure(error)))
         }
     }
 
-    /// The names of the settings whose value is another one.
+    /// Returns the names of the settings with a changed value.
     private static func names(
         of values: [DeviceSetting: SettingValue],
         changing before: DeviceConfiguration
     ) -> [String] {
         var names: [String] = []
         for setting in DeviceSetting.allCases where values[setting] != nil {
-            // Platform and compatibility are one value.
+            // Platform and compatibility are a single value.
             let own = values.filter { $0.key == setting || setting == .platform && $0.key == .compatibility }
             guard let change = try? DeviceSettings(own) else { continue }
             var after = before

@@ -6,9 +6,9 @@ import PatchStore
 import PatchSync
 import Patchline
 
-/// Looking for new versions.
+/// Checking for new versions.
 extension StoreRunner {
-    /// The report of ``LocalServer`` has the same events.
+    /// Runs a sync without a ``LocalServer``, and reports the same events.
     func syncWithoutPages(_ wish: Updates.Wish) async throws(SyncError) -> SyncReport {
         let result: Result<SyncReport, SyncError>
         do throws(SyncError) {
@@ -19,7 +19,7 @@ extension StoreRunner {
                 }
             )
         } catch { result = .failure(error) }
-        // A sync that ends with the daemon is no failure, and a store that is gone is made again.
+        // A sync that ends with the daemon has not failed. A store whose folder was removed is created again.
         guard !isStopped else { return try result.get() }
         if case .failure = result, (try? around.open(settings.store)).map(Self.isRemoved) == true {
             steps?.yield(.removed)
@@ -31,7 +31,7 @@ extension StoreRunner {
         return try result.get()
     }
 
-    /// - Parameter server: nil while another listener has the port.
+    /// - Parameter server: The server, or nil while another listener has the port.
     func look(_ stream: AsyncStream<Step>, _ device: Device, _ server: LocalServer?) async {
         var timer: Task<Void, Never>?
         var network: Task<Void, Never>?
@@ -49,11 +49,11 @@ extension StoreRunner {
                     if look.seconds > 0 { try await sleep(.seconds(look.seconds)) }
                     steps?.yield(.due)
                 } catch {
-                    // Another look is planned.
+                    // Another check is planned.
                 }
             }
         }
-        // Planned before this try to get the port.
+        // It was planned before this attempt to get the port.
         plan(hasOtherSource ? firstLook(device) : nextLook() ?? firstLook(device))
         for await step in stream {
             switch step {
@@ -69,7 +69,7 @@ extension StoreRunner {
                 } catch .lock(.held) {
                     plan(next(after: .busy))
                 } catch {
-                    // As an event, like everybody else's.
+                    // The failure is reported as an event, as for every other sync.
                 }
             case .synced(let outcome):
                 lastTry = .now
@@ -100,7 +100,7 @@ extension StoreRunner {
         }
     }
 
-    /// The first look after a start or a change of the settings.
+    /// Returns the first check after a start or a change of the settings.
     private func firstLook(_ device: Device) -> NextLook? {
         guard !hasOtherSource else {
             hasOtherSource = false
@@ -118,9 +118,9 @@ extension StoreRunner {
         return if case .empty = state { false } else { true }
     }
 
-    /// What is staged starts where no page can be disturbed: in the background, and before any page was loaded (E7).
+    /// Starts the pending selection if no open page is disturbed: in the background, and before any page was loaded (E7).
     ///
-    /// What has to wait for a launch waits for one all the same (J4).
+    /// A selection that requires a launch still waits for one (J4).
     func switchIfNobodyLooks() async {
         guard let server, isInBackground || !server.hasPages,
             let state = try? device().state(), case .pending(_, let next) = state.machine.state,

@@ -10,9 +10,9 @@ package import PatchSync
 package import Patchline
 package import SystemPackage
 
-/// One store of the daemon: its app is launched, served, asked for and switched for as long as this runs.
+/// A store of the daemon. While this runs, its app is launched and served, and its versions are downloaded and started.
 package actor StoreRunner: StoreHost {
-    /// What it is given of the process that it runs in.
+    /// The functions that a runner uses of its process.
     package struct Surroundings: Sendable {
         package var open: @Sendable (FilePath) throws(SyncError) -> DeviceStore
         package var now: @Sendable () -> UTCTime
@@ -24,9 +24,9 @@ package actor StoreRunner: StoreHost {
         package var deadlines = Deadlines()
         package var ports = PortTable()
         package var holderOfPort: @Sendable (Int) -> PortHolder = { PortHolder(listeningOn: $0) }
-        /// Called after each sync: there may be nothing to do until the next.
+        /// Called after each sync, when there may be no work until the next.
         package var lullBegan: @Sendable () -> Void = {}
-        /// Hears every event, from many threads.
+        /// Receives every event, from many threads.
         package var report: @Sendable (_ store: StoreSettings, DeviceEvent) -> Void
 
         package init(
@@ -42,11 +42,11 @@ package actor StoreRunner: StoreHost {
         case due
         case synced(Schedule.Outcome)
         case network
-        /// What people put off may start.
+        /// A postponed selection may start.
         case holdEnded
-        /// The store's folder is gone.
+        /// The store's folder was removed.
         case removed
-        /// Another interval, server or channel is set.
+        /// The interval, server or channel has changed.
         case adjusted
     }
 
@@ -54,22 +54,22 @@ package actor StoreRunner: StoreHost {
     private nonisolated let present: NIOLockedValueBox<StoreSettings>
     nonisolated let around: Surroundings
     var right: ServingRight?
-    /// The store is there, and what differs from the settings was told.
+    /// Whether the store exists, and its differences from the settings were reported.
     var isMade = false
     private(set) var server: LocalServer?
     private var address: LocalServer.Address?
-    /// Why the last launch ended.
+    /// The reason why the last launch ended.
     private var lastTrouble: Failure?
     /// The last reported fault.
     ///
-    /// It is reported once, not at each try.
+    /// Each fault is reported once, not at each attempt.
     private var toldFault: RunnerFault?
     /// Whether versions are downloaded while another listener has the port.
     private var awaitsPort = false
-    /// The pause before the next try to get the port.
+    /// The pause before the next attempt to get the port.
     private(set) var pausing: Task<Void, any Error>?
     var isRemoved = false
-    /// Another server or channel is followed since the last sync.
+    /// Whether the server or channel has changed since the last sync.
     var hasOtherSource = false
     private(set) var isInBackground = false
     private(set) var isStopped = false
@@ -88,19 +88,21 @@ package actor StoreRunner: StoreHost {
 
     package nonisolated var settings: StoreSettings { present.withLockedValue(\.self) }
 
-    /// Takes other settings that need no restart (``StoreSettings/effect(ofChangeTo:)``): pages and their streams stay.
+    /// Applies settings that need no restart (``StoreSettings/effect(ofChangeTo:)``).
+    ///
+    /// Pages and their streams are not interrupted.
     package func adjust(to new: StoreSettings) async {
         let old = settings
         present.withLockedValue { $0 = new }
         schedule.change(to: new.syncEvery)
         do throws(SyncError) { try await follow() } catch { tell(.storeFailed(Failure(error))) }
         await server?.adjust(new.servingOnSchedule(around.deadlines))
-        // Its URL is written or printed anew.
+        // The URL must be written or printed again.
         if let address, old.urlFile != new.urlFile || old.printsURL != new.printsURL { tell(.listening(address)) }
         if old.syncEvery != new.syncEvery || hasOtherSource { steps?.yield(.adjusted) }
     }
 
-    // MARK: As others ask it
+    // MARK: Calls of the local socket
 
     package nonisolated func device() throws(SyncError) -> Device {
         try Device(try around.open(settings.store), now: around.now)
@@ -146,7 +148,7 @@ package actor StoreRunner: StoreHost {
 
     /// Claims the port of the store's pages among the stores of this daemon.
     ///
-    /// - Parameter ofEarlierStart: only a port that the settings or an earlier start name.
+    /// - Parameter ofEarlierStart: Whether to claim only a port from the settings or an earlier start.
     package func claimPort(ofEarlierStart: Bool) {
         guard settings.serves, let configuration = try? device().configuration else { return }
         if ofEarlierStart, settings.port ?? configuration.port == nil { return }
@@ -156,7 +158,7 @@ package actor StoreRunner: StoreHost {
 
     /// Runs until ``stop()``.
     ///
-    /// A launch that ends before is started again after a pause.
+    /// A launch that ends earlier is started again after a pause.
     package func run() async {
         var failures = 0
         while !isStopped {
@@ -172,7 +174,7 @@ package actor StoreRunner: StoreHost {
             guard !isStopped else { break }
             if isRemoved {
                 isRemoved = false
-                // `rm -rf` may still be at work, and would remove files of the new store too.
+                // `rm -rf` may still be running, and would remove files of the new store too.
                 guard (try? await around.sleep(.seconds(1))) != nil else { break }
                 continue
             }
@@ -186,9 +188,9 @@ package actor StoreRunner: StoreHost {
 
     /// Waits for the next launch.
     ///
-    /// Versions are downloaded meanwhile if only the port is missing.
+    /// If only the port is missing, versions are downloaded in the meantime.
     ///
-    /// - Returns: false if the task was cancelled.
+    /// - Returns: False if the task was cancelled.
     private func wait(_ pause: Duration, _ fault: RunnerFault?) async -> Bool {
         guard let fault, fault.isTakenPort, let device = try? device() else {
             return (try? await around.sleep(pause)) != nil
@@ -204,13 +206,15 @@ package actor StoreRunner: StoreHost {
             } onCancel: {
                 pausing.cancel()
             }
-            // A sync under way is finished first.
+            // A sync in progress is finished first.
             steps.finish()
             return isOver || isRemoved
         }
     }
 
-    /// Returns once its pages are served no more and its trial is stopped cleanly.
+    /// Stops the store.
+    ///
+    /// Returns once its pages are no longer served and its trial is stopped cleanly.
     package func stop() async {
         isStopped = true
         steps?.finish()
@@ -220,7 +224,7 @@ package actor StoreRunner: StoreHost {
         await last?.stop()
     }
 
-    /// One launch, from its beginning to its end.
+    /// Runs one launch, from its beginning to its end.
     private func launch() async throws(RunnerFault) {
         let opening: Opening
         do throws(SyncError) {

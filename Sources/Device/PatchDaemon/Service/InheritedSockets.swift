@@ -1,12 +1,14 @@
 import Glibc
 
-/// The sockets that the service manager opened for this process: sd_listen_fds(3), by hand.
+/// The sockets that the service manager opened for this process: an implementation of sd_listen_fds(3).
 package struct InheritedSockets: Equatable, Sendable {
     private static let firstDescriptor: Int32 = 3
-    /// More are a mistake.
+    /// The limit.
+    ///
+    /// More sockets indicate an error.
     private static let most = 64
 
-    /// By their names, in the order in which they were given.
+    /// The sockets with their names, in the order in which they were passed.
     package let sockets: [(name: String, descriptor: Int32)]
 
     package static func == (left: Self, right: Self) -> Bool {
@@ -14,8 +16,8 @@ package struct InheritedSockets: Equatable, Sendable {
     }
 
     /// - Parameters:
-    ///   - environment: a variable of the process by its name.
-    ///   - process: the process's own id: what was meant for another is not ours.
+    ///   - environment: Returns a variable of the process by its name.
+    ///   - process: The process's own id. Sockets for another process are ignored.
     package init(process: Int32 = getpid(), environment: (String) -> String?) {
         guard environment("LISTEN_PID").flatMap({ Int32($0) }) == process,
             let count = environment("LISTEN_FDS").flatMap({ Int($0) }), (1...Self.most).contains(count)
@@ -30,12 +32,14 @@ package struct InheritedSockets: Equatable, Sendable {
         }
     }
 
-    /// The one for `name`; the only one there is, whatever its name.
+    /// Returns the socket with this name.
+    ///
+    /// If there is only one socket, returns it regardless of its name.
     package func descriptor(named name: String) -> Int32? {
         sockets.first { $0.name == name }?.descriptor ?? (sockets.count == 1 ? sockets[0].descriptor : nil)
     }
 
-    /// No program that this one starts has them.
+    /// Prevents programs that this process starts from inheriting the sockets.
     package func closeOnExec() {
         for socket in sockets { _ = fcntl(socket.descriptor, F_SETFD, FD_CLOEXEC) }
     }

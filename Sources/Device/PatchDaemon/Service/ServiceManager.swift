@@ -1,17 +1,17 @@
 import CLinux
 import Glibc
 
-/// The service manager that started this process, where it wants to hear of it: sd_notify(3), by hand.
+/// The service manager that started this process, if it expects notifications: an implementation of sd_notify(3).
 package struct ServiceManager: Sendable {
-    /// A socket of this machine by its path, or by its abstract name, which NOTIFY_SOCKET begins with '@'.
+    /// The path of a local socket, or its abstract name, which begins with '@' in NOTIFY_SOCKET.
     private let name: [CChar]
-    /// How often a sign of life is wanted at least; nil where none is.
+    /// The longest time between watchdog notifications, or nil if none are expected.
     package let watchdog: Duration?
 
     /// - Parameters:
-    ///   - environment: a variable of the process by its name.
-    ///   - process: the process's own id.
-    /// - Returns: nil where nobody wants to hear.
+    ///   - environment: Returns a variable of the process by its name.
+    ///   - process: The process's own id.
+    /// - Returns: Nil if no notifications are expected.
     package init?(process: Int32 = getpid(), environment: (String) -> String?) {
         guard let path = environment("NOTIFY_SOCKET"), let first = path.utf8.first, path.utf8.count > 1,
             first == UInt8(ascii: "/") || first == UInt8(ascii: "@")
@@ -26,11 +26,11 @@ package struct ServiceManager: Sendable {
 
     package enum Word: Equatable, Sendable {
         case ready
-        /// With the steady clock's time (CLOCK_MONOTONIC).
+        /// Contains the time of the monotonic clock (CLOCK_MONOTONIC).
         case reloading(microseconds: Int64)
         case stopping
         case alive
-        /// For people: `systemctl status` shows it.
+        /// A text that `systemctl status` shows.
         case status(String)
 
         var line: String {
@@ -44,7 +44,9 @@ package struct ServiceManager: Sendable {
         }
     }
 
-    /// Nobody hears of it that this failed: the work does not depend on it, and waits a second at most.
+    /// Sends a notification.
+    ///
+    /// A failure is ignored, because the process's work does not depend on it. Blocks for a second at most.
     @discardableResult
     package func tell(_ words: Word...) -> Bool {
         let text = words.map(\.line).joined(separator: "\n")
@@ -52,7 +54,7 @@ package struct ServiceManager: Sendable {
         return unsafe patchline_send_to_local_socket(name, name.count, bytes, bytes.count) == 0
     }
 
-    /// CLOCK_MONOTONIC, as ``Word/reloading(microseconds:)`` wants it.
+    /// The time of CLOCK_MONOTONIC for ``Word/reloading(microseconds:)``.
     package static var microseconds: Int64 {
         var time = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &time)

@@ -1,13 +1,14 @@
 package import SystemPackage
 
 extension DaemonSettings {
-    /// These settings with the links of their folders followed, so that two stores of one folder are noticed even under two names.
+    /// Returns these settings with the links of their folders resolved, so that two stores in one folder are detected even under
+    /// two names.
     ///
-    /// Read at each start and each change of the file: a link may lead elsewhere by then.
+    /// Links are resolved at each start and each change of the file, because a link may have changed.
     ///
     /// - Parameters:
-    ///   - name: of the file, for error messages.
-    ///   - following: a path without its links.
+    ///   - name: The file's name, for error messages.
+    ///   - following: Returns a path without its links.
     package func resolved(
         named name: String,
         _ following: (FilePath) -> FilePath

@@ -3,9 +3,11 @@ import SystemPackage
 import YAMLReading
 
 extension DaemonSettings {
-    /// Reads a file's text: every key is known, and every value follows its rule.
+    /// Reads a file's text.
     ///
-    /// - Parameter name: for error messages.
+    /// Every key must be known, and every value must follow its rule.
+    ///
+    /// - Parameter name: The file's name, for error messages.
     package init(_ bytes: [UInt8], named name: String) throws(DaemonSettingsFault) {
         self.init()
         let file = try SettingsText(bytes, named: name)
@@ -33,7 +35,7 @@ extension StoreSettings {
     /// The members of a store in the settings file.
     package static var members: [String] { StoreSetting.allCases.map(\.name) + DeviceSetting.allCases.map(\.name) }
 
-    /// Options of `serve` and `set` that are no members, with the reason.
+    /// The options of `serve` and `set` that are not members, with the reason.
     package static let elsewhere = [
         "next-free-port": "each store of the daemon keeps its port; `port:` gives it another one.",
         "scripts": "script patches run in a program of their own; `patchsync serve --scripts` tries them out.",
@@ -75,7 +77,7 @@ extension SettingsText {
                 throw fault(line(of: error, row), error.words(setting.name))
             }
         }
-        // Without pages there is no first one.
+        // Without pages there is no first page that could start the timer.
         if rows[StoreSetting.startupTimer.name] == nil { store.countsLaunch = !store.serves }
         try readDevice(rows, &store)
         if let rule = store.conflict { throw fault(key.line, rule) }
@@ -114,7 +116,7 @@ extension SettingsText {
         for setting in DeviceSetting.allCases {
             guard let (value, row) = try value(of: setting, in: rows) else { continue }
             store.device[setting] = value
-            // The text of a certificate file is checked when it is read.
+            // The text of a certificate file is checked when the file is read.
             guard setting.form != .file else { continue }
             var settings = DeviceSettings()
             do throws(SettingFault) { try settings.take(value, for: setting) } catch {
@@ -129,7 +131,7 @@ extension SettingsText {
         }
     }
 
-    /// The line of the item that breaks the rule, else of its setting.
+    /// Returns the line of the item that violates the rule, else of its setting.
     private func line(of fault: SettingFault, _ row: Row) -> Int {
         guard let item = fault.item, case .sequence(let items) = tree[row.value].content else { return row.line }
         let node = items.first { if case .scalar(let scalar) = tree[$0].content { scalar.text == item } else { false } }

@@ -1,18 +1,18 @@
 package import SystemPackage
 
-/// What one process of a device does: its stores, and the socket that others ask it by.
+/// The settings of one process of a device: its stores, and its local socket.
 package struct DaemonSettings: Equatable, Sendable {
-    /// Bytes of a settings file.
+    /// The largest settings file, in bytes.
     package static let limit = 65_536
     package static let standardFile: FilePath = "/etc/patchline/patchsync.yaml"
 
     package enum Socket: Equatable, Sendable {
-        /// In the folder that the service manager gives, else below `/run`.
+        /// In the folder that the service manager provides, else below `/run`.
         case standard
         case at(FilePath)
         case none
 
-        /// - Parameter runtime: RUNTIME_DIRECTORY (systemd.exec(5)).
+        /// - Parameter runtime: The value of RUNTIME_DIRECTORY (systemd.exec(5)).
         package func path(runtime: String?) -> FilePath? {
             switch self {
             case .none: nil
@@ -24,16 +24,16 @@ package struct DaemonSettings: Equatable, Sendable {
     }
 
     package var socket = Socket.standard
-    /// By their names, in ascending order.
+    /// The stores, in ascending order of their names.
     package var stores: [StoreSettings] = []
 
     package init() {}
 }
 
-/// Why a file holds no settings.
+/// The reason why a settings file is not valid.
 package struct DaemonSettingsFault: Error, Equatable, Sendable, CustomStringConvertible {
     package let file: String
-    /// From 1; nil where it is the file's as a whole.
+    /// The line, from 1; nil if the fault concerns the whole file.
     package let line: Int?
     package let rule: String
     package var hint: String?

@@ -4,7 +4,8 @@ import PatchFormat
 import PatchSync
 import PatchCrypto
 
-/// What a store keeps: options of `init` and `set`, members of the settings file, and of `PATCH /v1/stores/NAME/settings`.
+/// The settings that a store saves: options of `init` and `set`, members of the settings file, and of `PATCH
+/// /v1/stores/NAME/settings`.
 package enum DeviceSetting: String, Setting {
     case appVersion = "app-version"
     case user
@@ -70,7 +71,7 @@ package enum DeviceSetting: String, Setting {
         }
     }
 
-    /// The path of the member in a request; nil where the local API must not set it.
+    /// The path of the member in a request; nil if the local API must not set it.
     package var member: String? {
         switch self {
         case .appVersion: "appVersion"
@@ -87,7 +88,7 @@ package enum DeviceSetting: String, Setting {
         case .pin: "pins"
         case .host: "host"
         case .ca: "ca"
-        // Programs that reach the socket must not be able to run scripts of their own in the app.
+        // Programs with access to the socket must not be able to run their own scripts in the app.
         case .debug: nil
         case .metered: "network.metered"
         case .allowance: "network.allowance"

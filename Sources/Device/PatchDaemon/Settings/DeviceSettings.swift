@@ -4,30 +4,34 @@ import PatchFormat
 package import PatchSync
 import PatchCrypto
 
-/// A change of what a store keeps; what is not named stays.
+/// A change of a store's saved settings.
+///
+/// Settings that are not named stay.
 package struct DeviceSettings: Sendable {
     package private(set) var facts = FactChanges()
     private var mirrors: [ServerURL]?
     private var pins: [PublicKeyPin]?
-    /// Nil inside: the system's.
+    /// The inner nil selects the system's authorities.
     private var authorities: String??
     private var isMetered: Bool?
     private var allowance: Int?
-    /// Nil inside: as fast as it comes.
+    /// The inner nil removes the limit.
     private var rate: Int??
-    /// Nil inside: the standard.
+    /// The inner nil selects the default.
     private var reserve: Int??
     private var consent = FactChanges.Change<Consent>.keep
     private var postponeLimit = FactChanges.Change<Duration>.keep
     private var windows: [MaintenanceWindows.Window]?
     private var windowZone = FactChanges.Change<WindowZone>.keep
-    /// Platform and compatibility as they were given; empty for a forgotten one.
+    /// Platform and compatibility as they were given.
+    ///
+    /// An empty text resets them.
     private var platform: (name: String?, compatibility: String?)
 
     package init() {}
 
-    /// - Parameter values: the text of a certificate file in place of its path.
-    /// - Throws: the first fault, with the name of its setting.
+    /// - Parameter values: The values. For a certificate file, the value is its text instead of its path.
+    /// - Throws: The first fault, with the name of its setting.
     package init(_ values: [DeviceSetting: SettingValue]) throws(NamedSettingFault) {
         self.init()
         for setting in DeviceSetting.allCases {
@@ -78,7 +82,7 @@ package struct DeviceSettings: Sendable {
         }
     }
 
-    /// Platform and compatibility are one value in two settings.
+    /// Combines platform and compatibility, which are one value in two settings.
     package mutating func finish() throws(SettingFault) {
         switch (platform.name, platform.compatibility) {
         case (nil, nil): break
@@ -119,7 +123,7 @@ package struct DeviceSettings: Sendable {
 }
 
 extension DeviceSettings {
-    /// - Throws: where the servers cannot be reached in this way.
+    /// - Throws: An error if these settings cannot be used with the servers.
     package func apply(to configuration: inout DeviceConfiguration) throws(SyncError) {
         applyUnchecked(to: &configuration)
         do throws(TLSFault) { try configuration.access.check(configuration.server) } catch { throw .fetch(.tls(error)) }
@@ -139,6 +143,8 @@ extension DeviceSettings {
         windowZone.change(&configuration.policy.windows.zone, else: standard.windows.zone)
     }
 
+    /// Returns the changed access.
+    ///
     /// Mirrors, authorities and pins are each replaced as a whole.
     package func access(_ before: ServerAccess) -> ServerAccess {
         var access = before
@@ -148,18 +154,20 @@ extension DeviceSettings {
         return access
     }
 
-    /// Whether mirrors, authorities or pins are named.
+    /// Whether mirrors, authorities or pins are changed.
     package var changesAccess: Bool { mirrors != nil || pins != nil || authorities != nil }
 }
 
-/// A fault with the setting that it is of.
+/// A fault with its setting.
 package struct NamedSettingFault: Error, Equatable, Sendable {
     package let setting: DeviceSetting
     package let fault: SettingFault
 }
 
 extension SettingValue {
-    /// Of a list, without empty items: an empty one alone forgets the list.
+    /// The list without empty items.
+    ///
+    /// A single empty item resets the list.
     fileprivate var given: SettingValue { .list(items.filter { !$0.isEmpty }) }
 }
 

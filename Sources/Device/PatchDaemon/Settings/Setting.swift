@@ -1,12 +1,14 @@
-/// A setting of a store: its name is the same as an option, as a member of the settings file, and in messages.
+/// A setting of a store.
 ///
-/// The lists ``StoreSetting`` and ``DeviceSetting`` make the options of `serve`, `init` and `set`, the members of the settings
+/// Its name is the same as an option, as a member of the settings file, and in messages.
+///
+/// The lists ``StoreSetting`` and ``DeviceSetting`` define the options of `serve`, `init` and `set`, the members of the settings
 /// file, and those of the local API.
 package protocol Setting: CaseIterable, RawRepresentable<String>, Hashable, Sendable {
     var form: SettingForm { get }
-    /// What a value must be, for messages: "must be from 0 to 65535".
+    /// The rule for values, for messages: "must be from 0 to 65535".
     var rule: String { get }
-    /// For the help of an option.
+    /// The help of the option.
     var about: SettingHelp { get }
 }
 
@@ -17,7 +19,7 @@ extension Setting {
 /// The help of an option.
 package struct SettingHelp: Sendable {
     package let text: String
-    /// Nil for a flag.
+    /// The name of the value, or nil for a flag.
     package let valueName: String?
 
     package init(_ text: String, _ valueName: String? = nil) {
@@ -28,17 +30,17 @@ package struct SettingHelp: Sendable {
 /// The form of a setting's value.
 package enum SettingForm: Equatable, Sendable {
     case flag
-    /// The setting itself has the rule.
+    /// Any text. The setting itself checks it.
     case text
     case choice([String])
-    /// A file or folder; absolute in the settings file.
+    /// The path of a file or folder. It must be absolute in the settings file.
     case path
-    /// A file whose text is the value. A request has the text itself.
+    /// A file whose text is the value. A request contains the text itself.
     case file
     case count(ClosedRange<Int>)
-    /// Bytes; `0B` forgets where zero is not in the range.
+    /// A number of bytes. If the range excludes zero, `0B` resets the setting.
     case bytes(ClosedRange<Int>)
-    /// A length of time. An option also takes a number without a unit.
+    /// A duration. An option also accepts a number without a unit.
     case time(ClosedRange<Duration>, bare: TimeUnit?, canBeOff: Bool)
     case list(most: Int)
     case table
@@ -62,18 +64,18 @@ package enum SettingForm: Equatable, Sendable {
     }
 }
 
-/// A value as it was given, before its form is checked.
+/// A value as it was given, before it is checked.
 package enum GivenSetting: Equatable, Sendable {
     case flag(Bool)
     case text(String)
     case list([String])
-    /// Nil forgets a key.
+    /// A table. Nil removes a key.
     case table([String: String?])
 }
 
 /// A value in the form of its setting.
 package enum SettingValue: Equatable, Sendable {
-    /// Forgets what was set.
+    /// Resets the setting.
     case unset
     case flag(Bool)
     case text(String)
@@ -84,16 +86,16 @@ package enum SettingValue: Equatable, Sendable {
     case table([String: String?])
 }
 
-/// A value that breaks the rule of its setting.
+/// A value that violates the rule of its setting.
 package struct SettingFault: Error, Equatable, Sendable {
     package let rule: String
-    /// The value of a list that breaks it.
+    /// The item of a list that violates the rule.
     package let item: String?
 
     package init(_ rule: String, item: String? = nil) {
         (self.rule, self.item) = (rule, item)
     }
 
-    /// - Parameter name: of the setting, as the sender wrote it.
+    /// - Parameter name: The setting's name, as the sender wrote it.
     package func words(_ name: String) -> String { name + (item.map { " '\($0)'" } ?? "") + " " + rule }
 }

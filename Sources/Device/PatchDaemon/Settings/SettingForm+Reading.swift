@@ -1,7 +1,7 @@
 extension Setting {
     /// - Parameters:
-    ///   - given: as it was written. An empty text forgets.
-    ///   - takesBareTimes: whether a length of time may have no unit, as in an option.
+    ///   - given: The value as it was written. An empty text resets the setting.
+    ///   - takesBareTimes: Whether a duration may have no unit, as in an option.
     package func value(_ given: GivenSetting, takesBareTimes: Bool) throws(SettingFault) -> SettingValue {
         switch (form, given) {
         case (.list(let most), .list(let items)) where items.count > most:
@@ -63,7 +63,7 @@ extension SettingForm {
         return range.contains(length) ? .time(length) : nil
     }
 
-    /// The number that begins a text, in thousandths, and what follows it.
+    /// Returns the number at the beginning of a text, in thousandths, and the rest of the text.
     private static func number(_ text: String) -> (thousandths: Int, rest: String)? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard let whole = Int(digits), whole <= 1_000_000_000_000_000 else { return nil }

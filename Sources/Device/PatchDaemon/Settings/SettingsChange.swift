@@ -1,8 +1,8 @@
-/// What a changed setting needs so that it holds.
+/// The action that a changed setting requires.
 package enum SettingEffect: Equatable, Sendable {
-    /// It holds at once: pages and their streams stay.
+    /// The setting applies at once, without interrupting pages and their streams.
     case none
-    /// The store's server ends and starts anew; open pages connect again.
+    /// The store's server is restarted, and open pages connect again.
     case restart
 }
 
@@ -12,15 +12,15 @@ extension StoreSetting {
         case .server, .channel, .syncEvery, .parametersEvery, .deadline, .stallTimeout, .retries, .startupTimeout,
             .startupTimer, .urlFile, .printURL:
             .none
-        // Another root is another store to make, and the listener is the store's.
+        // Another root requires another store, and the listener belongs to the store.
         case .store, .root, .serve, .port: .restart
-        // What is launched.
+        // The launched version changes.
         case .bundle, .appBuild: .restart
-        // Pages are told at the start whether they may ask for new versions.
+        // Pages learn at the start whether they may check for new versions.
         case .noSync: .restart
-        // What the listener answers, and to which clients.
+        // The listener's responses change, or the clients with access.
         case .www, .localFiles, .uploads, .open, .origin, .header, .charset, .type, .dialect: .restart
-        // Connections of pages go through the proxy.
+        // Connections of pages pass through the proxy.
         case .proxy, .proxies, .proxyCA, .proxyTimeout: .restart
         }
     }
@@ -29,7 +29,7 @@ extension StoreSetting {
 extension DeviceSetting {
     package var effect: SettingEffect {
         switch self {
-        // The listener's name.
+        // The listener's name changes.
         case .host: .restart
         case .appVersion, .user, .data, .platform, .compatibility, .keep, .reserve, .answers, .express,
             .entrySignatures, .mirror, .pin, .ca, .debug, .metered, .allowance, .limitRate, .consent, .postponeLimit,
@@ -40,7 +40,7 @@ extension DeviceSetting {
 }
 
 extension StoreSettings {
-    /// What a change to `new` needs.
+    /// Returns the action that a change to `new` requires.
     package func effect(ofChangeTo new: StoreSettings) -> SettingEffect {
         let effects =
             StoreSetting.allCases.filter { !isSame($0, as: new) }.map(\.effect)
@@ -85,12 +85,12 @@ extension StoreSettings {
     }
 }
 
-/// What has to be done so that other settings hold.
+/// The actions that changed settings require.
 package struct SettingsChange: Equatable, Sendable {
-    /// The names of the stores that end, or start anew with other settings.
+    /// The names of the stores that are stopped, or restarted with other settings.
     package let stopped: [String]
     package let started: [StoreSettings]
-    /// The stores whose new settings hold while they go on.
+    /// The stores that apply their new settings while they run.
     package let adjusted: [StoreSettings]
 
     package init(from before: [StoreSettings], to after: [StoreSettings]) {
@@ -106,6 +106,6 @@ package struct SettingsChange: Equatable, Sendable {
 
     package var isEmpty: Bool { stopped.isEmpty && started.isEmpty && adjusted.isEmpty }
 
-    /// The stores that it concerns, in ascending order.
+    /// The names of the stores concerned, in ascending order.
     package var names: [String] { Set(stopped + (started + adjusted).map(\.name)).sorted() }
 }

@@ -35,9 +35,9 @@ struct SettingsText {
         }
     }
 
-    /// The members that have a value.
+    /// Returns the members that have a value.
     ///
-    /// - Parameter elsewhere: options of a command with a reason why they are no members.
+    /// - Parameter elsewhere: Options of a command with the reason why they are not members.
     func rows(
         of node: Int,
         known: [String],
@@ -67,11 +67,11 @@ struct SettingsText {
     func path(_ text: String, _ key: String, _ row: Row) throws(DaemonSettingsFault) -> FilePath {
         let path = FilePath(text)
         guard path.isAbsolute, !text.utf8.contains(0) else { throw fault(row.line, "\(key) must be a path from / on") }
-        // Not normalized: `..` after a link leaves the folder that the link leads to (`resolved(named:)`).
+        // The path is not normalized, because `..` after a link leaves the folder that the link leads to (`resolved(named:)`).
         return path
     }
 
-    /// The value of a setting, nil without one, in the setting's form.
+    /// Returns the value of a setting in the setting's form, or nil if it is missing.
     func value<Name: Setting>(
         of setting: Name,
         in rows: [String: Row]

@@ -2,7 +2,7 @@ import APIProxy
 import PatchFetch
 import PatchFormat
 
-/// How one store is kept by a process: options of `serve`, and members of the settings file.
+/// The settings with which a process serves a store: options of `serve`, and members of the settings file.
 package enum StoreSetting: String, Setting {
     case store
     case server
@@ -36,7 +36,7 @@ package enum StoreSetting: String, Setting {
     case proxyCA = "proxy-ca"
     case proxyTimeout = "proxy-timeout"
 
-    /// The most origins, fields or types.
+    /// The largest number of origins, fields or types.
     static let most = 100
 
     package var form: SettingForm {

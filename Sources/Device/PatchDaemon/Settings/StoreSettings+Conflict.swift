@@ -1,10 +1,10 @@
 import SystemPackage
 
 extension StoreSettings {
-    /// Why these settings exclude each other; nil if they do not.
+    /// The reason why these settings exclude each other, or nil if they do not.
     package var conflict: String? {
         for (setting, folder) in folders where folder.starts(with: store) || store.starts(with: folder) {
-            // A client with the access token could read what is the store's, or change it.
+            // A client with the access token could read or change the store's files.
             return "\(setting.name) of \(name) must not be its store, lie in it or hold it"
         }
         if isOpen, uploads != nil {
@@ -13,7 +13,7 @@ extension StoreSettings {
         return nil
     }
 
-    /// Folders whose files pages can read.
+    /// The folders whose files pages can read.
     private var folders: [(StoreSetting, FilePath)] {
         [(StoreSetting.www, www), (.localFiles, localFiles), (.uploads, uploads)].compactMap { setting, folder in
             folder.map { (setting, $0) }

@@ -9,9 +9,9 @@ package import Patchline
 import SystemPackage
 
 extension StoreSettings {
-    /// How pages are served, and new versions looked for at ``syncEvery``.
+    /// Returns the settings of a server that checks for new versions at ``syncEvery``.
     ///
-    /// - Parameter deadlines: of a sync, where these settings have none.
+    /// - Parameter deadlines: The deadlines of a sync, for those that these settings do not contain.
     package func serving(_ deadlines: Deadlines) -> LocalServer.Settings {
         var settings = LocalServer.Settings()
         settings.serves = serves
@@ -35,12 +35,12 @@ extension StoreSettings {
         return settings
     }
 
-    /// The same for a daemon, which looks for new versions by a schedule of its own.
+    /// Returns the settings for a daemon, which checks for new versions by its own schedule.
     func servingOnSchedule(_ deadlines: Deadlines) -> LocalServer.Settings {
         var settings = serving(deadlines)
         settings.updates.interval = nil
         settings.updates.firstInterval = nil
-        // A sync looks for parameters as well.
+        // A sync checks the parameters as well.
         guard let syncEvery, let interval = settings.parametersEvery else { return settings }
         if syncEvery <= interval {
             settings.parametersEvery = nil
@@ -70,7 +70,7 @@ extension StoreSettings {
         return settings
     }
 
-    /// The requests that go on to other servers; nil without a rule.
+    /// Returns the rules for requests that are passed on to other servers, or nil if there are none.
     func proxying(_ files: any FileOperations) throws(RunnerFault) -> APIProxy.Settings? {
         let file = try proxies.map { path throws(RunnerFault) in
             let bytes = try Self.bytes(of: path, ProxyFile.limit, files)

@@ -6,9 +6,9 @@ package import SystemPackage
 extension StoreSettings {
     /// Sets a value.
     ///
-    /// ``StoreSetting/store``, `server`, `root` and `channel` belong together, so ``DaemonSettings`` reads them.
+    /// ``StoreSetting/store``, `server`, `root` and `channel` depend on each other, so ``DaemonSettings`` reads them.
     ///
-    /// - Parameter path: the absolute path of a path that was given.
+    /// - Parameter path: Returns the absolute path for a given path.
     package mutating func take(
         _ value: SettingValue,
         for setting: StoreSetting,
@@ -85,7 +85,7 @@ extension StoreSettings {
 }
 
 extension StoreSettings.Header {
-    /// - Parameter text: `Name: value`; `Name:` drops the field.
+    /// - Parameter text: `Name: value`. `Name:` removes the field.
     package init?(_ text: String) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty, parts[0].utf8.allSatisfy(StoreSettings.isTokenCharacter) else {

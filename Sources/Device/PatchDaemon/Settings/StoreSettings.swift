@@ -2,13 +2,13 @@ package import HTTPFiles
 package import PatchFormat
 package import SystemPackage
 
-/// How one store is kept.
+/// The settings of one store.
 package struct StoreSettings: Equatable, Sendable {
-    /// The root of trust that a store is made with at the first start, and the server and channel that it follows.
+    /// The root of trust with which the store is created at the first start, and the server and channel that it follows.
     package struct Origin: Equatable, Sendable {
         package let server: ServerURL
         package var root: FilePath
-        /// Nil: `production` for a new store, and an existing store's own.
+        /// The channel; nil for `production` in a new store, and for an existing store's own.
         package let channel: ChannelName?
 
         package init(server: ServerURL, root: FilePath, channel: ChannelName?) {
@@ -16,15 +16,17 @@ package struct StoreSettings: Equatable, Sendable {
         }
     }
 
-    /// When online parameters are looked for beside the syncs.
+    /// When online parameters are checked in addition to syncs.
     package enum ParametersLook: Equatable, Sendable {
-        /// At the usual interval; the daemon never more often than it syncs.
+        /// At the usual interval, but in the daemon not more often than it syncs.
         case standard
         case every(Duration)
         case never
     }
 
-    /// A field of every answer; without a value the default one is dropped.
+    /// A field of every response.
+    ///
+    /// Without a value, the default field is removed.
     package struct Header: Equatable, Sendable {
         package let name: String
         package let value: String?
@@ -33,53 +35,59 @@ package struct StoreSettings: Equatable, Sendable {
     package let name: String
     package var store: FilePath
     package var origin: Origin?
-    /// Nil: only when a page or a person asks, and until there is a first version.
+    /// The time between syncs; nil to sync only on request, and until a first version is installed.
     package var syncEvery: Duration? = .seconds(900)
-    /// Whether the server is asked at all, unless a person asks for it.
+    /// Whether the server is contacted without a person's request.
     package var syncs = true
     package var parametersLook = ParametersLook.standard
-    /// The longest sync.
+    /// The longest duration of a sync.
     package var deadline: Duration?
-    /// The longest time without a byte.
+    /// The longest time without data.
     package var stallTimeout: Duration?
-    /// How often a failed request is repeated.
+    /// The number of times that a failed request is repeated.
     package var retries: Int?
-    /// Whether pages are served; else versions are only fetched and applied.
+    /// Whether pages are served.
+    ///
+    /// If false, versions are only downloaded and applied.
     package var serves = true
-    /// Nil: the app's own.
+    /// The port, or nil for the app's own.
     package var port: Int?
     package var bundle: PatchID?
     package var appBuild: AppBuild?
     package var startupTimeout = Duration.seconds(20)
-    /// Whether the startup timeout begins with the launch, and not with the first page.
+    /// Whether the startup timeout begins at launch instead of at the first page.
     package var countsLaunch = false
     package var urlFile: FilePath?
-    /// Whether the URL is printed into a journal too.
+    /// Whether the URL is printed even into a journal.
     package var printsURL = false
-    /// The app's own folder, asked after the bundle.
+    /// The app's own folder, searched after the bundle.
     package var www: FilePath?
-    /// The folder of `/local-filesystem/`.
+    /// The folder served under `/local-filesystem/`.
     package var localFiles: FilePath?
-    /// A folder that who has the access token may change; no link.
+    /// A folder that clients with the access token may change.
+    ///
+    /// It must not be a symbolic link.
     package var uploads: FilePath?
-    /// Whether every program of this machine is let in, without the access token.
+    /// Whether every program of this machine has access without the token.
     package var isOpen = false
-    /// Other origins whose pages may ask and read (CORS).
+    /// Other origins whose pages have access (CORS).
     package var origins: [String] = []
     package var headers: [Header] = []
     package var charset: String?
-    /// The type of files by their ending, in lower case.
+    /// The content types of files by their extension, in lower case.
     package var types: [String: String] = [:]
     package var dialect = Dialect.rfc9110
-    /// `/api/.*=https://api.example.com`, each a rule.
+    /// The proxy rules, such as `/api/.*=https://api.example.com`.
     package var proxy: [String] = []
-    /// A file with more rules, which come after; read when the store starts.
+    /// A file with more rules, which follow ``proxy``.
+    ///
+    /// It is read when the store starts.
     package var proxies: FilePath?
-    /// Certificates in PEM that servers behind the proxy must show.
+    /// The certificate authorities for servers behind the proxy, in PEM.
     package var proxyCA: FilePath?
-    /// How long a server behind the proxy may send nothing.
+    /// The longest time without data from a server behind the proxy.
     package var proxyTimeout: Duration?
-    /// What the file sets in the store itself.
+    /// The settings of the file that are saved in the store itself.
     package var device: [DeviceSetting: SettingValue] = [:]
 
     package init(name: String, store: FilePath) {

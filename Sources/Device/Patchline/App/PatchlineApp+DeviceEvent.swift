@@ -3,7 +3,7 @@ import PatchChoice
 import PatchFormat
 import PatchSync
 
-/// The forms of an event for an app: its number, its sentence and its level.
+/// The app's view of an event: its kind, its text and its log level.
 extension DeviceEvent {
     /// The event's number on the platforms of this field (feature J15).
     package var type: PatchlineApp.PatchEvent.Kind {
@@ -29,7 +29,7 @@ extension DeviceEvent {
         }
     }
 
-    /// Whether a person may have to act.
+    /// Whether the event may need action by a person.
     package var isTrouble: Bool {
         switch type {
         case .updateFail, .exception, .scriptException: true
@@ -37,12 +37,12 @@ extension DeviceEvent {
         }
     }
 
-    /// A sentence for a log.
+    /// The event as a sentence for a log.
     ///
     /// It contains no token and no data of the device's user.
     package var text: String {
         switch self {
-        // Its failures are events of their own.
+        // The failures of a sync are separate events.
         case .synced(.success(let report)): PatchlineApp.Event.synced(isNew: report.isNew).description
         case .failed(let failure): "\(failure.patchID) \(failure.version) failed: \(failure.error)"
         case .update(let label): "\(label) is listed for this device"
@@ -65,7 +65,7 @@ extension DeviceEvent {
         }
     }
 
-    /// The level for a log.
+    /// The event's log level.
     var level: Logger.Level {
         if case .failed = self { .warning } else { PatchlineApp.Event(self)?.level ?? .info }
     }

@@ -5,47 +5,47 @@ import PatchFormat
 import PatchSync
 
 extension PatchlineApp {
-    /// An event for the person who looks after the app.
+    /// An event of the app, for logs and support.
     public enum Event: Equatable, Sendable {
         case nothingInstalled
-        /// This version is served; on trial until it is confirmed.
+        /// This version is served. It is on trial until it is confirmed.
         case serving(String, onTrial: Bool)
         case confirmed(String)
-        /// The tried version failed, or a person went back from it.
+        /// The version on trial failed, or was rolled back by hand.
         ///
         /// - Parameters:
-        ///   - to: nil if there is none to go back to.
-        ///   - because: the reason in words, with the page's own error if it reported one.
+        ///   - to: The version that runs now, or nil if there is none.
+        ///   - because: The reason in words. Contains the page's own error, if it reported one.
         case rolledBack(to: String?, from: String, because: String?)
-        /// The first version was not confirmed in time. It stays, because there is no other; it may still be confirmed,
-        /// and a newer one replaces it.
+        /// The first version was not confirmed in time. It stays, because there is no other version. It can still be confirmed, and
+        /// a newer version replaces it.
         case unproven(String)
         /// A sync chose another version before this one was confirmed. It has not failed, and may be listed again.
         ///
-        /// - Parameter by: nil if the version was removed without another.
+        /// - Parameter by: The new version, or nil if the old one was removed without a replacement.
         case superseded(String, by: String?)
-        /// Removed by this launch: they were withdrawn.
+        /// This launch removed these versions, because they were withdrawn.
         case withdrawn([String])
-        /// Another channel is followed from now on.
+        /// The device follows another channel from now on.
         case following(channel: String)
-        /// Files that are not served until a sync heals them.
+        /// Files that are missing or altered. They are not served until a sync heals them.
         case damaged([String])
-        /// The part of a sync's files received, reported at each new percent.
+        /// The received part of a sync's files. Reported at each new percent.
         case syncing(percent: Int)
-        /// A sync is over; whether a new selection is pending.
+        /// A sync succeeded. `isNew` is true if a new selection is pending.
         case synced(isNew: Bool)
-        /// These versions wait for a network on which bytes cost nothing; told where they changed.
+        /// These versions wait for an unmetered network. Reported when the list changes.
         case putOff([PatchlineStore.PutOff])
         case syncFailed(String)
-        /// The operator changed the online parameters: ``PatchlineApp/parameters``.
+        /// The operator changed the online parameters. Read them with ``PatchlineApp/parameters``.
         case parametersChanged(Parameters)
-        /// In words; the served version stays.
+        /// An error, in words. The served version stays.
         case trouble(String)
     }
 }
 
 extension PatchlineApp.Event: CustomStringConvertible {
-    /// A sentence for a log.
+    /// The event as a sentence for a log.
     public var description: String {
         switch self {
         case .nothingInstalled: "nothing is installed yet"
@@ -68,7 +68,7 @@ extension PatchlineApp.Event: CustomStringConvertible {
         }
     }
 
-    /// The level for a log.
+    /// The event's log level.
     var level: Logger.Level {
         switch self {
         case .syncing: .debug
@@ -81,7 +81,7 @@ extension PatchlineApp.Event: CustomStringConvertible {
 }
 
 extension PatchlineApp.Event {
-    /// Nil for an event that an app does not report.
+    /// Creates the app's form of a device event, or nil if apps do not report it.
     init?(_ event: DeviceEvent) {
         func words(_ selection: Selection) -> String {
             selection.patches.map(\.label.description).joined(separator: ", ")

@@ -1,7 +1,7 @@
 import PatchFormat
 
 extension PatchlineApp {
-    /// What the operator tells every app of a channel by name, without a release.
+    /// Named values that the operator sends to every app of a channel, without a release.
     public struct Parameters: Equatable, Sendable {
         public enum Value: Equatable, Sendable {
             case text(String)
@@ -11,17 +11,17 @@ extension PatchlineApp {
 
         public let values: [String: Value]
 
-        /// Nil where there is none of this name, or it is no text.
+        /// The text with this name, or nil if it does not exist or has another type.
         public func text(_ name: String) -> String? {
             if case .text(let text) = values[name] { text } else { nil }
         }
 
-        /// Nil where there is none of this name, or it is no integer.
+        /// The integer with this name, or nil if it does not exist or has another type.
         public func integer(_ name: String) -> Int? {
             if case .integer(let number) = values[name] { number } else { nil }
         }
 
-        /// Nil where there is none of this name, or it is neither true nor false.
+        /// The Boolean with this name, or nil if it does not exist or has another type.
         public func bool(_ name: String) -> Bool? {
             if case .bool(let bool) = values[name] { bool } else { nil }
         }

@@ -3,40 +3,42 @@ import PatchFormat
 import PatchSync
 
 extension PatchlineApp {
-    /// What happened to a patch, as the platforms of this field number it: ``Settings/patchEvents``.
+    /// An event of a patch, numbered as on the platforms of this field.
+    ///
+    /// See ``Settings/patchEvents``.
     public struct PatchEvent: Equatable, Sendable {
         public enum Kind: Int, CaseIterable, Sendable {
-            /// Of no patch.
+            /// An event that is not about a patch.
             case unknown = 0
-            /// A script is part of what runs from now on.
+            /// A script is part of the running selection from now on.
             case runScript = 1
-            /// A version is listed for this device that it does not have.
+            /// A version is listed for this device and not installed.
             case update = 2
-            /// It is here and waits for its start; or, with ``PatchEvent/isRollback``, a list took what runs back.
+            /// A version is downloaded and pending. If ``PatchEvent/isRollback`` is true, the active version was withdrawn.
             case updateDone = 3
-            /// A condition was asked.
+            /// The device evaluated a condition.
             case condition = 4
-            /// A share was asked.
+            /// The device compared itself with a share.
             case gray = 5
-            /// A version did not come, or did not prove itself.
+            /// A version was not downloaded or installed, or did not pass its trial.
             case updateFail = 6
-            /// Something is wrong with this device.
+            /// The device has a problem.
             case exception = 7
-            /// A script failed while it ran: the app knows, which runs it.
+            /// A script failed while it ran.
             case scriptException = 8
         }
 
         public let kind: Kind
-        /// Nil where it is about no single version.
+        /// The version, or nil if the event is not about a single version.
         public let version: PatchlineStore.Version?
-        /// Whether the version is for this device, of a question.
+        /// Whether the condition or share includes this device; nil for other events.
         public let isHit: Bool?
-        /// Of 10,000 devices, of a question for the share.
+        /// The share, out of 10,000 devices; nil for other events.
         public let share: Int?
         public let condition: String?
-        /// Whether something was taken back.
+        /// Whether a version was rolled back or withdrawn.
         public let isRollback: Bool
-        /// A sentence, as the logger gets it.
+        /// The event as a sentence, as the logger receives it.
         public let text: String
     }
 }
@@ -59,7 +61,7 @@ extension PatchlineApp.PatchEvent {
 }
 
 extension PatchlineApp.PatchEvent.Kind {
-    /// The name on the platforms of this field.
+    /// The kind's name on the platforms of this field.
     package var name: String {
         switch self {
         case .unknown: "Unknown"

@@ -2,25 +2,25 @@ import PatchChoice
 import PatchStore
 
 extension PatchlineApp {
-    /// The scripts that a program runs, and the launch that they speak for.
+    /// The scripts that a program runs, and the launch that they belong to.
     public struct ScriptLaunch: Equatable, Sendable {
-        /// What came of saying that a script failed.
+        /// The result of reporting a failed script.
         public enum Verdict: Equatable, Sendable {
-            /// Nothing changed: it is of what proved itself, or there is nothing else to run.
+            /// Nothing changed: the script's version is confirmed, or there is no other version to run.
             case told
-            /// Its version was on trial, and was taken back.
+            /// The script's version was on trial and was rolled back.
             case rolledBack
-            /// Another version runs by now.
+            /// Another version is active by now, or the failure could not be recorded.
             case otherLaunch
         }
 
-        /// In the order in which they run: that of the signed list.
+        /// The scripts in the order in which they run, which is the order of the signed list.
         public let scripts: [PatchlineStore.Script]
-        /// Whether there is a bundle, whose pages say when they are ready.
+        /// Whether there is a bundle, whose pages confirm the version themselves.
         public let hasBundle: Bool
         let token: LaunchToken?
 
-        /// Names this launch where it is on trial: ``PatchlineStore/confirm(launch:)`` takes it.
+        /// The token of this launch if it is on trial, for ``PatchlineStore/confirm(launch:)``; nil if it is not.
         public var trial: String? { token?.text }
 
         init(_ launch: RunningApp.ScriptLaunch, _ files: any FileOperations) {

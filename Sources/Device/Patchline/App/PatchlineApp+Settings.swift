@@ -7,49 +7,58 @@ import PatchSync
 
 extension PatchlineApp {
     public struct Settings: Sendable {
-        /// Nil: the app's own, the same at every start, for cookies and storage belong to it; 0: any free one.
+        /// The port of the pages.
+        ///
+        /// Nil for the app's own port, which is the same at every start, because cookies and storage depend on it. 0 for any free
+        /// port.
         public var port: Int?
         /// The name under which pages are served (see <doc:PageAPI>).
         ///
-        /// Nil: as the store was made, which is a name of its own. Kept in the store; the storage of pages does not move along.
+        /// Nil keeps the store's setting, which is a name of its own in a new store. The value is saved in the store. Changing it
+        /// does not move the storage of pages.
         public var host: PatchlineStore.Host?
-        /// The setting before ``host``: true for ``PatchlineStore/Host/own``, false for ``PatchlineStore/Host/loopbackAddress``.
+        /// The setting that preceded ``host``: true for ``PatchlineStore/Host/own``, false for
+        /// ``PatchlineStore/Host/loopbackAddress``.
         public var ownHost: Bool? {
             get { host.map { $0 == .own } }
             set { host = newValue.map { $0 ? .own : .loopbackAddress } }
         }
-        /// Between syncs; nil: only when somebody asks, and until there is a first version.
+        /// The time between syncs; nil to sync only on request, and until a first version is installed.
         public var syncInterval: Duration?
-        /// Whether it syncs at all.
+        /// Whether the app syncs at all.
         public var syncs = true
-        /// Of each sync.
+        /// The limits of each sync.
         public var limits = PatchlineStore.Limits()
-        /// Between looks for online parameters, where syncs come less often; nil: only with a sync.
+        /// The time between checks for online parameters, if syncs are less frequent; nil to check only during a sync.
         public var parametersEvery: Duration? = .seconds(1_800)
-        /// How long a new version has to confirm.
+        /// The time in which a new version must be confirmed.
         public var startupTimeout = Duration.seconds(20)
-        /// From when on that goes, and a launch counts against a new version.
+        /// When that time begins, and when a launch counts against a new version.
         public var startupTimer = StartupTimer.firstPage
-        /// Which bundle is served, where there are several; nil: the first by id.
+        /// The id of the served bundle, if there are several; nil for the first by id.
         public var bundle: String?
-        /// Whether this program runs script patches: what is new in scripts alone then starts at once.
+        /// Whether this program runs script patches.
+        ///
+        /// A selection with only new scripts then starts at once.
         public var runsScripts = false
-        /// Whether there are pages; without them ``PatchlineApp/start()`` listens nowhere and returns an empty text.
+        /// Whether there are pages.
+        ///
+        /// If false, ``PatchlineApp/start()`` opens no port and returns an empty string.
         public var servesPages = true
-        /// The build of this app, where it ships a bundle.
+        /// The build of this app, if it embeds a bundle.
         public var appBuild: String?
-        /// Which requests of the pages go on to other servers: `/api/.*=https://api.example.com` (see <doc:Proxy>); none if
-        /// nothing is said.
+        /// Rules for requests that are passed on to other servers, such as `/api/.*=https://api.example.com` (see <doc:Proxy>).
         public var proxyRules: [String] = []
-        /// The bytes of a file with more such rules, and what only such a file can say (see <doc:Proxy>, <doc:LivePages>); they
-        /// come after.
+        /// The contents of a file with more rules and further proxy settings (see <doc:Proxy>, <doc:LivePages>).
+        ///
+        /// Its rules follow ``proxyRules``.
         public var proxyFile: [UInt8]?
-        /// Whose certificates those servers may show, in PEM; nil for the system's authorities.
+        /// The certificate authorities accepted for those servers, in PEM; nil for the system's.
         public var proxyAuthorities: [UInt8]?
 
-        /// Hears every event, in words and with its level; nil: nobody does.
+        /// Receives every event in words, with its level.
         public var logger: Logger?
-        /// Called with what happens to patches, from many threads, besides the events of the app.
+        /// Called for each event of a patch, from many threads, in addition to the app's events.
         public var patchEvents: (@Sendable (PatchEvent) -> Void)?
 
         public init() {}
@@ -80,7 +89,7 @@ extension PatchlineApp {
             }
         }
 
-        /// Nil without a rule.
+        /// The proxy's settings, or nil if there are no rules.
         var proxying: APIProxy.Settings? {
             get throws(PatchlineError) {
                 let file = try readProxyFile()
@@ -101,11 +110,11 @@ extension PatchlineApp {
         }
     }
 
-    /// From when on a new version has to prove itself.
+    /// When a new version's trial begins.
     public enum StartupTimer: Sendable {
-        /// From its first page that is shown on; what ends the process before says nothing of it.
+        /// When its first page is shown. A process that ends earlier does not count against the version.
         case firstPage
-        /// From the launch on: for programs that show no pages.
+        /// At launch, for programs that show no pages.
         case launch
     }
 }

@@ -7,18 +7,18 @@ import PatchStore
 import PatchSync
 import SystemPackage
 
-/// An app whose pages come from a Patchline store: the whole device side, for programs that link the library.
+/// An app whose pages are served from a Patchline store: the complete device side, for programs that link the library.
 ///
 /// ```swift
 /// let app = try await PatchlineApp(store: "/var/lib/shop") { event in print(event) }
 /// webView.open(try await app.start())
-/// // … the app goes to the background and comes back:
+/// // … the app moves to the background and returns:
 /// try await app.background()
 /// try await app.foreground()
 /// await app.stop()
 /// ```
 ///
-/// Pages confirm a version with the script of <doc:PageAPI>. A program that has no page calls ``confirm()``.
+/// Pages confirm a version with the script of <doc:PageAPI>. A program without pages calls ``confirm()``.
 public actor PatchlineApp {
     private let device: Device
     private let app: LocalServer
@@ -32,15 +32,17 @@ public actor PatchlineApp {
     /// The app follows each change within 100 ms.
     public nonisolated let store: PatchlineStore
 
-    /// Makes the store on the app's first start; does nothing when there is one.
+    /// Creates the store on the app's first start.
     ///
-    /// ``PatchlineStore/make(_:from:)`` takes the rest: embedded versions, mirrors, pins, facts.
+    /// Does nothing if the store exists.
+    ///
+    /// Use ``PatchlineStore/make(_:from:)`` for further settings: embedded versions, mirrors, pins, facts.
     ///
     /// - Parameters:
-    ///   - store: the folder; the one above it must be there.
-    ///   - server: `https://updates.example.org`
-    ///   - channel: `production` by default.
-    ///   - root: the bytes of `root.json`, which the app carries: there is no trust on first use.
+    ///   - store: The store's folder. Its parent folder must exist.
+    ///   - server: The server's URL, such as `https://updates.example.org`.
+    ///   - channel: The channel's name, `production` by default.
+    ///   - root: The bytes of `root.json`, which the app embeds. There is no trust on first use.
     public static func makeStore(
         _ store: String,
         server: String,
@@ -52,12 +54,14 @@ public actor PatchlineApp {
         try PatchlineStore.make(store, from: origin)
     }
 
-    /// Opens a store that ``PatchlineStore/make(_:from:)`` or `patchsync init` made; nothing runs before ``start()``.
+    /// Opens a store made by ``PatchlineStore/make(_:from:)`` or `patchsync init`.
+    ///
+    /// Nothing runs before ``start()``.
     ///
     /// - Parameters:
-    ///   - path: the store's folder.
-    ///   - settings: of this launch.
-    ///   - report: called with each event, from many threads.
+    ///   - path: The store's folder.
+    ///   - settings: The settings of this launch.
+    ///   - report: Called with each event, from many threads.
     public init(
         store path: String,
         settings: Settings = Settings(),
@@ -97,7 +101,7 @@ public actor PatchlineApp {
             default: break
             }
             for event in news.withLockedValue({ $0.take(event) }) {
-                // The logger receives the app's own events with `report`.
+                // `report` already receives the app's own events, so that only the others are logged here.
                 if Event(event) == nil { settings.logger?.log(level: event.level, "\(event.text)") }
                 settings.patchEvents?(PatchEvent(event))
             }
@@ -113,9 +117,9 @@ public actor PatchlineApp {
         }
     }
 
-    /// Launches, and serves the active bundle on the app's own port of this machine.
+    /// Launches the app, and serves the active bundle on the app's own port of this machine.
     ///
-    /// - Returns: the URL that the web view opens. It holds the access token: show it to nobody else.
+    /// - Returns: The URL for the web view. It contains the access token, so do not share it.
     public func start() async throws(PatchlineError) -> String {
         if let proxying, proxy == nil {
             proxy = await RunningProxy(proxying, of: device, before: app, report: report)
@@ -126,9 +130,11 @@ public actor PatchlineApp {
         } catch { throw PatchlineError(error) }
     }
 
-    /// Returns once no answer is on its way; ``start()`` goes on with the same port, token and trial.
+    /// Stops the app.
     ///
-    /// Cookies end here: open the URL of the next ``start()`` in web views that stayed.
+    /// Returns once all responses have ended. ``start()`` resumes with the same port, token and trial.
+    ///
+    /// Cookies become invalid: web views that stay open must open the URL that the next ``start()`` returns.
     ///
     /// A start in progress ends with an error.
     public func stop() async {
@@ -147,53 +153,64 @@ public actor PatchlineApp {
         do throws(SyncError) { try await app.foreground() } catch { throw PatchlineError(error) }
     }
 
-    /// Confirms the running version: it stays.
+    /// Confirms the running version, so that it stays.
     ///
-    /// Afterwards: durable.
+    /// The confirmation is durable when this returns.
     public func confirm() async throws(PatchlineError) {
         try await store.confirm()
     }
 
-    /// Begins a sync, unless one runs or syncs are off; its outcome is reported as events.
+    /// Begins a sync, unless one runs or syncs are off.
+    ///
+    /// The outcome is reported as events.
     public func checkForUpdates() async { await app.checkForUpdates() }
 
-    /// Starts the pending selection; open pages are told to reload.
+    /// Starts the pending selection, and reloads open pages.
     ///
-    /// - Throws: `notNow` also while it is postponed, or outside the hours of its device's owner.
+    /// - Throws: `notNow` if the selection must not start now, for example during a postponement or outside the device owner's
+    ///   maintenance windows.
     public func switchToPending() async throws(PatchlineError) {
         do throws(SyncError) { try await app.startPending() } catch { throw PatchlineError(error) }
     }
 
-    /// The online parameters of the channel, as last fetched and verified; no network.
+    /// The channel's online parameters, as last fetched and verified.
+    ///
+    /// Does not use the network.
     public var parameters: Parameters {
         get throws(PatchlineError) { try store.parameters() }
     }
 
-    /// The script patches that run, for hosts that evaluate them; no network.
+    /// The running script patches, for hosts that evaluate them.
     ///
-    /// A program that runs them by itself begins with ``beginScripts()``.
+    /// Does not use the network.
+    ///
+    /// A program that runs scripts itself calls ``beginScripts()`` instead.
     public var scripts: [PatchlineStore.Script] {
         get throws(PatchlineError) { try store.scripts() }
     }
 
-    /// What a program runs of script patches now, in order: those for the program itself.
+    /// Returns the scripts that the program must run now, in order.
     ///
-    /// Where a version is on trial its launch counts from now on, as with its first page: a script that ends the process is
-    /// blamed at the next start. Call it before the first script runs.
+    /// Contains only the scripts for the program itself.
+    ///
+    /// Call it before the first script runs. If a version is on trial, its launch counts from now on, as with its first page. If a
+    /// script ends the process, the next start counts that against the version.
     public func beginScripts() async throws(PatchlineError) -> ScriptLaunch {
         do throws(SyncError) { return ScriptLaunch(try await app.beginScripts(), store.scriptFiles) } catch {
             throw PatchlineError(error)
         }
     }
 
-    /// A script of this launch did not work; a version on trial is taken back at once.
+    /// Reports that a script of this launch failed.
+    ///
+    /// A version on trial is rolled back at once.
     ///
     /// - Parameters:
-    ///   - script: one of the launch's.
-    ///   - message: why, on one line; the first 500 characters count.
-    ///   - line: from 1, in the script's own file; 0 where nobody knows.
-    ///   - column: likewise.
-    ///   - launch: the one that it ran in.
+    ///   - script: A script of the launch.
+    ///   - message: The error on one line. The first 500 characters are kept.
+    ///   - line: The line in the script's own file, from 1. 0 if unknown.
+    ///   - column: The column, from 1. 0 if unknown.
+    ///   - launch: The launch in which the script ran.
     public func scriptFailed(
         _ script: PatchlineStore.Script,
         _ message: String,
@@ -219,10 +236,10 @@ public actor PatchlineApp {
 extension PatchlineApp {
     /// The bundle versions of the app.
     public struct Status: Equatable, Sendable {
-        /// The version that new pages get; nil before the first install.
+        /// The version that new pages receive, or nil before the first install.
         public let current: String?
         public let pending: String?
-        /// RFC 3339; nil before the first.
+        /// The time of the last sync (RFC 3339), or nil before the first.
         public let lastSync: String?
     }
 }

@@ -6,33 +6,45 @@ import PatchTrust
 import PatchCrypto
 import ReleaseFolder
 
-/// What went wrong, in one sentence, and of which kind it is.
+/// An error of the library: a sentence, and a code for programs.
 public struct PatchlineError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What a program does about an error; more kinds may come.
+    /// The kind of an error.
+    ///
+    /// Later versions may add kinds.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         public let description: String
 
-        /// A value that the caller gave is none (a URL, a name, a rule); nothing was changed.
+        /// The caller gave an invalid value, such as a malformed URL, name or rule.
+        ///
+        /// Nothing was changed.
         public static let invalid = Code(description: "invalid")
-        /// The folder is no store: ``PatchlineStore/make(_:from:)`` comes first.
+        /// The folder does not contain a store.
+        ///
+        /// Call ``PatchlineStore/make(_:from:)`` first.
         public static let noStore = Code(description: "noStore")
-        /// The server did not answer as it should; trying again may help.
+        /// The server was unreachable or answered incorrectly.
+        ///
+        /// Trying again may help.
         public static let network = Code(description: "network")
-        /// A signature, a digest, an expiry or a roll back of trust; somebody has to look.
+        /// A signature, digest or expiry is invalid, or trusted metadata was rolled back.
+        ///
+        /// A person must investigate.
         public static let refused = Code(description: "refused")
-        /// A document, of the server or of the store, is not what it should be.
+        /// A document of the server or the store is malformed.
         public static let malformed = Code(description: "malformed")
         /// A file could not be read or written.
         public static let disk = Code(description: "disk")
-        /// Another process syncs this store, or has the port; trying again later helps.
+        /// Another process syncs this store or uses the port.
+        ///
+        /// Try again later.
         public static let busy = Code(description: "busy")
         /// The task was cancelled, or the app was stopped.
         public static let cancelled = Code(description: "cancelled")
-        /// There is nothing that this could be done to: nothing installed, nothing waiting, nothing to go back to.
+        /// The target does not exist: no version is installed, pending, or available for a rollback.
         public static let nothingThere = Code(description: "nothingThere")
-        /// What waits, or is on trial, does not allow it now.
+        /// The pending version, or the one on trial, does not allow it now.
         public static let notNow = Code(description: "notNow")
-        /// None of these.
+        /// Any other error.
         public static let other = Code(description: "other")
     }
 
@@ -76,12 +88,12 @@ extension PatchlineError.Code {
     }
 }
 
-/// Runs device work with its errors as the library's own.
+/// Runs asynchronous device work, and converts its errors into the library's own.
 func rethrowing<Result>(_ body: () async throws(SyncError) -> Result) async throws(PatchlineError) -> Result {
     do throws(SyncError) { return try await body() } catch { throw PatchlineError(error) }
 }
 
-/// The same for work that does not wait.
+/// Runs synchronous device work, and converts its errors into the library's own.
 func rethrown<Result>(_ body: () throws(SyncError) -> Result) throws(PatchlineError) -> Result {
     do throws(SyncError) { return try body() } catch { throw PatchlineError(error) }
 }

@@ -3,9 +3,9 @@ package import PatchChoice
 package import PatchFormat
 package import PatchSync
 
-/// An event on a device: of its running app, its syncs, its owner's decisions, or its store in the daemon.
+/// An event on a device: from its running app, its syncs, its owner's decisions, or its store in the daemon.
 ///
-/// Every part of the device reports these values, and every shell prints a part of them under ``name``. ``DeviceEvents`` adds the
+/// Every part of the device reports these values. Every program prints some of them under ``name``. ``DeviceEvents`` adds the
 /// events that follow from several others.
 package enum DeviceEvent: Sendable {
     // MARK: The running app
@@ -19,7 +19,7 @@ package enum DeviceEvent: Sendable {
     /// Damaged files. They are not served until a sync heals them.
     case damaged([String])
     case confirmed(Selection)
-    /// - Parameter because: nil if nothing of `from` is blocked.
+    /// - Parameter because: Nil if no version of `from` is blocked.
     case rolledBack(to: Selection?, from: Selection, because: Setback?)
     /// A script failed in a page, or a page did not load it.
     case scriptFailed(ScriptFailure)
@@ -27,11 +27,11 @@ package enum DeviceEvent: Sendable {
     case scriptsLeftOut(page: String, PagePlan.Reason)
     /// A page of another version stays on the screen after its reloads.
     ///
-    /// - Parameter version: of that page, if known.
+    /// - Parameter version: The page's version, if known.
     case stalePage(version: String?)
-    /// Not confirmed in time. The version stays, because there is no other.
+    /// The version was not confirmed in time. It stays, because there is no other.
     case unproven(Selection)
-    /// Neither confirmed nor failed: a sync chose another selection before the trial was decided.
+    /// A sync chose another selection before the trial was decided. The version was neither confirmed nor did it fail.
     case superseded(Selection, by: Selection)
     /// The running selection does not contain the bundle to serve.
     case bundleMissing(PatchID, there: [PatchID])
@@ -57,7 +57,7 @@ package enum DeviceEvent: Sendable {
 
     /// A version is listed for this device and not installed.
     case update(Label)
-    /// Its download is complete.
+    /// A version's download is complete.
     case updateDone(Label)
     case failed(PatchFailure)
     case noRoom(NoRoomVersion)
@@ -70,22 +70,22 @@ package enum DeviceEvent: Sendable {
     // MARK: The owner's decisions
 
     case approved(Label)
-    /// Nothing new starts before this time.
+    /// New versions do not start before this time.
     case postponed(until: UTCTime)
     case postponementEnded
 
     // MARK: The store in the daemon
 
-    /// The store was made.
+    /// The store was created.
     case made
-    /// The store belongs to another app or root of trust, in words. It stays as it is.
+    /// The store belongs to another app or root of trust, in words. It is not changed.
     case differs([String])
-    /// The store follows other settings of the file from now on, in words.
+    /// The store uses changed settings of the file from now on, in words.
     case follows([String])
     /// The store's folder was removed.
     case removed
     case listening(PagesAddress)
-    /// A line of the proxy.
+    /// A log line of the proxy.
     case proxyLine(String)
     /// The store cannot be launched or changed. The daemon tries again.
     case storeFailed(Failure)
@@ -120,7 +120,7 @@ extension DeviceEvent {
 
     /// The sentence of ``superseded(_:by:)``.
     ///
-    /// - Parameter next: the versions in its place; nil if it was removed without another.
+    /// - Parameter next: The versions in its place, or nil if it was removed without a replacement.
     package static func words(ofSuperseded version: String, by next: String?) -> String {
         "the trial of \(version) ended without a result: the latest sync \(next.map { "chose \($0)" } ?? "removed it")"
     }

@@ -32,7 +32,7 @@ package struct DeviceEvents: Sendable {
             .update, .updateDone, .failed, .noRoom, .script, .asked, .awaiting, .approved, .postponed,
             .postponementEnded:
             return [event]
-        // Only the process itself prints these.
+        // Only the process that reports these prints them.
         case .syncing, .portTaken, .fileTrouble, .made, .differs, .follows, .removed, .listening, .proxyLine,
             .storeFailed:
             return []

@@ -9,17 +9,17 @@ import PatchCrypto
 import ReleaseFolder
 import SystemPackage
 
-/// The files of a Meteor app's version while it is served: its own, and those of what the app brought.
+/// The files of a Meteor app's version while it is served: its own files, and those that the app embeds.
 ///
-/// Each was hashed when this was made; one that was written since is hashed again before it is served.
+/// Each file was hashed when this value was made. A file that was written since is hashed again before it is served.
 final class MeteorBundle: AssetFiles {
     let index: BundleIndex
-    /// As Meteor's client has them: a file's hash.
+    /// The hash of each file by path, as Meteor's client knows it.
     let tags: [String: String]
     private let places: [String: (path: FilePath, root: FilePath)]
     private let identities: NIOLockedValueBox<[String: FileIdentity]>
 
-    /// - Throws: `hashMismatch` for a file that is missing, or that the manifest does not describe.
+    /// - Throws: `hashMismatch` if a file is missing or does not match the manifest.
     init(_ held: MeteorFolder.Held, brought initial: MeteorFolder.Held, app: AppID) throws(MeteorClientError) {
         var places: [String: (path: FilePath, root: FilePath)] = [:]
         var identities: [String: FileIdentity] = [:]
@@ -96,7 +96,7 @@ final class MeteorBundle: AssetFiles {
 }
 
 extension MeteorFolder.Held {
-    /// Its own file, or the one of the same URL that the app brought.
+    /// The asset's own file, or the embedded file with the same URL and hash.
     fileprivate func place(
         of asset: MeteorAsset,
         brought initial: MeteorFolder.Held

@@ -15,20 +15,22 @@ import PatchCrypto
 import ServiceLifecycle
 package import SystemPackage
 
-/// A Meteor app on this device that goes on following its Meteor server: pages on the app's own port, versions by the server's
-/// manifest, a trial of each, and the way back.
+/// A Meteor app on this device that still follows its Meteor server: pages on the app's own port, versions by the server's
+/// manifest, a trial of each version, and rollback.
 ///
-/// Nothing that comes is signed. Nothing of this engine's trust or state is touched: the folder is its own.
+/// Its versions are not signed. The folder is separate, so Patchline's trust and state are not affected.
 package actor MeteorServer {
     package struct Settings: Sendable {
-        /// How long a version has to say that it started.
+        /// The time in which a version must report that it started.
         package var startupTimeout = Duration.seconds(20)
-        /// Nil: only when a page asks.
+        /// The time between checks; nil to check only when a page asks.
         package var interval: Duration?
         package var port: Int?
-        /// Whether pages have a host of their own; else they are served on 127.0.0.1, whose cookies other programs get too.
+        /// Whether pages have a host of their own.
+        ///
+        /// If false, they are served on 127.0.0.1, where other programs receive their cookies too.
         package var hasOwnHost = true
-        /// Bytes that one version may make this device download.
+        /// The largest download of one version, in bytes.
         package var downloadLimit = Limits.meteorDownload
         package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
         package var now: @Sendable () -> UTCTime = { UTCTime(seconds: time(nil)) }
@@ -40,7 +42,7 @@ package actor MeteorServer {
         case serving(String, onTrial: Bool)
         case confirmed(String)
         case rolledBack(to: String, from: String, because: Setback)
-        /// It is here and waits for its switch.
+        /// A version is downloaded and pending.
         case ready(String, downloaded: Int)
         case nothingNew(String)
         case trouble(String)
@@ -61,16 +63,18 @@ package actor MeteorServer {
     /// The first error of the trial's pages.
     private var firstError: PageError?
     private var isChecking = false
-    /// That the server answered.
+    /// When the server last answered.
     private var lastLook: UTCTime?
 
-    /// Takes the folder; an app of another build than before begins anew.
+    /// Opens the folder.
+    ///
+    /// Starts over if the app's build has changed.
     ///
     /// - Parameters:
-    ///   - root: the app's `ROOT_URL`.
-    ///   - folder: where versions are kept.
-    ///   - bundle: what the app brought, `www/application`: its `index.html` and `program.json`.
-    ///   - compatibility: of the native part; nil for that of what the app brought.
+    ///   - root: The app's `ROOT_URL`.
+    ///   - folder: The folder that stores versions.
+    ///   - bundle: The embedded app, `www/application`, with its `index.html` and `program.json`.
+    ///   - compatibility: The compatibility version of the native part. Nil for that of the embedded app.
     package init(
         root: ServerURL,
         folder: FilePath,
@@ -88,7 +92,7 @@ package actor MeteorServer {
         if known?.initial != version { try versions.forget() }
         let held = Set(try versions.held().map(\.manifest.version))
         var record = known?.launched(initial: version, holding: held) ?? MeteorRecord(initial: version)
-        // Kept, because cookies and storage belong to the host.
+        // The host must not change, because cookies and storage belong to it.
         let label = record.host.flatMap { HostLabel($0) } ?? .make()
         record.host = label.text
         self.record = record
@@ -103,8 +107,9 @@ package actor MeteorServer {
         assets = AssetServer(serving)
     }
 
-    /// What the native part has beside the app: cordova.js and plugins; nil where the folders are not Cordova's, for then they are
-    /// somebody's own.
+    /// The folder with the native part's own files: cordova.js and plugins.
+    ///
+    /// Nil unless the folders are Cordova's, because other folders may contain unrelated files.
     private static func www(around bundle: FilePath) -> FilePath? {
         let www = bundle.removingLastComponent()
         return bundle.lastComponent?.string == "application" && www.lastComponent?.string == "www" ? www : nil
@@ -117,7 +122,7 @@ package actor MeteorServer {
 
     /// Serves until the task is cancelled or the service group stops.
     ///
-    /// - Parameter onListening: called once pages are served.
+    /// - Parameter onListening: Called once pages are served.
     package func run(onListening: @escaping @Sendable (LocalServer.Address) -> Void) async throws {
         assets.connect(self)
         try serveCurrent()
@@ -152,7 +157,7 @@ package actor MeteorServer {
         } catch { throw LocalServerError(error) }
     }
 
-    /// Keeps the port of `[::1]`, which a browser tries first under a name, from other programs.
+    /// Reserves the same port on `[::1]`, so that no other program answers there: browsers try that address first for a host name.
     private struct Hold: Service {
         let bound: AsyncStream<Int>
         let isWanted: Bool
@@ -171,7 +176,7 @@ package actor MeteorServer {
         }
     }
 
-    /// Looks by itself, where that is set.
+    /// Checks the server at the configured interval, if there is one.
     private struct Looks: Service {
         let server: MeteorServer
         let settings: Settings
@@ -185,9 +190,11 @@ package actor MeteorServer {
         }
     }
 
-    // MARK: What runs
+    // MARK: Active version
 
-    /// Where its files are not whole, what was good before, and at last what the app brought.
+    /// Serves the current version.
+    ///
+    /// If its files are damaged, serves the last good version, and finally the embedded one.
     private func serveCurrent() throws(MeteorClientError) {
         while true {
             do throws(MeteorClientError) { return try serve(record.current) } catch {
@@ -210,7 +217,7 @@ package actor MeteorServer {
         report(.serving(version, onTrial: launch != nil))
     }
 
-    /// What new pages get, and the launch that they speak for.
+    /// Sets the version that new pages receive, and the launch that they belong to.
     private func show() {
         guard let served else { return }
         assets.serve(
@@ -228,7 +235,7 @@ package actor MeteorServer {
         trial = nil
     }
 
-    /// It did not say in time that it started.
+    /// Ends a trial that was not confirmed in time.
     private func endTrial(_ over: LaunchToken) {
         guard launch == over else { return }
         let bad = record.current
@@ -245,7 +252,7 @@ package actor MeteorServer {
 
     // MARK: Versions
 
-    /// One look at the server, unless one is under way.
+    /// Checks the server once, unless a check is running.
     package func look() async {
         guard !isChecking else { return }
         isChecking = true
@@ -266,7 +273,7 @@ package actor MeteorServer {
                 next.take(version)
                 try client.folder.write(next)
                 self.record = next
-                // One that never started would stay for good else, and the next one beside it.
+                // Otherwise a version that never started would stay for good, and each later one as well.
                 client.folder.keep(only: next.needed)
                 assets.events.tell(.ready(version: version))
                 assets.events.tell(.checked(isNew: true))
@@ -279,9 +286,11 @@ package actor MeteorServer {
     }
 }
 
-/// What a page of Meteor's calls comes to: `WebAppLocalServer` over the page API.
+/// Implements the calls of a Meteor page: `WebAppLocalServer` over the page API.
 extension MeteorServer: PageHost {
-    /// Its time begins with its first page: who looks at nothing waits for nothing.
+    /// Starts the trial's timer at its first page.
+    ///
+    /// A trial without pages has no timer.
     package func pageShown(_ asked: String) {
         assets.opened(asked)
         guard let launch, launch.text == asked, trial == nil else { return }
@@ -339,14 +348,16 @@ extension MeteorServer: PageHost {
         return status
     }
 
-    /// Says in every status that nobody signs what comes.
+    /// The channel name in every status.
+    ///
+    /// It shows that versions are not signed.
     private static let channel = "meteor, unsigned"
 
     package func parameters() -> PageParameters { PageParameters(channel: Self.channel, values: [:]) }
 
     package func debugReport() -> JSON {
         var told = record
-        // A secret, like the token.
+        // The host name is a secret, like the token.
         told.host = nil
         return .fields([
             ("app", .text(app.text)), ("rootUrl", .text(root.text)), ("signed", .bool(false)), ("record", told.json),

@@ -6,7 +6,7 @@ import PatchStore
 import PatchCrypto
 import SystemPackage
 
-/// JSPatch's loader: packages of scripts from a server that serves JSPatch's apps, for an app that still follows it.
+/// A client of JSPatch's loader: script packages for an app that still uses a server of JSPatch's protocol.
 ///
 /// ```swift
 /// let loader = try PatchlineLoader(
@@ -15,19 +15,19 @@ import SystemPackage
 /// if let scripts = try loader.run() { engine.evaluate(scripts.main) }
 /// ```
 ///
-/// It has less than a ``PatchlineStore``: one key over an MD5, no expiry, no rollout and no way back from a version that does not
-/// start. The page <doc:JSPatchLoader> tells what the wire carries.
+/// It protects less than a ``PatchlineStore``: it has one key over an MD5 digest, no expiry, no rollout, and no rollback of a
+/// version that does not start. <doc:JSPatchLoader> describes the protocol.
 public struct PatchlineLoader: Sendable {
     private let client: LoaderClient
     private let root: ServerURL
 
     /// - Parameters:
-    ///   - root: where `APPVERSION/vN.zip` lies.
-    ///   - appVersion: integers joined by dots, as the server's folder is called.
-    ///   - publicKey: RSA, PEM, from 1,024 bits on.
-    ///   - folder: `JSPatch`, an absolute path; each app version has a folder in it.
-    ///   - takesUnnamedPackages: whether packages are taken that do not say which version they are, as JSPatch's own packer makes
-    ///     them. Then whoever answers in the server's place may hand out any older or other package that the key ever signed.
+    ///   - root: The URL that contains `APPVERSION/vN.zip`.
+    ///   - appVersion: Integers joined by dots. It is the name of the server's folder.
+    ///   - publicKey: An RSA key in PEM, with at least 1,024 bits.
+    ///   - folder: The absolute path of the folder `JSPatch`. It contains one folder per app version.
+    ///   - takesUnnamedPackages: Whether to accept packages that do not name their version, as JSPatch's own packer makes them.
+    ///     Anyone who controls the server can then send any package that the key ever signed.
     public init(
         root: String,
         appVersion: String,
@@ -51,11 +51,11 @@ public struct PatchlineLoader: Sendable {
         )
     }
 
-    /// Fetches `ROOT/APPVERSION/vN.zip` within 20 s, verifies it and installs it in one step.
+    /// Downloads `ROOT/APPVERSION/vN.zip` within 20 s, verifies it, and installs it atomically.
     ///
-    /// Afterwards: the new version is installed, durably, and nothing of an older one is left; after an error the older one is
-    /// installed as before.
-    /// - Parameter version: from 1 on, and above ``currentVersion``.
+    /// If it succeeds, the new version is durably installed and the old one is deleted. If it fails, the old version stays
+    /// installed.
+    /// - Parameter version: At least 1, and greater than ``currentVersion``.
     public func update(to version: Int) async throws(Failure) {
         guard let wanted = LoaderVersion(version) else {
             throw Failure(PatchlineError("version \(LoaderVersion.rule)"))
@@ -67,7 +67,7 @@ public struct PatchlineLoader: Sendable {
         } catch { throw Failure(error) }
     }
 
-    /// 0 where nothing was installed for this app version.
+    /// The installed version, or 0 if this app version has none.
     public var currentVersion: Int {
         get throws(Failure) {
             do throws(LoaderClientError) { return try client.folder.installed()?.number ?? 0 } catch {
@@ -76,7 +76,7 @@ public struct PatchlineLoader: Sendable {
         }
     }
 
-    /// What the app runs now; nil where there is no main.js.
+    /// Returns the scripts that the app must run now, or nil if there is no main.js.
     public func run() throws(Failure) -> Scripts? {
         do throws(LoaderClientError) { return try client.folder.scripts().flatMap { Scripts($0) } } catch {
             throw Failure(error)
@@ -85,7 +85,9 @@ public struct PatchlineLoader: Sendable {
 }
 
 extension PatchlineLoader {
-    /// The scripts of one version, as its engine runs them; an update meanwhile changes none.
+    /// The scripts of one version, as its engine runs them.
+    ///
+    /// A later update does not change them.
     public struct Scripts: Sendable {
         private let installed: InstalledScripts
 
@@ -99,18 +101,22 @@ extension PatchlineLoader {
             self.main = main
         }
 
-        /// The text of a script beside main.js, by its name (`cart.js`): what the engine's `include` evaluates; nil for all else.
+        /// Returns the text of a script next to main.js by its name (`cart.js`), for the engine's `include`.
+        ///
+        /// Nil if there is no such script.
         public func include(_ name: String) -> String? { installed.include(name) }
     }
 
-    /// What went wrong, in one sentence, with JSPatch's code where it has one.
+    /// An error in one sentence, with JSPatch's code if it has one.
     public struct Failure: Error, Equatable, Sendable, CustomStringConvertible {
-        /// `org.jspatch` beside a ``code``; nil for what the server, the network or the disk did.
+        /// `org.jspatch` if there is a ``code``; nil for errors of the server, the network or the disk.
         public let domain: String?
-        /// -1001 for a package that is none, -1002 for one that is not signed for what was asked for, -1003 for a version that is
-        /// not newer; nil for what the server, the network or the disk did.
+        /// -1001 for an invalid package, -1002 for a package that is not signed for this request, -1003 for a version that is not
+        /// newer.
+        ///
+        /// Nil for errors of the server, the network or the disk.
         public let code: Int?
-        /// What a program does about it.
+        /// The kind of the error, for programs.
         public let kind: PatchlineError.Code
         public let description: String
 

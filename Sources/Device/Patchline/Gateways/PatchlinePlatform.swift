@@ -7,13 +7,13 @@ import PatchStore
 import PatchCrypto
 import SystemPackage
 
-/// A client of JSPatch's platform: scripts from a server that serves JSPatch's apps, for an app that still follows it.
+/// A client of JSPatch's platform: scripts for an app that still uses a server of JSPatch's protocol.
 ///
 /// ```swift
 /// let platform = try PatchlinePlatform(
 ///     root: "https://patches.example.com", appKey: "0a1b2c3d4e5f6071", appVersion: "2.1", publicKey: pem,
 ///     deviceID: "device 1", folder: "/var/lib/shop/JSPatch")
-/// if let scripts = try platform.run() { engine.evaluate(scripts.main) }      // what is installed
+/// if let scripts = try platform.run() { engine.evaluate(scripts.main) }      // the installed version
 /// switch try await platform.sync(data: ["isMale": "1"]) {
 /// case .installed(_, .now): if let scripts = try platform.run() { engine.evaluate(scripts.main) }
 /// case .installed, .deleted, .kept: break
@@ -21,25 +21,26 @@ import SystemPackage
 /// _ = try await platform.report()
 /// ```
 ///
-/// It has less than a ``PatchlineStore``: one key over an MD5, a sync file that nobody signed, no expiry and no way back from a version
-/// that does not start. The page <doc:JSPatchPlatform> tells what the wire carries.
+/// It protects less than a ``PatchlineStore``: it has one key over an MD5 digest, an unsigned sync file, no expiry, and no rollback
+/// of a version that does not start. <doc:JSPatchPlatform> describes the protocol.
 public struct PatchlinePlatform: Sendable {
     private let client: PlatformClient
     private let root: ServerURL
     private let statistics: ServerURL
 
     /// - Parameters:
-    ///   - root: where `APPKEY/APPVERSION` and `APPKEY/APPVERSION/fileN` lie.
-    ///   - statistics: where `succ.php` and `err.php` are; nil for the root.
-    ///   - appKey: by which the platform knows the app.
-    ///   - appVersion: integers joined by dots, as the server's folder is called.
-    ///   - publicKey: RSA, PEM, from 1,024 bits on.
-    ///   - encryptionKey: 16 bytes that open scripts; nil for those that JSPatch's own client makes of app key and version.
-    ///   - deviceID: by which the server counts this device: 1 to 128 bytes.
-    ///   - folder: `JSPatch`, an absolute path; each app version has a folder in it.
-    ///   - followsDevelopment: whether what developers try is taken in place of what everyone gets.
-    ///   - takesUnnamedPackages: whether packages are taken that do not say which version they are, as the platform made them. Then
-    ///     whoever answers in the server's place may hand out any other package that the key ever signed.
+    ///   - root: The URL that contains `APPKEY/APPVERSION` and `APPKEY/APPVERSION/fileN`.
+    ///   - statistics: The URL that contains `succ.php` and `err.php`. Nil for `root`.
+    ///   - appKey: The platform's identifier of the app.
+    ///   - appVersion: Integers joined by dots. It is the name of the server's folder.
+    ///   - publicKey: An RSA key in PEM, with at least 1,024 bits.
+    ///   - encryptionKey: The 16 bytes that decrypt scripts. Nil for the key that JSPatch's own client derives from app key and
+    ///     version.
+    ///   - deviceID: The identifier under which the server counts this device, 1 to 128 bytes.
+    ///   - folder: The absolute path of the folder `JSPatch`. It contains one folder per app version.
+    ///   - followsDevelopment: Whether to install development versions instead of released ones.
+    ///   - takesUnnamedPackages: Whether to accept packages that do not name their version, as the platform made them. Anyone who
+    ///     controls the server can then send any other package that the key ever signed.
     public init(
         root: String,
         statistics: String? = nil,
@@ -81,26 +82,26 @@ public struct PatchlinePlatform: Sendable {
         )
     }
 
-    /// What ``sync(data:)`` did.
+    /// The outcome of ``sync(data:)``.
     public enum Outcome: Equatable, Sendable {
-        /// When what is installed is to run.
+        /// When the installed version runs.
         public enum Run: Equatable, Sendable {
             case now, atNextLaunch
         }
 
         /// A version was installed.
         case installed(version: Int, run: Run)
-        /// What was installed is gone, because the server says so.
+        /// The installed version was deleted on the server's request.
         case deleted
-        /// Nothing was to be done; why, in words.
+        /// Nothing changed, for this reason.
         case kept(String)
     }
 
-    /// Asks for `ROOT/APPKEY/APPVERSION` within 20 s, and does what it says, if that may be done here.
+    /// Downloads `ROOT/APPKEY/APPVERSION` within 20 s, and carries out its decision if this device permits it.
     ///
-    /// Afterwards: the new version is installed, durably and encrypted as it came; after an error the older one is installed as before.
-    /// A version that is lower than one that was installed here is not taken.
-    /// - Parameter data: what the app knows of device and user, for conditions.
+    /// If it succeeds, the new version is durably installed, encrypted as it was received. If it fails, the old version stays
+    /// installed. A version lower than one that was installed here is rejected.
+    /// - Parameter data: The app's facts about device and user, for conditions.
     public func sync(data: [String: String] = [:]) async throws(Failure) -> Outcome {
         var facts: [ConditionKey: ConditionValue] = [:]
         for (name, text) in data {
@@ -128,9 +129,9 @@ public struct PatchlinePlatform: Sendable {
         }
     }
 
-    /// Sends what was installed, and what failed, and was not acknowledged yet: each once.
+    /// Sends reports of installs and failures that the server has not acknowledged yet.
     ///
-    /// - Returns: how many reports are left, because the server did not acknowledge them.
+    /// - Returns: The number of reports that the server did not acknowledge.
     public func report() async throws(Failure) -> Int {
         var left = 0
         do throws(PlatformClientError) {
@@ -141,7 +142,7 @@ public struct PatchlinePlatform: Sendable {
         return left
     }
 
-    /// 0 where nothing is installed for this app version.
+    /// The installed version, or 0 if this app version has none.
     public var currentVersion: Int {
         get throws(Failure) {
             do throws(PlatformClientError) { return try client.folder.installed().version?.number ?? 0 } catch {
@@ -150,7 +151,7 @@ public struct PatchlinePlatform: Sendable {
         }
     }
 
-    /// What the app runs now, verified and decrypted into memory; nil where nothing is installed.
+    /// Returns the scripts that the app must run now, verified and decrypted in memory; nil if no version is installed.
     public func run() throws(Failure) -> PatchlineLoader.Scripts? {
         do throws(PlatformClientError) {
             return try client.scripts().flatMap { PatchlineLoader.Scripts($0) }
@@ -159,13 +160,13 @@ public struct PatchlinePlatform: Sendable {
 }
 
 extension PatchlinePlatform {
-    /// What went wrong, in one sentence, with the platform's code where it has one.
+    /// An error in one sentence, with the platform's code if it has one.
     public struct Failure: Error, Equatable, Sendable, CustomStringConvertible {
-        /// `com.jspatch` beside a ``code``; nil for what the app or the disk did.
+        /// `com.jspatch` if there is a ``code``; nil for errors of the app or the disk.
         public let domain: String?
-        /// 5001 to 5007, as the platform has them.
+        /// 5001 to 5007, as on the platform.
         public let code: Int?
-        /// What a program does about it.
+        /// The kind of the error, for programs.
         public let kind: PatchlineError.Code
         public let description: String
 
@@ -194,7 +195,9 @@ extension PatchlinePlatform {
 }
 
 extension UTCTime {
-    /// Keeps caches away, and decides nothing.
+    /// The current time.
+    ///
+    /// It only prevents cached answers, and no decision depends on it.
     fileprivate static var ofClock: UTCTime { UTCTime(seconds: time(nil)) }
 }
 

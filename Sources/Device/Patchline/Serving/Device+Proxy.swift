@@ -5,11 +5,11 @@ import PatchStore
 package import PatchSync
 
 extension Device {
-    /// Runs `body` with what passes requests on to other servers, and keeps their pages where a rule says so.
+    /// Runs `body` with a proxy that passes requests on to other servers, and stores their pages if a rule requires it.
     ///
-    /// Pages are kept in the store's folder `pages`.
+    /// Pages are stored in the store's folder `pages`.
     ///
-    /// - Parameter report: gets one line about each upstream that gave no answer, and about what could not be kept.
+    /// - Parameter report: Receives one line for each upstream that did not answer, and for each page that could not be stored.
     package func proxying<Result: Sendable>(
         _ settings: APIProxy.Settings,
         report: @escaping @Sendable (String) -> Void,

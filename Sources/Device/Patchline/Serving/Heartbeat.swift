@@ -1,7 +1,7 @@
 import AssetServer
 import ServiceLifecycle
 
-/// Keeps streams of events from looking dead, while there are any.
+/// Sends heartbeats on open event streams, so that they do not appear dead.
 struct Heartbeat: Service {
     static let interval = Duration.seconds(15)
 

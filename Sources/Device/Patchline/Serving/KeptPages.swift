@@ -3,15 +3,15 @@ import PatchStore
 package import PatchSync
 import SystemPackage
 
-/// How much is kept of live pages and of what they link to.
+/// The number and size of the stored live pages and of the files that they link to.
 package struct KeptPages: Equatable, Sendable {
     package let pages: Int
-    /// In bytes, without their records.
+    /// The size in bytes, without the pages' records.
     package let pageBytes: Int
     package let links: Int
     package let linkBytes: Int
 
-    /// Nil where nothing is.
+    /// Counts the files of `folder`; nil if it contains none.
     init?(at folder: FilePath, files: any FileOperations) {
         func kept(_ folder: FilePath, _ suffix: String) -> (count: Int, bytes: Int) {
             let names = ((try? files.list(folder)) ?? []).filter { $0.hasSuffix(suffix) }

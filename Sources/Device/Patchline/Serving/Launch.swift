@@ -1,6 +1,8 @@
 import ServiceLifecycle
 
-/// Launches once the port is ours, then follows state and timer, and keeps the app up to date.
+/// Launches the app once the port is bound.
+///
+/// Then follows state and timer, and runs updates.
 struct Launch: Service {
     let bound: AsyncStream<Int>
     let updates: Updates

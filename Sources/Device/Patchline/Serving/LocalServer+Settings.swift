@@ -8,45 +8,52 @@ extension LocalServer {
     package typealias Address = PagesAddress
 
     package struct Settings: Sendable {
-        /// Whether pages are served at all; else the app runs without a port.
+        /// Whether pages are served.
+        ///
+        /// If false, the app runs without a port.
         package var serves = true
-        /// Nil: the app's own, recorded at the first start; 0: any free one.
+        /// The port; nil for the app's own, which is recorded at the first start; 0 for any free port.
         package var port: Int?
-        /// Whether a taken port leads to the next one; pages lose cookies and storage then.
+        /// Whether to use the next free port if this one is taken.
+        ///
+        /// Pages lose cookies and storage then.
         package var takesNextFreePort = false
-        /// Whether every program on this machine is let in; else only what has the token.
+        /// Whether every program on this machine has access.
+        ///
+        /// If false, only clients with the token do.
         package var isOpen = false
-        /// Connections of each other user of this machine that have not shown the token, at a time; where everybody is let in
-        /// they have a share of the places instead.
+        /// The most simultaneous connections, per other user of this machine, that have not sent the token.
+        ///
+        /// If access is open, other users share the total limit instead.
         package var strangersOfOtherUsers = 64
-        /// Other rules than HTTP's, for an app whose client was made for another server.
+        /// Deviations from HTTP, for an app whose client was made for another server.
         package var dialect = Dialect.rfc9110
         package var serving = AssetServer.Settings(access: Access(token: nil, under: .shared))
-        /// A folder whose files who has the token may list, fetch, add, move and delete; without it there is none.
+        /// A folder whose files a client with the token may list, download, add, move and delete; nil for none.
         ///
-        /// Absolute, and no link. Refused where everybody is let in.
+        /// It must be an absolute path and not a symbolic link. It is rejected if access is open.
         package var uploads: FilePath?
         package var app = RunningApp.Settings()
         package var updates = Updates.Settings()
-        /// How often online parameters are looked for beside the syncs; nil: only with a sync.
+        /// The time between checks for online parameters in addition to syncs; nil to check only during a sync.
         package var parametersEvery: Duration? = ParametersWatch.interval
-        /// Of each sync.
+        /// The deadlines of each sync.
         package var deadlines = Deadlines()
 
         package init() {}
     }
 }
 
-/// Why an app's pages are not served.
+/// The reason why an app's pages are not served.
 package enum LocalServerError: Error, Equatable, Sendable {
     case portInUse(Int)
-    /// The socket cannot be made, or broke.
+    /// The socket could not be created, or failed.
     case listener(FileServerError)
-    /// State could not be read, or not be written.
+    /// State could not be read or written.
     case device(SyncError)
-    /// Somebody else starts it just now.
+    /// Another caller is starting the server.
     case alreadyStarting
-    /// It was stopped while it started.
+    /// The server was stopped while it started.
     case stopped
     case other(String)
 
@@ -65,7 +72,7 @@ extension LocalServerError: CustomStringConvertible {
 }
 
 extension LocalServer.Settings {
-    /// Nil when a sync comes as often, and when there is no server to ask.
+    /// The time between checks for parameters; nil if syncs are as frequent, or switched off.
     var lookInterval: Duration? {
         guard updates.isAllowed, let parametersEvery else { return nil }
         if let interval = updates.interval, interval <= parametersEvery { return nil }
@@ -74,8 +81,8 @@ extension LocalServer.Settings {
 
     func listening(at port: Int) -> FileServerConfiguration {
         var configuration = FileServerConfiguration(host: "127.0.0.1", port: port)
-        // No call has a body, and a delegate takes bodies as streams: so no client that was not let in fills our
-        // memory.
+        // No call of the page API has a body, and a delegate reads bodies as streams. A small limit prevents clients without access
+        // from filling the memory.
         configuration.maxBodyBytes = 4 * 1024
         configuration.dialect = dialect
         configuration.sharing = .byUser(strangers: isOpen ? nil : strangersOfOtherUsers)

@@ -17,10 +17,9 @@ import ServiceLifecycle
 /// stopped ──start──▶ running ──stop──▶ stopped ──start──▶ running, on the same port and with the same token
 /// ```
 ///
-/// Each start has a cookie of its own: open pages are let in again by the URL that it returns.
+/// Each start has a new cookie. Open pages regain access with the URL that the start returns.
 ///
-/// Stopping ends every answer and every stream of events in order; a trial is stopped cleanly, and continues when the
-/// server is started again.
+/// Stopping ends every response and every event stream in order. A trial is stopped cleanly and continues at the next start.
 package actor LocalServer {
     private enum State {
         case stopped
@@ -28,10 +27,12 @@ package actor LocalServer {
         case running(Address, ServiceGroup, Task<Void, any Error>)
     }
 
-    /// A start that may be stopped before it is over.
+    /// A start in progress.
+    ///
+    /// It can be stopped before it ends.
     private final class Start {
         var isStopped = false
-        /// Its running services, once there are any.
+        /// The running services, once they exist.
         var group: ServiceGroup?
         var whenOver: [CheckedContinuation<Void, Never>] = []
     }
@@ -42,7 +43,7 @@ package actor LocalServer {
     private let app: RunningApp
     private let updates: Updates
     private let watch: ParametersWatch
-    /// Of each sync.
+    /// The deadlines of each sync.
     private let deadlines: NIOLockedValueBox<Deadlines>
     private let uploader: Uploader?
     private let token: AccessToken?
@@ -50,18 +51,18 @@ package actor LocalServer {
     private let turnedAway = TurnedAway()
     private let report: @Sendable (DeviceEvent) -> Void
     private var state = State.stopped
-    /// The services that ended, by ``stop()`` or by themselves.
+    /// The services that ended, through ``stop()`` or by themselves.
     private var ended: ServiceGroup?
     /// The port of the first start.
     private var port: Int?
     private var hasLaunched = false
-    /// The same port of the other loopback address, for as long as pages are served under a name.
+    /// The same port of the other loopback address, reserved while pages are served under a name.
     private var held: HeldPort?
 
     /// - Parameters:
-    ///   - delegate: answers requests that it takes and the bundle has no file for.
-    ///   - sync: one sync; replaces the device's own in tests.
-    ///   - report: called with each event, from many threads.
+    ///   - delegate: Answers requests that it accepts and for which the bundle has no file.
+    ///   - sync: Runs one sync. Replaces the device's own in tests.
+    ///   - report: Called with each event, from many threads.
     package init(
         device: Device,
         settings: Settings,
@@ -76,7 +77,7 @@ package actor LocalServer {
         if !settings.isOpen { serving.access.token = device.keptAccessToken() ?? .make() }
         token = serving.access.token
         host = device.configuration.pages.text
-        // The device decides the name; the settings do not.
+        // The device's configuration determines the name, not the settings of this launch.
         serving.access.hosts =
             if let own = device.configuration.host?.host {
                 settings.isOpen ? Access.loopbackHosts.union([own]) : [own]
@@ -93,7 +94,7 @@ package actor LocalServer {
         deadlines = limits
         let own: Updates.WishedSync = { (wish, report) async throws(SyncError) in
             var deadlines = limits.withLockedValue(\.self)
-            // A person looks at the waiting page: report soon, and sync again soon.
+            // A person looks at the waiting page, so report failures early and retry soon.
             if !assets.isServing { deadlines.retries = min(deadlines.retries, 2) }
             return try await device.reopened().sync(wish, deadlines, report: report)
         }
@@ -109,7 +110,7 @@ package actor LocalServer {
                 }
                 tell(update.fault)
             } catch .lock(.held) {
-                // Another process syncs, which looks for parameters as well.
+                // Another process syncs, and checks the parameters as well.
             } catch {
                 if !Task.isCancelled { tell(error) }
             }
@@ -146,9 +147,9 @@ package actor LocalServer {
         if let delegate { assets.delegate(to: delegate) }
     }
 
-    /// Binds, launches, and returns once pages are served.
+    /// Binds the port, launches the app, and returns once pages are served.
     ///
-    /// A taken port costs no trial and changes nothing in the store. A server whose socket broke is started again.
+    /// If the port is taken, no trial is counted and the store is not changed. A server whose socket failed is started again.
     package func start() async throws(LocalServerError) -> Address {
         switch state {
         case .running(let address, let group, _) where group !== ended: return address
@@ -197,13 +198,13 @@ package actor LocalServer {
         assets.events.close()
         await group.triggerGracefulShutdown()
         _ = await task.result
-        // Another caller may have stopped it too, and started it again.
+        // Another caller may have stopped and restarted the server in the meantime.
         guard case .running(_, let current, _) = state, current === group else { return }
         state = .stopped
         held = nil
     }
 
-    /// From now on `delegate` answers requests that it takes and the bundle has no file for.
+    /// Sets the delegate that answers requests that it accepts and for which the bundle has no file.
     package func delegate(to delegate: any RequestDelegate) {
         assets.delegate(to: delegate)
     }
@@ -216,30 +217,36 @@ package actor LocalServer {
         if case .failure(let error) = result { throw LocalServerError(error) }
     }
 
-    /// The app went to the background while the server goes on: the startup timer pauses.
+    /// Pauses the startup timer, because the app is in the background.
+    ///
+    /// The server continues.
     package func background() async throws(SyncError) { try await app.background() }
 
     package func foreground() async throws(SyncError) { try await app.foreground() }
 
-    /// As a page's call does; returns at once.
+    /// Begins a sync as the page API does.
+    ///
+    /// Returns at once.
     package func checkForUpdates() async { _ = await app.checkForUpdates() }
 
-    /// One sync, after the one in progress; while a trial counts it waits.
+    /// Runs one sync after the one in progress.
+    ///
+    /// Waits while a trial counts.
     package func sync(_ wish: Updates.Wish) async throws(SyncError) -> SyncReport { try await updates.sync(wish) }
 
     /// Whether a page may be open.
     package nonisolated var hasPages: Bool { assets.hasPages || assets.events.streams > 0 }
 
-    /// As a page's call does.
+    /// Starts the pending selection as the page API does.
     ///
-    /// - Parameter isAsked: whether a person asks for it, whatever people put off before.
+    /// - Parameter isAsked: Whether a person requests it. It then starts regardless of a postponement.
     package func startPending(isAsked: Bool = false) async throws(SyncError) {
         try await app.startPending(isAsked: isAsked)
     }
 
-    /// Other deadlines, another interval of online parameters and another startup timeout hold from now on.
+    /// Applies new deadlines, a new interval of online parameters and a new startup timeout at once.
     ///
-    /// Nothing ends for it. All other settings hold from the start on.
+    /// Nothing is interrupted. All other settings apply from the next start.
     package func adjust(_ new: Settings) async {
         deadlines.withLockedValue { $0 = new.deadlines }
         watch.change(to: new.lookInterval)
@@ -250,7 +257,7 @@ package actor LocalServer {
 
     package func beginScripts() async throws(SyncError) -> RunningApp.ScriptLaunch { try await app.beginScripts() }
 
-    /// As a page's call does.
+    /// Handles a failed script as the page API does.
     package func scriptFailed(_ failure: ScriptFailure, _ sha256: SHA256Digest) async -> ScriptFailureOutcome {
         await app.scriptFailed(failure, sha256)
     }
@@ -261,14 +268,14 @@ package actor LocalServer {
 
     private typealias Begun = (Address, ServiceGroup, Task<Void, any Error>)
 
-    /// Begins on this port, or, where that is allowed, on the next free one.
+    /// Starts on this port, or on the next free one if the settings allow it.
     private func begin(on first: Int, _ start: Start) async throws(LocalServerError) -> Begun {
         var (port, attempts) = (first, 0)
         while !start.isStopped {
             do throws(LocalServerError) {
                 return try await begin(at: port, start)
             } catch .portInUse where port == 0 && attempts < Self.mostAttempts {
-                // Free on 127.0.0.1 alone.
+                // The port was free on 127.0.0.1 alone.
                 attempts += 1
             } catch .portInUse where settings.takesNextFreePort && (1..<65_535).contains(port) {
                 report(.portTaken(port, next: port + 1))
@@ -278,7 +285,7 @@ package actor LocalServer {
         throw .stopped
     }
 
-    /// How often another free port is looked for.
+    /// The number of attempts to find another free port.
     private static let mostAttempts = 16
 
     private func begin(at port: Int, _ start: Start) async throws(LocalServerError) -> Begun {
@@ -321,11 +328,11 @@ package actor LocalServer {
         throw .stopped
     }
 
-    /// Counts the launch once the port is ours, so that a taken port costs no trial.
+    /// Counts the launch after the port is bound, so that a taken port does not cost a trial.
     private func launched(on port: Int) async throws -> RunningApp {
         held = nil
         if settings.serves {
-            // A browser asks [::1] for such a name first.
+            // For such a name, browsers try [::1] first.
             if host != Address.sharedHost { held = try HeldPort(port) }
             await record(port)
         }

@@ -1,6 +1,10 @@
-/// What pages, and whoever gets a page's report, may read of a message: where files lie on this device is not theirs.
+/// Messages for pages and for recipients of a page's report.
+///
+/// They must not reveal where files are stored on this device.
 enum PageText {
-    /// The text with the last name alone of each absolute path; URLs stay.
+    /// Returns the text with each absolute path reduced to its last component.
+    ///
+    /// URLs are not changed.
     static func withoutFolders(_ text: String) -> String {
         text.split(separator: " ", omittingEmptySubsequences: false).map(lastName).joined(separator: " ")
     }

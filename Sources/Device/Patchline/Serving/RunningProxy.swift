@@ -1,11 +1,13 @@
 import APIProxy
 import PatchSync
 
-/// A proxy that answers for an app until it is ended; its connections are gone then.
+/// A proxy that serves an app until it is ended, which closes its connections.
 struct RunningProxy: Sendable {
     private let task: Task<Void, Never>
     private let whenOver: AsyncStream<Never>.Continuation
 
+    /// Starts the proxy.
+    ///
     /// Returns once `app` passes requests on.
     init(
         _ settings: APIProxy.Settings,

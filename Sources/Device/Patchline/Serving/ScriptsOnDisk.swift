@@ -9,26 +9,28 @@ import PatchSync
 
 /// The script patches of one selection while they are served.
 ///
-/// A file that is the one that was verified is served as it lies. Another is hashed first, and served only where it holds the
-/// signed bytes, as it does once a sync has healed it.
+/// A file that is unchanged since it was verified is served directly. A changed file is hashed first, and served only if it
+/// contains the signed bytes, for example after a sync healed it.
 final class ScriptsOnDisk: ScriptFiles {
     private struct Known {
         var check: IntegrityCheck
         var damaged: Set<PatchID> = []
-        /// Pages that were told to come as they are, and why; bounded, for an address is anybody's to make up.
+        /// The pages reported as served without scripts, with the reason.
+        ///
+        /// The set is bounded, because clients can invent any number of addresses.
         var leftOut: Set<String> = []
     }
 
     private let patches: [PatchID: InstalledPatch]
     private let known: NIOLockedValueBox<Known>
-    /// Keeps clean-up away until nobody serves this any more.
+    /// Protects the files from clean-up while they are served.
     private let keeping: LiveFile?
     private let whenDamaged: @Sendable (String) -> Void
     private let whenLeftOut: @Sendable (String, PagePlan.Reason) -> Void
 
     /// - Parameters:
-    ///   - whenDamaged: called with the file in words, when it turns out to be damaged.
-    ///   - whenLeftOut: called with a page that comes without its scripts, once for each reason.
+    ///   - whenDamaged: Called with a description of the file when it is found to be damaged.
+    ///   - whenLeftOut: Called with a page that is served without its scripts, once for each reason.
     init(
         _ patches: [InstalledPatch],
         check: IntegrityCheck,
@@ -60,7 +62,7 @@ final class ScriptsOnDisk: ScriptFiles {
     func examined(_ script: ServedScripts.Script) -> AssetFile? {
         guard let patch = patches[script.patchID] else { return nil }
         var check = known.withLockedValue(\.check)
-        // What cannot be looked at is not served either.
+        // A file that cannot be examined is not served either.
         guard let found = (try? check.examine(patch)) ?? nil else {
             let isNew = known.withLockedValue { $0.damaged.insert(script.patchID).inserted }
             if isNew { whenDamaged(patch.label.description) }

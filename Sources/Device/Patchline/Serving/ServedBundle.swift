@@ -9,24 +9,24 @@ import PatchSync
 
 /// The files of one bundle while it is served.
 ///
-/// A file that is the one that was verified is served as it lies. Another is hashed first, once for each change of it;
-/// what was found damaged stays so until it changes again, as it does when a sync heals it.
+/// A file that is unchanged since it was verified is served directly. A changed file is hashed first, once per change. A damaged
+/// file stays rejected until it changes again, for example when a sync heals it.
 final class ServedBundle: AssetFiles {
     private struct Known {
         var check: IntegrityCheck
-        /// By path: the file that was found damaged, nil where there was none.
+        /// The identity of each damaged file by path, or nil if the file was missing.
         var damaged: [String: FileIdentity?] = [:]
-        /// By path: what could not be read when it was looked at last.
+        /// The paths of the files that could not be read at the last attempt.
         var unreadable: Set<String> = []
     }
 
     private let patch: InstalledPatch
     private let known: NIOLockedValueBox<Known>
-    /// Keeps clean-up away until nobody serves this any more.
+    /// Protects the files from clean-up while they are served.
     private let keeping: LiveFile?
     private let whenDamaged: @Sendable (String) -> Void
 
-    /// - Parameter whenDamaged: called with the file in words, once for each change that damaged it.
+    /// - Parameter whenDamaged: Called with a description of the file, once for each change that damaged it.
     init(
         _ patch: InstalledPatch,
         check: IntegrityCheck,
@@ -47,7 +47,7 @@ final class ServedBundle: AssetFiles {
 
     func contents(_ row: BundleIndex.Row) -> [UInt8]? {
         let check = known.withLockedValue(\.check)
-        // Nil where another file lies there: whoever asks has it examined, and told.
+        // Nil if the file was replaced. The caller then has it examined, which reports the damage.
         return (try? check.contents(of: row, in: patch)) ?? nil
     }
 
@@ -58,7 +58,7 @@ final class ServedBundle: AssetFiles {
         var check = before.check
         let found: (FileLocation, FileIdentity)?
         do throws(FileError) { found = try check.examine(row, in: patch) } catch {
-            // That says nothing of the file (too many may be open): it is tried again at the next request.
+            // A read error does not prove damage (too many files may be open), so the next request tries again.
             let isNew = known.withLockedValue { $0.unreadable.insert(row.path).inserted }
             if isNew { whenDamaged("\(patch.label) \(row.path)") }
             return nil

@@ -4,23 +4,23 @@ import PatchStore
 import PatchSync
 import SystemPackage
 
-/// The access token of a store: made once, in a file that its owner alone can read, so that what an app or a browser was
-/// given goes on holding after a restart.
+/// The access token of a store. It is saved in a file that only its owner can read, so that apps and browsers keep access after a
+/// restart.
 extension Device {
     private static let name = "access-token"
     private static let limit = 64
 
-    /// Where the app reads it.
+    /// The file from which the app reads the token.
     var accessTokenFile: FilePath { store.root.at(Self.name) }
 
-    /// The token that was kept; nil without one, and for a file with anything else in it.
+    /// Returns the saved token, or nil if the file is missing or invalid.
     func keptAccessToken() -> AccessToken? {
         guard let bytes = try? store.files.read(accessTokenFile, limit: Self.limit) else { return nil }
         let text = String(decoding: bytes, as: UTF8.self)
         return AccessToken(text.hasSuffix("\n") ? String(text.dropLast()) : text)
     }
 
-    /// - Throws: `file` where the disk takes nothing: then the token holds until the process ends.
+    /// - Throws: `file` if the token cannot be saved. It is then valid until the process ends.
     func keep(_ token: AccessToken) throws(SyncError) {
         guard keptAccessToken() != token else { return }
         do throws(FileError) {

@@ -8,7 +8,7 @@ extension Device {
     /// A selection's bundle, ready to be served.
     enum OpenedBundle {
         case ready(AssetTable)
-        /// Its manifest is missing or altered: the next sync heals it.
+        /// The bundle's manifest is missing or altered. The next sync heals it.
         case damaged(String)
 
         var table: AssetTable? { if case .ready(let table) = self { table } else { nil } }
@@ -16,11 +16,13 @@ extension Device {
         var fault: String? { if case .damaged(let file) = self { file } else { nil } }
     }
 
-    /// The script patches of a selection; their files are looked at when somebody asks for them, and stay until then.
+    /// Opens the script patches of a selection.
+    ///
+    /// Each file is examined on its first request, and clean-up does not delete it before.
     ///
     /// - Parameters:
-    ///   - whenDamaged: called for each file that turns out to be missing or altered.
-    ///   - whenLeftOut: called for each page that comes without its scripts.
+    ///   - whenDamaged: Called for each file that is found to be missing or altered.
+    ///   - whenLeftOut: Called for each page that is served without its scripts.
     func scripts(
         of selection: Selection,
         whenDamaged: @escaping @Sendable (String) -> Void,
@@ -50,18 +52,20 @@ extension Device {
         )
     }
 
-    /// Finds out what a bundle holds; its files are looked at when somebody asks for them, and stay until then.
+    /// Opens a bundle.
+    ///
+    /// Each file is examined on its first request, and clean-up does not delete it before.
     ///
     /// - Parameters:
-    ///   - bundle: which one, where there are several; the first by id otherwise.
-    ///   - whenDamaged: called for each file that turns out to be missing or altered.
+    ///   - bundle: The bundle's id if there are several. Nil for the first by id.
+    ///   - whenDamaged: Called for each file that is found to be missing or altered.
     func open(
         _ selection: Selection,
         bundle id: PatchID?,
         whenDamaged: @escaping @Sendable (String) -> Void
     ) throws(SyncError) -> OpenedBundle? {
         guard let patch = selection.bundle(id) else { return nil }
-        // Before anything is looked at: what is there then stays.
+        // Must precede the examination, so that clean-up does not delete the files in between.
         let keeping = store.keepingServed(selection)
         var check = IntegrityCheck(store: store, records: store.records())
         var index = store.index(of: patch.fingerprint.sha256)
@@ -76,7 +80,7 @@ extension Device {
 }
 
 extension Selection {
-    /// The bundle that is served: the one with this id, or the first where none is given.
+    /// Returns the bundle with this id; nil for the first by id.
     func bundle(_ id: PatchID?) -> InstalledPatch? {
         let bundles = patches.filter { $0.kind == .bundle }
         guard let id else { return bundles.first }

@@ -5,75 +5,81 @@ import PatchSync
 import PatchCrypto
 
 extension PatchlineStore {
-    /// What a sync would fetch, and how many bytes that costs.
+    /// The versions that a sync would download, and their cost in bytes.
     public struct SyncCost: Equatable, Sendable {
-        /// How a patch would come.
+        /// How a patch would be downloaded.
         public enum Way: Equatable, Sendable {
-            /// All of it is here.
+            /// All of its files are already stored.
             case nothing
-            /// The text of a script.
+            /// As the text of a script.
             case file
-            /// By a pack from this version, which is here, or by two: the second from the version that the first one makes.
+            /// With one pack from an installed version, or with two: the second is based on the version that the first one makes.
             case packs(from: String, count: Int)
-            /// The pack of the whole bundle.
+            /// With the pack of the whole bundle.
             case wholePack
-            /// What is missing of the bundle, one by one.
+            /// With the missing files of the bundle, one by one.
             case singleFiles
-            /// The parts of the bundle's pack that hold the missing files.
+            /// With the parts of the bundle's pack that contain the missing files.
             case partsOfPack
-            /// Its manifest first, which tells what else is missing; the cost is the most that it can be, about.
+            /// With the manifest first, which lists the missing files. The cost is an approximate maximum.
             case open
         }
 
-        /// One patch that a sync would take, or make whole again.
+        /// A patch that a sync would install or repair.
         public struct Patch: Equatable, Sendable {
-            /// What it would be at.
+            /// The version after the sync.
             public let version: Version
-            /// What it is at; nil where it is new.
+            /// The installed version, or nil if the patch is new.
             public let installed: Version?
-            /// Whether only files of it are missing or wrong.
+            /// Whether the version is installed, and only missing or altered files are replaced.
             public let isRepair: Bool
             public let way: Way
-            /// What would come of it; nil where nobody can say.
+            /// The bytes to download, or nil if unknown.
             public let bytes: Int?
-            /// Whether a server says that it is ``bytes``; else it is about as much.
+            /// Whether ``bytes`` is the exact size reported by a server.
+            ///
+            /// If false, it is an estimate.
             public let isExact: Bool
-            /// About what all of it costs where nothing of it is here; nil where that says nothing.
+            /// The approximate cost of a full download, or nil if it is unknown or not comparable.
             public let whole: Int?
         }
 
         public let release: Int
-        /// The bytes of metadata that came to find this out.
+        /// The bytes of metadata downloaded to compute this cost.
         public let metadataBytes: Int
-        /// What would come of all patches; nil where nobody can say it of one.
+        /// The bytes to download for all patches, or nil if unknown for one of them.
         public let bytes: Int?
-        /// Whether servers say that it is ``bytes``; else it is about as much.
+        /// Whether ``bytes`` is the exact size reported by servers.
+        ///
+        /// If false, it is an estimate.
         public let isExact: Bool
-        /// About the bytes that would stay away because something is here already.
+        /// The approximate bytes saved because files are already stored.
         public let saved: Int
-        /// The patches that would be taken or made whole, also those of which nothing has to come.
+        /// The patches to install or repair, including those that need no download.
         public let patches: [Patch]
-        /// Versions that a sync would leave for a network on which bytes cost nothing; ``bytes`` is without them.
+        /// The versions that a sync would defer until the network is unmetered.
+        ///
+        /// ``bytes`` excludes them.
         public let putOff: [PutOff]
-        /// Whether a sync asks the server for its answer first, which may be another choice.
+        /// Whether a sync would first ask the server, whose answer may change the choice.
         public let isUnasked: Bool
-        /// Entries of the list that are refused, in words.
+        /// The rejected entries of the list, in words.
         public let refused: [String]
-        /// Listed versions that are not for this device now.
+        /// The listed versions that are not for this device now.
         public let passedOver: [PassedOver]
-        /// Servers that failed, were behind or lied, in words.
+        /// The servers that failed, were outdated or sent invalid data, in words.
         public let mirrors: [String]
         /// The server's list is older than the one that this device knows, in words.
         public let staleServer: String?
     }
 
-    /// What ``sync(_:report:)`` would fetch now, how, and how many bytes that costs.
+    /// Returns the versions that ``sync(_:report:)`` would download now, how, and their cost in bytes.
     ///
-    /// Metadata and the list are fetched, verified and kept as by a sync; nothing else is fetched, staged or counted as a
-    /// failure. Where a server says the size of what would come the number is exact.
+    /// Metadata and the list are downloaded, verified and stored as in a sync. Nothing else is downloaded or staged, and no failure
+    /// is counted. The cost is exact if a server reports the size of the download.
     ///
-    /// - Parameter options: of the sync that it is asked for.
-    /// - Throws: as ``sync(_:report:)`` does.
+    /// - Parameter options: The options of the sync.
+    /// - Throws: The errors of ``sync(_:report:)``.
     public func costOfSync(_ options: SyncOptions = SyncOptions()) async throws(PatchlineError) -> SyncCost {
         let device = try present
         let forecast = try await rethrowing { () throws(SyncError) in

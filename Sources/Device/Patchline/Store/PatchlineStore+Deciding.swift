@@ -2,22 +2,22 @@ import PatchChoice
 import PatchFormat
 import PatchSync
 
-/// What people decide on a device.
+/// The decisions of a device's owner: approvals and postponements.
 extension PatchlineStore {
-    /// Which new versions come without asking.
+    /// The new versions that install without approval.
     public enum Consent: String, Equatable, Sendable {
-        /// All.
+        /// All versions.
         case automatic
-        /// Those that close a security hole; others wait for ``PatchlineStore/approve(_:version:)``.
+        /// Versions that fix a security hole. Others wait for ``PatchlineStore/approve(_:version:)``.
         case security
-        /// None.
+        /// No version.
         case ask
     }
 
-    /// A version that waits for somebody's approval.
+    /// A version that waits for approval.
     public struct Awaited: Equatable, Sendable {
         public let version: Version
-        /// What it says of a security hole that it closes; nil for other versions.
+        /// The version's security advisory, or nil if it does not fix a security hole.
         public let advisory: Advisory?
 
         init(_ version: AwaitedVersion) {
@@ -26,17 +26,23 @@ extension PatchlineStore {
         }
     }
 
-    /// What a version says of the security hole that it closes, signed with its release.
+    /// The advisory of a version that fixes a security hole.
+    ///
+    /// It is signed with the release.
     public struct Advisory: Equatable, Sendable {
-        /// One line.
+        /// The advisory in one line.
         public let text: String
-        /// `https://…`; not fetched by anybody here.
+        /// An address `https://…`.
+        ///
+        /// The library does not open it.
         public let url: String?
     }
 
-    /// Why what waits does not start yet.
+    /// The reason why the pending version does not start yet.
     public struct Hold: Equatable, Sendable {
-        /// `postponed`, `window`, `zoneUnreadable`; more may come.
+        /// `postponed`, `window` or `zoneUnreadable`.
+        ///
+        /// Later versions may add codes.
         public let code: String
         public let until: Moment
 
@@ -46,7 +52,9 @@ extension PatchlineStore {
         }
     }
 
-    /// The versions that wait for somebody's approval, of each patch the newest; no network.
+    /// The newest version of each patch that waits for approval.
+    ///
+    /// Does not use the network.
     public var awaiting: [Awaited] {
         get throws(PatchlineError) {
             let device = try present
@@ -54,13 +62,15 @@ extension PatchlineStore {
         }
     }
 
-    /// Says that new versions may come: the next sync fetches them.
+    /// Approves new versions.
+    ///
+    /// The next sync downloads them.
     ///
     /// - Parameters:
-    ///   - patch: this one alone; nil for all that waits.
-    ///   - version: this one, also where a rule still stands in its way.
-    /// - Returns: what was approved, with what it requires.
-    /// - Throws: `refused` where no such version is listed.
+    ///   - patch: The patch to approve, or nil for all versions that wait.
+    ///   - version: The version to approve, even if a rule still excludes it. Nil for the one that waits.
+    /// - Returns: The approved versions, with those that they require.
+    /// - Throws: `refused` if no such version is listed.
     @discardableResult
     public func approve(_ patch: String? = nil, version: String? = nil) async throws(PatchlineError) -> [Awaited] {
         var (id, label): (PatchID?, VersionLabel?) = (nil, nil)
@@ -75,10 +85,12 @@ extension PatchlineStore {
         return versions.map(Awaited.init)
     }
 
-    /// Puts off the start of whatever is new; it is fetched all the same, and what is mandatory does not wait.
+    /// Postpones the start of new versions.
     ///
-    /// - Returns: until when: earlier than asked for where ``Settings/postponeLimit`` ends it.
-    /// - Throws: `refused` where that limit is reached.
+    /// They are still downloaded. Mandatory versions are not postponed.
+    ///
+    /// - Returns: The end of the postponement. It is earlier than requested if ``Settings/postponeLimit`` requires it.
+    /// - Throws: `refused` if that limit is reached.
     @discardableResult
     public func postpone(for duration: Duration) async throws(PatchlineError) -> Moment {
         let device = try present
@@ -89,7 +101,7 @@ extension PatchlineStore {
         return Moment(until)
     }
 
-    /// What waits may start again.
+    /// Ends the postponement, so that the pending version may start.
     public func endPostponement() async throws(PatchlineError) {
         let device = try present
         _ = try await rethrowing { () throws(SyncError) in try await device.endPostponement() }

@@ -3,11 +3,11 @@ import PatchSync
 extension PatchlineStore {
     /// The name under which pages are served (see <doc:PageAPI>).
     public enum Host: Sendable {
-        /// `NAME.localhost`, whose cookies reach no other port of the machine.
+        /// `NAME.localhost`. Its cookies are not sent to other ports of the machine.
         case own
-        /// `localhost`, for code that looks for this name. Every port of the machine gets the app's cookies.
+        /// `localhost`, for code that expects this name. The app's cookies are sent to every port of the machine.
         case localhost
-        /// `127.0.0.1`, for web views that resolve no such name. Every port of the machine gets the app's cookies.
+        /// `127.0.0.1`, for web views that cannot resolve the other names. The app's cookies are sent to every port of the machine.
         case loopbackAddress
 
         init(_ host: PagesHost) {

@@ -5,24 +5,30 @@ import ReleaseFolder
 import SystemPackage
 
 extension PatchlineStore {
-    /// The origin of a store: the app brings all of it, and none comes from the network.
+    /// The origin of a store.
+    ///
+    /// The app provides all of it, and none is downloaded.
     public struct Origin: Sendable {
-        /// Where the published tree is served, as `https://updates.example.org`.
+        /// The URL of the published tree, such as `https://updates.example.org`.
         public var server: String
-        /// The bytes of `root.json`; nil: that of ``embedded``.
+        /// The bytes of `root.json`; nil for the root in ``embedded``.
         ///
         /// There is no trust on first use.
         public var root: [UInt8]?
-        /// Nil: that of ``embedded``, else `production`.
+        /// The channel; nil for that of ``embedded``, else `production`.
         public var channel: String?
-        /// The folder of `patchsign embed`, absolute: a complete version from the first start, offline.
+        /// The absolute path of a folder made by `patchsign embed`.
+        ///
+        /// It contains a complete version for the first start, offline.
         public var embedded: String?
-        /// The build of this app, if it ships versions.
+        /// The build of this app, if it embeds versions.
         public var appBuild: String?
         /// The store's further settings.
         public var settings = Settings()
 
-        /// One of `root` and `embedded` is needed.
+        /// Creates an origin.
+        ///
+        /// One of `root` and `embedded` is required.
         public init(server: String, root: [UInt8]? = nil, embedded: String? = nil) {
             self.server = server
             self.root = root
@@ -33,20 +39,21 @@ extension PatchlineStore {
     /// The outcome of making a store.
     public enum Making: Equatable, Sendable {
         case made
-        /// It existed, with these settings; nothing was changed.
+        /// The store existed with these settings. Nothing was changed.
         case sameAsBefore
-        /// It existed, with these differences; nothing was changed. ``PatchlineStore/configure(_:)`` and
-        /// ``PatchlineStore/follow(channel:server:)`` change them.
+        /// The store existed with these differences. Nothing was changed. Use ``PatchlineStore/configure(_:)`` and
+        /// ``PatchlineStore/follow(channel:server:)`` to change them.
         case differs([String])
     }
 
-    /// Makes the store, once: an app calls it at each start.
+    /// Creates the store if it does not exist.
+    ///
+    /// An app calls this at each start.
     ///
     /// - Parameters:
-    ///   - path: the folder; the one above it must be there.
-    ///   - origin: the root of trust, the app, and the servers.
-    /// - Throws: `invalid` for a malformed URL, name or PEM; `refused` for a root or a folder that does not verify;
-    ///   `disk`.
+    ///   - path: The store's folder. Its parent folder must exist.
+    ///   - origin: The root of trust, the app, and the servers.
+    /// - Throws: `invalid` for a malformed URL, name or PEM; `refused` for a root or a folder that does not verify; `disk`.
     @discardableResult
     public static func make(_ path: String, from origin: Origin) throws(PatchlineError) -> Making {
         try make(DeviceStore(root: FilePath(given: path), files: DiskFiles()), from: origin)

@@ -6,73 +6,83 @@ import PatchCrypto
 import SystemPackage
 
 extension PatchlineStore {
-    /// A device's facts about itself, and its way to the servers: the settings of `patchsync set`.
+    /// A device's facts about itself, and its access to the servers: the settings of `patchsync set`.
     ///
-    /// None of it is sent, except the hash of the user if ``asksServer`` is set.
+    /// None of them are sent, except the hash of the user if ``asksServer`` is set.
     public struct Settings: Equatable, Sendable {
         /// The version of the app's native part, for rules such as `>=2.1 <3`: `2.1`.
         public var appVersion: String?
-        /// Who uses the device, for rules that name users; at most 256 bytes.
+        /// The user of the device, for rules that name users; at most 256 bytes.
         public var user: String?
-        /// The values that conditions ask for: `["region": "eu"]`.
+        /// The values for conditions, such as `["region": "eu"]`.
         public var data: [String: String] = [:]
-        /// The native part that bundles must fit.
+        /// The native part that bundles must be compatible with.
         public var platform: Platform?
-        /// How many selections confirmed before the present one are kept on disk, 0 to 10.
+        /// The number of previously confirmed selections to keep on disk, 0 to 10.
         public var keep = 1
-        /// Whether the server is asked for its choice for ``user``.
+        /// Whether the device asks the server for its choice for ``user``.
         public var asksServer = false
-        /// Which signatures stand for a bundle's files.
+        /// The signatures that a bundle's files need.
         public var entrySignatures = EntrySignatures.required
         /// The name under which pages are served.
         public var host = Host.own
-        /// The setting before ``host``: whether that is ``PatchlineStore/Host/own``.
+        /// The setting that preceded ``host``: whether it is ``PatchlineStore/Host/own``.
         public var ownHost: Bool {
             get { host == .own }
             set { if newValue != ownHost { host = newValue ? .own : .loopbackAddress } }
         }
-        /// Other servers with the same tree, asked after the first, in this order; at most 16.
+        /// Other servers with the same tree, used in this order after the first; at most 16.
         public var mirrors: [String] = []
-        /// PEM: the authorities that vouch for the servers, instead of the system's.
+        /// The accepted certificate authorities of the servers, in PEM; nil for the system's.
         public var authorities: String?
-        /// The keys of which a server must have one: `sha256/BASE64`, of its SubjectPublicKeyInfo; at most 16.
-        public var pins: [String] = []
-        /// Whether bytes cost something on the present network.
+        /// The accepted public keys of servers.
         ///
-        /// A sync then fetches what is mandatory, with what it requires, and else only what fits into ``allowance``; all else
-        /// waits. An app sets it as its system tells it, also while it runs.
+        /// A server needs one of them. Each is `sha256/BASE64` of its SubjectPublicKeyInfo. At most 16.
+        public var pins: [String] = []
+        /// Whether the present network is metered.
+        ///
+        /// A sync then downloads mandatory versions with their requirements, and other versions only within ``allowance``. The rest
+        /// waits. An app sets this when the system reports a change, also while it runs.
         public var isMetered = false
-        /// Bytes of what is not mandatory that one sync may fetch while ``isMetered``; at most 10^12.
+        /// The bytes that one sync may download for versions that are not mandatory, while ``isMetered`` is true; at most 10^12.
         public var allowance = 0
-        /// The most bytes a second of each sync, at least 1,000; nil for no limit.
+        /// The maximum rate of each sync in bytes per second, at least 1,000; nil for no limit.
         public var bytesPerSecond: Int?
-        /// Which new versions come without asking; nothing of the others is fetched before ``PatchlineStore/approve(_:version:)``.
+        /// The new versions that install without approval.
+        ///
+        /// Others are not downloaded before ``PatchlineStore/approve(_:version:)``.
         public var consent = Consent.automatic
-        /// How long ``PatchlineStore/postpone(for:)`` may put off the start of what is new, in a row; at most a year.
+        /// The longest continuous delay that ``PatchlineStore/postpone(for:)`` may cause; at most a year.
         public var postponeLimit = Duration.seconds(7 * 86_400)
-        /// The hours in which new versions start: `mon-fri 02:00-04:00`, `22:00-06:00` for every day; at most 32, none for any time.
+        /// The times at which new versions start: `mon-fri 02:00-04:00`, or `22:00-06:00` for every day.
+        ///
+        /// At most 32. Empty for any time.
         public var windows: [String] = []
-        /// The clock of ``windows``: `UTC`, an offset such as `+01:00`, a time zone of this machine such as `Europe/Berlin`, or `local`.
+        /// The time zone of ``windows``: `UTC`, an offset such as `+01:00`, a time zone of this machine such as `Europe/Berlin`, or
+        /// `local`.
         public var windowZone = "UTC"
-        /// The folder of `patchsign embed`, absolute; used from the next start of the app.
+        /// The absolute path of a folder made by `patchsign embed`.
+        ///
+        /// It is used from the app's next start.
         public var embedded: String?
 
         public init() {}
     }
 
-    /// Which signatures stand for a bundle's files, beside those of the release.
+    /// The signatures that a bundle's files need, in addition to those of the release.
     public enum EntrySignatures: String, Equatable, Sendable {
-        /// That of the list entry, and of the manifest's entries each its own.
+        /// The signature of the list entry, and one for each entry of the manifest.
         case required
-        /// That of the list entry alone, which covers the manifest's digests: the others are neither fetched nor checked.
+        /// The signature of the list entry alone, which covers the manifest's digests. The other signatures are neither downloaded
+        /// nor verified.
         case manifest
     }
 
     /// The native part of an app.
     public struct Platform: Equatable, Sendable {
-        /// Such as `linux`.
+        /// The platform's name, such as `linux`.
         public var name: String
-        /// The hash that a bundle must list for it.
+        /// The compatibility hash that a bundle must list for this platform.
         public var compatibility: String
 
         public init(name: String, compatibility: String) {
@@ -140,7 +150,7 @@ extension PatchlineStore.Settings {
         }
     }
 
-    /// Nil when it has no setting about servers.
+    /// The access to the servers, or nil if no setting concerns it.
     var access: ServerAccess? {
         get throws(PatchlineError) {
             let access = try Parsed(self).access
@@ -170,7 +180,7 @@ extension PatchlineStore.Settings {
     }
 }
 
-/// The parsed settings, each of them valid.
+/// The parsed and validated settings.
 private struct Parsed {
     let appVersion: AppVersion?
     let user: PatchFormat.UserID?

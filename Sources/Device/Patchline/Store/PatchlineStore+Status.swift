@@ -12,7 +12,7 @@ extension PatchlineStore {
         public let patch: String
         public let version: String
 
-        /// As people write it: `web 1.0.0`.
+        /// The version in words: `web 1.0.0`.
         public var description: String { "\(patch) \(version)" }
 
         init(_ label: Label) {
@@ -26,12 +26,12 @@ extension PatchlineStore {
         }
     }
 
-    /// A moment, to the second.
+    /// A point in time with a precision of one second.
     public struct Moment: Hashable, Comparable, Sendable, CustomStringConvertible {
-        /// Since 1970-01-01T00:00:00Z.
+        /// The seconds since 1970-01-01T00:00:00Z.
         public let seconds: Int
 
-        /// RFC 3339, in UTC.
+        /// The time in RFC 3339 format, in UTC.
         public var description: String { UTCTime(seconds: seconds).description }
 
         init(_ time: UTCTime) { seconds = time.seconds }
@@ -43,10 +43,12 @@ extension PatchlineStore {
     public struct SyncFailure: Equatable, Sendable {
         /// When the last sync failed.
         public let time: Moment
-        /// When the first sync of the row failed.
+        /// When the first of these consecutive failures occurred.
         public let since: Moment
         public let inARow: Int
-        /// A stable code, such as `diskFull` or `noConnection`; more may come.
+        /// A stable code, such as `diskFull` or `noConnection`.
+        ///
+        /// Later versions may add codes.
         public let code: String
         /// The code in words.
         public let reason: String
@@ -71,34 +73,34 @@ extension PatchlineStore {
         public let channel: String
         public let server: String
         public let phase: Phase
-        /// Whether the running selection was not confirmed in time and stays, because there is nothing to go back to.
+        /// Whether the running selection was not confirmed in time and stays, because there is no selection to return to.
         public let isUnproven: Bool
-        /// Nil before the first.
+        /// The time of the last sync, or nil before the first.
         public let lastSync: Moment?
         /// The last sync's failure, or nil if it succeeded.
         public let lastFailure: SyncFailure?
-        /// The release that the last sync saw.
+        /// The release seen by the last sync.
         public let release: Int?
         /// The running patches, and the pending ones that replace them, by id.
         public let patches: [Patch]
-        /// Versions that failed here or were rolled back by hand.
+        /// The versions that failed here or were rolled back by hand.
         public let blocks: [Block]
-        /// Listed versions that are not for this device now, and why.
+        /// The listed versions that are not for this device now, and why.
         public let passedOver: [PassedOver]
-        /// Versions that the last sync left for a network on which bytes cost nothing, by id.
+        /// The versions that the last sync deferred until the network is unmetered, by id.
         public let putOff: [Waiting]
-        /// Why what waits does not start yet.
+        /// The reason why the pending version does not start yet.
         public let hold: Hold?
-        /// Versions that wait for somebody's approval, of each patch the newest.
+        /// The newest version of each patch that waits for approval.
         public let awaiting: [Awaited]
         /// Why the store's state could not be read, and the state that the device uses instead.
         public let stateFault: String?
     }
 
-    /// A version that waits for a network on which bytes cost nothing.
+    /// A version that waits for an unmetered network.
     public struct Waiting: Equatable, Sendable {
         public let version: Version
-        /// What it would cost, as last known; nil where nobody could say.
+        /// The last known cost in bytes, or nil if unknown.
         public let bytes: Int?
     }
 
@@ -111,15 +113,15 @@ extension PatchlineStore {
         public let state: State
         /// The missing or wrong file, if any; the next sync heals it.
         public let fault: String?
-        /// Whether it is pending, and replaces a running one.
+        /// Whether the patch is pending, and replaces a running one.
         public let isPending: Bool
     }
 
     /// The state of a patch on this device; raw values as in the JSON of `patchsync`.
     public enum State: String, Sendable, CaseIterable {
-        /// The bytes are there and cannot be installed.
+        /// The files exist and cannot be installed.
         case unusable = "UnKnownError"
-        /// On disk, not started yet.
+        /// The version is stored and has not started yet.
         case waiting = "UnInstall"
         case installed = "Success"
         case fileMissing = "FileNotExist"
@@ -128,44 +130,46 @@ extension PatchlineStore {
         case new = "Add"
     }
 
-    /// A version that this device does not take for a while.
+    /// A version that this device does not install for some time.
     public struct Block: Equatable, Sendable {
         public enum Next: String, Sendable {
-            /// A sync takes it after ``Block/until``, and one that retries failures at once.
+            /// A sync installs it after ``Block/until``. A sync that retries failures installs it at once.
             case waits
-            /// A sync takes it after ``Block/until``; ``PatchlineStore/unblock(_:)`` ends the block.
+            /// A sync installs it after ``Block/until``. ``PatchlineStore/unblock(_:)`` ends the block.
             case blocked
-            /// The next sync takes it.
+            /// The next sync installs it.
             case free
             /// It is on trial again now.
             case onTrial
-            /// It is not listed any more, so no sync takes it.
+            /// It is no longer listed, so no sync installs it.
             case notListed
         }
 
         public let version: Version
         public let failures: Int
         public let until: Moment
-        /// `rolled back by hand`, say.
+        /// The reason in words, such as `rolled back by hand`.
         public let reason: String
-        /// The first error of its pages, or of its script, as the browser words it.
+        /// The first error of its pages or its script, in the browser's words.
         public let pageError: String?
         public let next: Next
     }
 
-    /// A listed version that this device does not take now.
+    /// A listed version that this device does not install now.
     public struct PassedOver: Equatable, Sendable {
         public let version: Version
         public let reason: Reason
     }
 
-    /// Why a device does not take a version.
+    /// The reason why a device does not install a version.
     public struct Reason: Equatable, Sendable, CustomStringConvertible {
-        /// The rule that speaks against it: `rollout`, `paused`, `appVersion`, `condition`, `users`, `waiting`,
-        /// `blocked`, `rolledBackByHand`, `transferWaiting`, `notReceived`, `metered`, `incompatible`, `republished`, `unmet`,
-        /// `breaks`, `noPlace`, `held`, `notChosen`, `unapproved`, `dialMissing`, `unknownRule`; more may come.
+        /// The rule that excludes the version: `rollout`, `paused`, `appVersion`, `condition`, `users`, `waiting`, `blocked`,
+        /// `rolledBackByHand`, `transferWaiting`, `notReceived`, `metered`, `incompatible`, `republished`, `unmet`, `breaks`,
+        /// `noPlace`, `held`, `notChosen`, `unapproved`, `dialMissing`, `unknownRule`.
+        ///
+        /// Later versions may add codes.
         public let code: String
-        /// In words, with the condition under which it would be taken.
+        /// The reason in words, with the condition under which the version would be installed.
         public let description: String
 
         init(_ why: NotEligible) {
@@ -174,16 +178,16 @@ extension PatchlineStore {
         }
     }
 
-    /// A script patch that runs.
+    /// A running script patch.
     public struct Script: Equatable, Sendable {
         public enum Side: String, Sendable { case host, page, both }
 
         public let version: Version
-        /// Whether the program that holds the pages runs it, or its pages, into which the device puts it, or both.
+        /// Where the script runs: in the host program, in its pages, into which the device inserts it, or in both.
         public let runsIn: Side
-        /// 64 lowercase hex digits.
+        /// The script's SHA-256 digest, in 64 lowercase hex digits.
         public let sha256: String
-        /// Its file; nil when that is missing or altered, until the next sync.
+        /// The path of the script's file; nil if the file is missing or altered, until the next sync.
         public let file: String?
 
         let digest: SHA256Digest
@@ -214,9 +218,9 @@ extension PatchlineStore {
             return failure
         }
 
-        /// The program, compared with the signed digest after it was read.
+        /// Reads the script's text, and verifies it against the signed digest.
         ///
-        /// - Throws: `refused` when the bytes are others, `disk` when they cannot be read.
+        /// - Throws: `refused` if the bytes differ, `disk` if they cannot be read.
         public func source() throws(PatchlineError) -> String {
             guard let file else {
                 throw PatchlineError("\(version) is damaged; the next sync heals it", code: .refused)

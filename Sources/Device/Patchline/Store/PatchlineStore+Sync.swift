@@ -7,15 +7,17 @@ import PatchSync
 import PatchCrypto
 
 extension PatchlineStore {
-    /// How long a sync may take, and how often it tries.
+    /// The limits of a sync: its duration, retries and rate.
     public struct Limits: Equatable, Sendable {
-        /// For the whole sync, nil for no end; received bytes are kept.
+        /// The limit for the whole sync, or nil for no limit.
+        ///
+        /// Received bytes are kept.
         public var total: Duration? = .seconds(6 * 3_600)
-        /// How long a server may send nothing.
+        /// The longest time without data from a server.
         public var stall = Duration.seconds(30)
-        /// How many more tries when the network fails and nothing arrives.
+        /// The number of retries if the network fails and no data arrives.
         public var retries = 4
-        /// The most bytes a second, of all servers together, at least 1,000; nil for no limit.
+        /// The maximum rate in bytes per second, for all servers together, at least 1,000; nil for no limit.
         public var bytesPerSecond: Int?
 
         public init() {}
@@ -34,44 +36,44 @@ extension PatchlineStore {
         /// Whether to retry versions that wait after a failed trial or failed transfers.
         public var retriesFailed = false
         public var limits = Limits()
-        /// Whether bytes cost something in this sync; nil: as ``Settings/isMetered`` says.
+        /// Whether the network is metered for this sync; nil for the value of ``Settings/isMetered``.
         public var metering: Metering?
 
         public init() {}
     }
 
-    /// Whether bytes cost something.
+    /// Whether the network is metered.
     public enum Metering: Equatable, Sendable {
         case unmetered
-        /// What is mandatory comes, and so many bytes of all else.
+        /// Mandatory versions are downloaded, and other versions within this number of bytes.
         case metered(allowance: Int)
     }
 
-    /// A version that a sync leaves for a network on which bytes cost nothing.
+    /// A version deferred until the network is unmetered.
     public struct PutOff: Equatable, Sendable {
         public let version: Version
-        /// Of its own transfer; nil where nobody can say.
+        /// The bytes of the version's own download, or nil if unknown.
         public let bytes: Int?
-        /// Of all that has to come together; nil where nobody can say.
+        /// The bytes of all versions that must be downloaded together, or nil if unknown.
         public let cost: Int?
-        /// What was left of the allowance.
+        /// The rest of the allowance.
         public let left: Int
-        /// The ids that have to come with it.
+        /// The ids of the patches that must be installed together with this one.
         public let together: [String]
     }
 
-    /// A bundle that came by a pack from a version that was here.
+    /// A bundle downloaded as a pack from an installed version.
     public struct Pack: Equatable, Sendable {
         public let version: Version
-        /// The version that was here.
+        /// The installed version that the pack is based on.
         public let base: String
-        /// The version that the first of two packs made; nil where one led to the bundle itself.
+        /// The version that the first of two packs made, or nil if there was one pack.
         public let through: String?
-        /// What travelled of the pack, and of the signatures beside it.
+        /// The bytes transferred for the pack and its signatures.
         public let bytes: Int
-        /// About what would have travelled without it.
+        /// The approximate bytes of a download without the pack.
         public let estimate: Int
-        /// About what stayed away.
+        /// The approximate bytes saved.
         public var saved: Int { max(0, estimate - bytes) }
     }
 
@@ -81,34 +83,34 @@ extension PatchlineStore {
         case verified(release: Int, entries: Int)
         /// The files that will be downloaded.
         case downloading(files: Int, bytes: Int)
-        /// The part of them received, reported at each new percent.
+        /// The received part of these files. Reported at each new percent.
         case received(percent: Int)
-        /// The network failed; the next try comes after this time, or as soon as the network changes.
+        /// The network failed. The sync tries again after this time, or as soon as the network changes.
         case waiting(Duration, because: String)
-        /// A newer release is out, and the sync continues with it.
+        /// A newer release was published, and the sync continues with it.
         case newerRelease(Int)
-        /// This patch stays as it was.
+        /// This patch was not updated.
         case failed(Version, because: String)
-        /// This version waits for a network on which bytes cost nothing.
+        /// This version waits for an unmetered network.
         case putOff(PutOff)
-        /// A bundle came by a pack.
+        /// A bundle was downloaded as a pack.
         case byPack(Pack)
     }
 
     /// The outcome of a sync.
     public struct SyncResult: Equatable, Sendable {
         public enum Staging: Equatable, Sendable {
-            /// A new selection is pending, and starts then.
+            /// A new selection is pending. The value states when it starts.
             case staged(Start)
-            /// All listed versions run or are pending already.
+            /// All listed versions are already running or pending.
             case nothingNew
-            /// The pending selection is no longer offered; the running one stays.
+            /// The pending selection is no longer listed. The running one stays.
             case unstaged
-            /// A trial runs; nothing is staged before it is decided.
+            /// A trial is in progress. Nothing is staged before it ends.
             case trialRunning
-            /// The running selection changed meanwhile; the next sync chooses again.
+            /// The running selection changed during the sync. The next sync chooses again.
             case superseded
-            /// The selection could not be written so that it can be read again.
+            /// The selection could not be stored in a readable form.
             case refused(String)
         }
 
@@ -116,40 +118,44 @@ extension PatchlineStore {
         public enum Start: String, Sendable {
             /// At once, by a running ``PatchlineApp``.
             case atOnce
-            /// At any moment: only scripts are new.
+            /// At any time, because only scripts are new.
             case anyTime
-            /// When a page reloads, by ``PatchlineApp/switchToPending()``, or at the next launch.
+            /// When a page reloads, through ``PatchlineApp/switchToPending()``, or at the next launch.
             case atReload
-            /// At the next launch and not before.
+            /// Only at the next launch.
             case atNextLaunch
         }
 
         public let release: Int
         public let staging: Staging
         public let filesReceived: Int
-        /// Of these, as they are stored.
+        /// The size of these files as stored.
         public let bytesReceived: Int
-        /// Of these and of what was given up, as they travelled: mostly compressed.
+        /// The bytes transferred for these files and for abandoned downloads, usually compressed.
         public let bytesTransferred: Int
-        /// Bundles that came by a pack from a version that was here.
+        /// The bundles downloaded as packs from an installed version.
         public let packs: [Pack]
-        /// Versions that wait for a network on which bytes cost nothing; no failures.
+        /// The versions that wait for an unmetered network.
+        ///
+        /// They are not failures.
         public let putOff: [PutOff]
-        /// Versions that wait for somebody's approval, of each patch the newest.
+        /// The newest version of each patch that waits for approval.
         public let awaiting: [Awaited]
-        /// Patches whose files were made whole again.
+        /// The patches whose files were repaired.
         public let healed: [Version]
-        /// Patches that stay as they were, each with its reason.
+        /// The patches that were not updated, each with the reason.
         public let failures: [Failure]
-        /// Entries of the list that were refused, in words.
+        /// The rejected entries of the list, in words.
         public let refused: [String]
-        /// Listed versions that are not for this device now.
+        /// The listed versions that are not for this device now.
         public let passedOver: [PassedOver]
-        /// Servers that failed, were behind or lied, in words.
+        /// The servers that failed, were outdated or sent invalid data, in words.
         public let mirrors: [String]
-        /// The server's list is older than the one that this device knows, in words; nothing was taken from it.
+        /// The server's list is older than the one that this device knows, in words.
+        ///
+        /// No data of that server was used.
         public let staleServer: String?
-        /// Whether every patch is as the list wants it.
+        /// Whether every patch is in the state that the list requires.
         public let isComplete: Bool
     }
 
@@ -203,7 +209,7 @@ extension PatchlineStore.PutOff {
 }
 
 extension NetworkUse {
-    /// With what a single sync says of itself.
+    /// Returns the network use with the metering of a single sync.
     func with(_ metering: PatchlineStore.Metering?) -> NetworkUse {
         var network = self
         switch metering {
@@ -234,7 +240,7 @@ extension PatchlineStore.SyncResult.Staging {
     }
 }
 
-/// Turns a sync's reports into the public ``PatchlineStore/Progress``.
+/// Converts a sync's events into the public ``PatchlineStore/Progress``.
 final class ProgressTeller: Sendable {
     private let progress = NIOLockedValueBox(SyncProgress())
     private let tell: @Sendable (PatchlineStore.Progress) -> Void

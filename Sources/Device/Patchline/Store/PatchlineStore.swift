@@ -7,7 +7,7 @@ import PatchCrypto
 import ReleaseFolder
 import SystemPackage
 
-/// A device's store: what `patchsync` does to it, for programs that link the library.
+/// A device's store, with the functions of `patchsync` for programs that link the library.
 ///
 /// ```swift
 /// let store = try await PatchlineStore("/var/lib/shop")
@@ -19,9 +19,9 @@ import SystemPackage
 /// if case .staged = result.staging { showBanner() }
 /// ```
 ///
-/// Each call reads the store anew, and its changes are durable when it returns. Several processes may use one store;
-/// one at a time runs ``sync(_:report:)``. A ``PatchlineApp`` on the store follows changes made here within 100 ms; to
-/// change something that its pages must know, use ``PatchlineApp/store``.
+/// Each call reads the store again, and its changes are durable when it returns. Several processes may use one store, but only one
+/// at a time runs ``sync(_:report:)``. A ``PatchlineApp`` on the store follows changes made here within 100 ms. Use
+/// ``PatchlineApp/store`` for changes that its pages must know.
 public struct PatchlineStore: Sendable {
     typealias Syncing =
         @Sendable (Device, SyncOptions, @escaping @Sendable (SyncEvent) -> Void) async throws(SyncError) -> SyncReport
@@ -31,22 +31,22 @@ public struct PatchlineStore: Sendable {
     private let device: Device
     /// Replaces the device's own sync in tests.
     private let substitute: Syncing?
-    /// Replaces the device's own look at the cost of one in tests.
+    /// Replaces the device's own cost estimate in tests.
     let forecasting: Forecasting?
 
-    /// Why the store could not be brought to this build or machine when it was opened, in words; the next opening tries
-    /// again, and the installed versions run.
+    /// The reason why the store could not be adapted to this build or machine when it was opened, in words.
+    ///
+    /// The next opening tries again. The installed versions still run.
     public let trouble: String?
 
-    /// Opens a store that ``make(_:from:)`` or `patchsync init` made.
+    /// Opens a store made by ``make(_:from:)`` or `patchsync init`.
     ///
-    /// On another machine the device gets a new id; for another build of the app it starts over from the embedded
-    /// versions.
+    /// On another machine the device receives a new id. For another build of the app it starts over from the embedded versions.
     ///
     /// - Parameters:
-    ///   - path: the store's folder; a relative one lies below the working directory.
-    ///   - appBuild: the build of this app, where it ships versions (`patchsign embed`).
-    /// - Throws: `noStore` where there is none.
+    ///   - path: The store's folder. A relative path is resolved against the working directory.
+    ///   - appBuild: The build of this app, if it embeds versions (`patchsign embed`).
+    /// - Throws: `noStore` if the folder does not contain a store.
     public init(_ path: String, appBuild: String? = nil) async throws(PatchlineError) {
         let build = try appBuild.map { text throws(PatchlineError) in try Self.parsed(text, "appBuild") as AppBuild }
         let store = DeviceStore(root: FilePath(given: path), files: DiskFiles())
@@ -73,25 +73,29 @@ public struct PatchlineStore: Sendable {
         self.substitute = substitute
     }
 
-    /// The folder.
+    /// The path of the store's folder.
     public var path: String { device.store.root.string }
 
     var scriptFiles: any FileOperations { device.store.files }
 
-    /// The device, read anew from its files.
+    /// The device, read again from its files.
     var present: Device {
         get throws(PatchlineError) { try rethrown { () throws(SyncError) in try device.reopened() } }
     }
 
     // MARK: Look
 
-    /// The versions that run, wait, failed or are held back, as `patchsync status` shows them; no network.
+    /// Returns the running, pending, failed and deferred versions, as `patchsync status` shows them.
+    ///
+    /// Does not use the network.
     public func status() throws(PatchlineError) -> Status {
         let device = try present
         return try rethrown { () throws(SyncError) in Status(try device.status(), of: device) }
     }
 
-    /// The script patches that run; no network.
+    /// Returns the running script patches.
+    ///
+    /// Does not use the network.
     public func scripts() throws(PatchlineError) -> [Script] {
         let device = try present
         return try rethrown { () throws(SyncError) in
@@ -100,7 +104,9 @@ public struct PatchlineStore: Sendable {
         }
     }
 
-    /// The online parameters of the channel, as last fetched and verified; no network.
+    /// Returns the channel's online parameters, as last fetched and verified.
+    ///
+    /// Does not use the network.
     public func parameters() throws(PatchlineError) -> PatchlineApp.Parameters {
         let device = try present
         return PatchlineApp.Parameters(try rethrown { () throws(SyncError) in try device.parameters() })
@@ -108,15 +114,17 @@ public struct PatchlineStore: Sendable {
 
     // MARK: Change
 
-    /// Fetches, verifies and stages the channel's release; running versions are not touched.
+    /// Downloads, verifies and stages the channel's release.
     ///
-    /// Cancelling its task stops it; received bytes stay, and the next sync resumes there.
+    /// Running versions are not changed.
+    ///
+    /// If the task is cancelled, the sync stops. Received bytes are kept, and the next sync continues with them.
     ///
     /// - Parameters:
-    ///   - options: its limits, and the wishes of a person.
-    ///   - report: called with the progress, from many threads.
-    /// - Throws: `network`, `refused`, `malformed`, `disk`, `busy` or `cancelled`, when nothing of the channel could be
-    ///   judged. The result has the single patches that failed.
+    ///   - options: The limits of the sync, and its retries and metering.
+    ///   - report: Called with the progress, from many threads.
+    /// - Throws: `network`, `refused`, `malformed`, `disk`, `busy` or `cancelled`, if the channel could not be evaluated at all.
+    ///   Failures of single patches are in the result.
     @discardableResult
     public func sync(
         _ options: SyncOptions = SyncOptions(),
@@ -136,7 +144,7 @@ public struct PatchlineStore: Sendable {
         return SyncResult(report)
     }
 
-    /// The sync of a running app, where a test replaces it.
+    /// The sync of a running app, if a test replaces it.
     var appSync: Updates.Sync? {
         guard let substitute else { return nil }
         return { @Sendable [device] (report) async throws(SyncError) in
@@ -144,11 +152,12 @@ public struct PatchlineStore: Sendable {
         }
     }
 
-    /// Goes back to the selection confirmed before, else to the embedded one, and blocks the versions that differ for
-    /// 14 days.
+    /// Rolls back to the previously confirmed selection, else to the embedded one.
     ///
-    /// - Returns: the selection that runs from now on.
-    /// - Throws: `nothingThere` when there is nothing to go back to.
+    /// Blocks the versions that differ for 14 days.
+    ///
+    /// - Returns: The selection that runs from now on.
+    /// - Throws: `nothingThere` if there is no selection to return to.
     @discardableResult
     public func rollBack() async throws(PatchlineError) -> [Version] {
         let device = try present
@@ -159,10 +168,10 @@ public struct PatchlineStore: Sendable {
         return running?.patches.map { Version($0.label) } ?? []
     }
 
-    /// Forgets failures and manual rollbacks of versions: the next sync takes them again.
+    /// Deletes the records of failures and manual rollbacks, so that the next sync installs these versions again.
     ///
-    /// - Parameter patches: only these ids; nil for all.
-    /// - Returns: the versions that were blocked or waiting.
+    /// - Parameter patches: The ids of the patches, or nil for all.
+    /// - Returns: The versions that were blocked or waiting.
     @discardableResult
     public func unblock(_ patches: [String]? = nil) async throws(PatchlineError) -> [Version] {
         var ids: Set<PatchID>?
@@ -180,10 +189,10 @@ public struct PatchlineStore: Sendable {
 
     /// Follows another channel, another server, or both, from the next sync on.
     ///
-    /// Running versions keep running until the new channel has a confirmed selection. Trust stays: a list older than
-    /// the known one is refused, whichever server sends it.
+    /// Running versions keep running until the new channel has a confirmed selection. Trust is kept: a list older than the known
+    /// one is rejected, regardless of the server.
     ///
-    /// - Throws: `notNow` while no selection was ever confirmed and the first version is on trial.
+    /// - Throws: `notNow` if the first version is still on trial and no selection was ever confirmed.
     public func follow(channel: String? = nil, server: String? = nil) async throws(PatchlineError) {
         let name = try channel.map { text throws(PatchlineError) in try Self.parsed(text, "channel") as ChannelName }
         let url = try server.map { text throws(PatchlineError) in
@@ -194,10 +203,10 @@ public struct PatchlineStore: Sendable {
         _ = try await rethrowing { () throws(SyncError) in try await device.following(channel: name, server: url) }
     }
 
-    /// Confirms the launch on trial: its selection stays.
+    /// Confirms the launch on trial, so that its selection stays.
     ///
-    /// - Parameter launch: its token, so that a late confirmation of another launch is ignored; nil confirms any.
-    /// - Returns: false, with nothing changed, when nothing is on trial or another launch is.
+    /// - Parameter launch: The launch's token. A late confirmation of another launch is then ignored. Nil confirms any launch.
+    /// - Returns: False if no launch, or another one, is on trial. Nothing was changed then.
     @discardableResult
     public func confirm(launch: String? = nil) async throws(PatchlineError) -> Bool {
         let given = try launch.map { text throws(PatchlineError) in
@@ -218,17 +227,18 @@ public struct PatchlineStore: Sendable {
 
     // MARK: Settings
 
-    /// The facts that rules are judged by, and how servers are reached.
+    /// The facts for rules, and the access to the servers.
     public var settings: Settings {
         get throws(PatchlineError) { Settings(try present.configuration) }
     }
 
-    /// Changes the facts that rules are judged by, or how servers are reached; the next sync uses them.
+    /// Changes the facts for rules, or the access to the servers.
     ///
-    /// - Parameter change: edits the present settings; it may be called with the store locked, and must do nothing
-    ///   else.
-    /// - Returns: the settings afterwards.
-    /// - Throws: `invalid`, naming the setting and its rule, with nothing changed.
+    /// The next sync uses them.
+    ///
+    /// - Parameter change: Edits the present settings. It may be called while the store is locked, and must do nothing else.
+    /// - Returns: The changed settings.
+    /// - Throws: `invalid`, with the setting and its rule. Nothing was changed then.
     @discardableResult
     public func configure(_ change: (inout Settings) -> Void) async throws(PatchlineError) -> Settings {
         let store = try present.store

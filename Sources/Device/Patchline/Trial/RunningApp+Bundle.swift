@@ -2,9 +2,11 @@ import PatchChoice
 package import PatchFormat
 import PatchSync
 
-/// Which bundle is served, where somebody has named one.
+/// The choice of the served bundle.
 extension RunningApp {
-    /// A name that nothing has would show the page of a first launch for ever.
+    /// Reports that the configured bundle does not exist.
+    ///
+    /// Otherwise the page of a first launch would appear indefinitely without a reason.
     func tellOfMissingBundle(in selection: Selection) {
         guard let id = settings.bundle, selection.hasBundle else { return }
         report(.bundleMissing(id, there: selection.bundleIDs))
@@ -12,6 +14,6 @@ extension RunningApp {
 }
 
 extension Selection {
-    /// By id, in ascending order.
+    /// The ids of the bundles, in ascending order.
     package var bundleIDs: [PatchID] { patches.filter { $0.kind == .bundle }.map(\.patchID) }
 }

@@ -6,16 +6,16 @@ package import PatchSync
 import ServiceLifecycle
 import SystemPackage
 
-/// When a running app looks at what it follows: as soon as the system says that files changed, and when a time is over.
-/// Nothing wakes it between.
+/// A running app follows file changes: it checks its files when the system reports a change, and when a timer ends. It does not
+/// wake up in between.
 extension RunningApp {
-    /// What an app hears of changes by, and how it lets time pass.
+    /// How an app learns of changes, and how it waits.
     package struct Waiting: Sendable {
-        /// Begins to watch, calling back after each change; nil where files are looked at by the clock.
+        /// Begins to watch, and calls back after each change; nil if files are only checked by a timer.
         package var watch: (@Sendable (_ changed: @escaping @Sendable () -> Void) throws(FileError) -> any FolderWatch)?
         package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
-        /// A disk in memory tells of nothing.
+        /// A store in memory has no change notifications.
         package init(for store: DeviceStore) {
             guard store.isShared else { return }
             watch = { [root = store.root] changed throws(FileError) in try FolderChanges(of: root, changed) }
@@ -28,7 +28,7 @@ extension RunningApp {
         self.looks = wake
         let watch = watching { wake.yield() }
         await withGracefulShutdownHandler {
-            // Look once at the start: another process may have written since the launch.
+            // Check once at the start: another process may have written since the launch.
             wake.yield()
             var seen: [FileIdentity?] = []
             var timer: Task<Void, Never>?
@@ -53,9 +53,9 @@ extension RunningApp {
 
     func lookAgain() { looks?.yield() }
 
-    /// - Returns: in how much time to look again, if nothing happens before.
+    /// - Returns: The time until the next check, if no change is reported before.
     private func look(_ seen: inout [FileIdentity?], with watch: (any FolderWatch)?) async -> Duration? {
-        // Before the files are looked at: what changes afterwards is told.
+        // Must precede the check of the files, so that no later change is missed.
         let isTold = follows(with: watch)
         var isWell = true
         let current = watched()
@@ -66,7 +66,7 @@ extension RunningApp {
         }
         isWell = await attempt { [self] () throws(SyncError) in try await endTrialIfDue() } && isWell
         isWell = await attempt { [self] () throws(SyncError) in try await removePreviousIfDue() } && isWell
-        // What was tried in vain may have touched the folders itself.
+        // The failed attempt may have changed the folders itself, so wait before the next check.
         if !isWell { try? await waiting.sleep(settings.watchInterval) }
         let held = holdEnds.map { $0.since(device.now()) }
         let clock = isTold ? nil : settings.unwatchedInterval
@@ -82,7 +82,9 @@ extension RunningApp {
         }
     }
 
-    /// Whether the folders of what is followed are watched now; one of them may be new.
+    /// Whether the followed folders are watched now.
+    ///
+    /// One of them may be new.
     private func follows(with watch: (any FolderWatch)?) -> Bool {
         guard let watch else { return false }
         let channel = device.store.stateFile(device.configuration.channel).removingLastComponent()
@@ -107,7 +109,7 @@ extension RunningApp {
         }
     }
 
-    /// Its files were kept for its pages, and may go now.
+    /// Deletes the previous selection's files, once its pages no longer need them.
     private func removePreviousIfDue() async throws(SyncError) {
         let hasPrevious = server.servesPrevious()
         defer { hadPrevious = hasPrevious }

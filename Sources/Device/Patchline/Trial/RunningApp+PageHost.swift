@@ -4,7 +4,7 @@ package import AssetServer
 package import PatchFormat
 import PatchSync
 
-/// What the pages of a running app may ask of it.
+/// The page API's calls, as a running app answers them.
 extension RunningApp: PageHost {
     package func confirm(_ text: String) async -> ReadyOutcome {
         guard let token = LaunchToken(text) else { return .otherLaunch }
@@ -12,7 +12,7 @@ extension RunningApp: PageHost {
             // Another process may have changed the channel.
             switch try await device.reopened().confirm(token) {
             case .confirmed:
-                // Before the answer: the page may ask for the status next, and the watcher needs a moment.
+                // Must precede the response: the page may request the status next, and the watcher has a delay.
                 await attempt { () throws(SyncError) in try await self.follow() }
                 return .confirmed
             case .alreadyConfirmed: return .alreadyConfirmed
@@ -45,13 +45,15 @@ extension RunningApp: PageHost {
         }
     }
 
-    /// Only the trial's first error is written; nothing waits for it, and nothing is lost without it but the explanation.
+    /// Stores the trial's first error only.
+    ///
+    /// A failure to store it is ignored, because it only explains the outcome.
     package func pageFailed(_ error: PageError, in text: String) async {
         guard let token = LaunchToken(text), trial?.token == token else { return }
         _ = try? await device.pageFailed(error, in: token)
     }
 
-    /// Once for each version: every tab of it says so.
+    /// Reports a stale page once for each version, because every tab reports it.
     package func pageStaysStale(_ version: String?) async {
         guard staleVersions.count < Self.mostStaleVersions, staleVersions.insert(version ?? "").inserted else { return }
         report(.stalePage(version: version))
@@ -59,7 +61,7 @@ extension RunningApp: PageHost {
 
     private static let mostStaleVersions = 100
 
-    /// Once for each failure that is not the last one of its script again.
+    /// Reports a script's failure, unless it equals the last one reported for that script.
     private func tell(_ failure: ScriptFailure) {
         guard !failedScripts.contains(failure) else { return }
         failedScripts.removeAll { $0.label == failure.label }
@@ -148,7 +150,7 @@ extension DeviceState {
         )
     }
 
-    /// Of the trial that runs.
+    /// The first page error of the current trial.
     fileprivate var pageError: PageError? {
         if case .trying(_, _, let launch) = machine.state { launch.error } else { nil }
     }

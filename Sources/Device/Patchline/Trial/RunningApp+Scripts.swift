@@ -2,18 +2,18 @@ package import PatchChoice
 import PatchFormat
 package import PatchSync
 
-/// Scripts that the program itself runs, and not its pages.
+/// Script patches that the program itself runs, outside its pages.
 extension RunningApp {
     package struct ScriptLaunch: Sendable {
-        /// In the order in which they run.
+        /// The scripts in the order in which they run.
         package let scripts: [InstalledScript]
-        /// Of the trial that they are of.
+        /// The token of the trial, or nil if the scripts are not on trial.
         package let token: LaunchToken?
-        /// Whether pages are there that say when they are ready.
+        /// Whether there is a bundle, whose pages confirm the version themselves.
         package let hasBundle: Bool
     }
 
-    /// Scripts are about to run: a trial begins, as with its first page that is shown.
+    /// Begins a trial, as with its first page, because scripts are about to run.
     package func beginScripts() async throws(SyncError) -> ScriptLaunch {
         if let token = trial?.token { await pageShown(token.text) }
         guard let serving else { return ScriptLaunch(scripts: [], token: nil, hasBundle: false) }

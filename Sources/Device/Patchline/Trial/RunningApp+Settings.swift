@@ -6,18 +6,24 @@ extension RunningApp {
     package struct Settings: Sendable {
         /// How long a trial has to be confirmed.
         package var startupTimeout = Duration.seconds(20)
-        /// When that time begins, and a launch counts.
+        /// When that time begins, and a launch is counted.
         package var startupTimer = TrialStart.firstPage
-        /// How long the first page of a trial waits for a running sync to end; then it counts all the same.
+        /// How long the first page of a trial waits for a running sync.
+        ///
+        /// After that the launch counts even if the sync continues.
         package var syncPatience = Duration.seconds(5)
         package var launchLimit = SelectionMachine.defaultLaunchLimit
-        /// Which bundle is served, where a selection holds several.
+        /// The id of the served bundle, if a selection contains several.
         package var bundle: PatchID?
-        /// Whether this host evaluates script patches: then a selection with new scripts alone starts at once.
+        /// Whether this host runs script patches.
+        ///
+        /// A selection with only new scripts then starts at once.
         package var runsScripts = false
-        /// The least time between two looks at the files that are followed.
+        /// The shortest time between two checks of the followed files.
         package var watchInterval = Duration.milliseconds(50)
-        /// How often they are looked at where the system does not tell of changes: an idle device is to sleep all the same.
+        /// The time between checks if the system does not report changes.
+        ///
+        /// It is long enough for an idle device to sleep.
         package var unwatchedInterval = Duration.seconds(1)
 
         package init() {}

@@ -5,9 +5,9 @@ import PatchFormat
 import PatchStore
 import PatchSync
 
-/// How a trial begins, when its first page is shown, and how its time ends.
+/// The course of a trial: its beginning, its first page, and the end of its time.
 extension RunningApp {
-    /// Returns once the launch counts, durably, or something else is served in its place.
+    /// Returns once the launch is durably counted, or another selection is served instead.
     package func pageShown(_ text: String) async {
         guard let token = LaunchToken(text), isUnopened(token) else { return }
         if !isInBackground {
@@ -16,14 +16,14 @@ extension RunningApp {
         }
         do throws(SyncError) {
             guard isUnopened(token) else { return }
-            // In the background it may end whenever it likes.
+            // In the background the process may end at any time, so the launch does not count.
             if !isInBackground, try await !device.pageRequested(token) { return try await follow() }
             guard isUnopened(token) else { return }
             trial?.isOpened = true
             server.opened(text)
         } catch {
             report(.trouble(error))
-            // As a launch whose beginning cannot be written down.
+            // Continue as with a launch whose beginning cannot be saved.
             await attempt { [self] () throws(SyncError) in try show(try device.state().machine.unsavedLaunch) }
         }
     }
@@ -41,7 +41,7 @@ extension RunningApp {
         trial.map { $0.token == token && !$0.isOpened } ?? false
     }
 
-    /// Nobody can ask for a page of it, or nobody is to be waited for.
+    /// Begins the trial at once if it has no pages, or if its timer starts at launch.
     func openIfPageless() async {
         guard let trial, let serving else { return }
         guard settings.startupTimer == .launch || serving.bundle(settings.bundle) == nil else { return }
@@ -60,17 +60,19 @@ extension RunningApp {
         if let activation = try await device.timerEnded(token) {
             try show(activation)
         } else {
-            // It was confirmed a moment ago, by another process.
+            // Another process has just confirmed it.
             try await follow()
         }
     }
 
-    /// Files that were altered on this device are healed before a trial of them is given up; its time then begins anew.
+    /// Heals altered files before a trial with them is given up.
+    ///
+    /// The trial's time then begins again.
     private func heals(_ token: LaunchToken) async -> Bool {
         guard let updates, let serving, trial?.wasHealed == false else { return false }
         let files = device.damage(to: serving)
         guard !files.isEmpty, await updates.check() != .switchedOff, trial?.token == token else { return false }
-        // The sync may run: a process that ends in it says nothing of a version whose files are damaged.
+        // The sync may end the process. With damaged files this must not count against the version.
         await attempt { [device] () throws(SyncError) in try await device.stoppedCleanly(token) }
         guard trial?.token == token else { return true }
         trial?.timer = startupTimer

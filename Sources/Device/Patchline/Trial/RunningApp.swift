@@ -6,20 +6,22 @@ import PatchStore
 package import PatchSync
 import ServiceLifecycle
 
-/// One launch of an app on this device: decides what runs, serves it, owns the startup timer, and follows changes of
+/// One launch of an app on this device. It selects the active versions, serves them, runs the startup timer, and follows changes of
 /// `state.json` by other processes.
 ///
-/// The writer lock is held for each change, never for the life of the launch.
+/// The writer lock is held for each change, not for the whole launch.
 package actor RunningApp: Service {
     private(set) var device: Device
     let server: AssetServer
-    /// Gets the events for the pages.
+    /// Receives the events for the pages.
     private let pages: PageEvents
     let updates: Updates?
-    /// Every sync of this app goes through it.
+    /// All syncs of this app pass through this gate.
     let gate: SyncGate
     private(set) var settings: Settings
-    /// How many clients found no room; the startup timer pauses meanwhile.
+    /// The number of clients rejected for lack of capacity.
+    ///
+    /// The startup timer pauses when it rises.
     let turnedAway: @Sendable () -> Int
     var seenTurnedAway = 0
     let report: @Sendable (DeviceEvent) -> Void
@@ -27,7 +29,7 @@ package actor RunningApp: Service {
     private let clock = ContinuousClock()
 
     private(set) var serving: Selection?
-    /// As last read; nil before the launch.
+    /// The online parameters as last read, or nil before the launch.
     private(set) var known: OnlineParameters?
     /// The manifest that a sync must heal before anything is served, if any.
     private(set) var damaged: String?
@@ -42,26 +44,26 @@ package actor RunningApp: Service {
     /// Versions whose stale pages were reported.
     var staleVersions: Set<String> = []
     private(set) var isInBackground = false
-    /// Has ``run()`` look again; nil while nobody runs it.
+    /// Requests another check by ``run()``; nil while it does not run.
     var looks: AsyncStream<Void>.Continuation?
-    /// Told already: that nobody tells of changes.
+    /// The watch failure that was already reported.
     var unwatched: FileError?
     var isCounting: Bool { trial?.isCounting == true && !isInBackground }
-    /// Reported already.
+    /// The state fault that was already reported.
     private var fault: StateFault?
-    /// When what waits may start, where people put it off.
+    /// When the pending version may start if it was postponed.
     private(set) var holdEnds: UTCTime?
     /// Whether the previous selection was still served at the last look.
     package var hadPrevious = false
     private let start = ContinuousClock.now
-    /// The steady clock's time.
+    /// The time on the monotonic clock.
     var time: Duration { start.duration(to: clock.now) }
 
     /// - Parameters:
-    ///   - updates: makes the syncs that pages ask for; without it there are none.
-    ///   - gate: lets the syncs through.
-    ///   - turnedAway: how many clients the server has had no room for.
-    ///   - waiting: for changes, and for time to pass.
+    ///   - updates: Runs the syncs that pages request. Nil for none.
+    ///   - gate: Lets the syncs pass.
+    ///   - turnedAway: The number of clients that the server has rejected for lack of capacity.
+    ///   - waiting: Waits for changes and timers.
     package init(
         device: Device,
         server: AssetServer,
@@ -83,9 +85,11 @@ package actor RunningApp: Service {
         self.report = report
     }
 
-    /// Launches; afterwards the server has a selection to serve.
+    /// Launches the app.
     ///
-    /// Call once, before ``run()`` and before the server listens.
+    /// When this returns, the server has a selection to serve.
+    ///
+    /// Call it once, before ``run()`` and before the server listens.
     package func launch() async throws(SyncError) {
         try tellFault()
         try show(try await device.launch(limit: settings.launchLimit, counting: settings.startupTimer))
@@ -93,7 +97,9 @@ package actor RunningApp: Service {
         await attempt { [self] () throws(SyncError) in try followParameters() }
     }
 
-    /// The app went to the background: the startup timer pauses, and a launch that ends now does not count.
+    /// Pauses the startup timer, because the app is in the background.
+    ///
+    /// A launch that ends now does not count.
     package func background() async throws(SyncError) {
         isInBackground = true
         guard let token = trial?.token else { return }
@@ -101,7 +107,7 @@ package actor RunningApp: Service {
         try await device.stoppedCleanly(token)
     }
 
-    /// The app is in the foreground again.
+    /// Resumes the startup timer, because the app is in the foreground again.
     package func foreground() async throws(SyncError) {
         isInBackground = false
         trial?.timer.resume(at: time)
@@ -111,9 +117,9 @@ package actor RunningApp: Service {
         try await device.cameBack(token)
     }
 
-    /// The page is about to reload: the pending selection starts.
+    /// Starts the pending selection, because the page is about to reload.
     ///
-    /// - Throws: `nothingPending`, or `waitsForLaunch` when it must not start inside a running app.
+    /// - Throws: `nothingPending`, or `waitsForLaunch` if it must not start inside a running app.
     package func startPending(isAsked: Bool = false) async throws(SyncError) {
         try show(try await device.switchToPending(counting: settings.startupTimer, isAsked: isAsked))
         await openIfPageless()
@@ -130,16 +136,16 @@ package actor RunningApp: Service {
         case .empty:
             if serving != nil || trial != nil { try show(.nothing) }
         case .pending(let good, let next) where startsByItself(next, over: good):
-            // Another process may be faster; the next look follows its change.
+            // Another process may be faster. The next check follows its change.
             let isSeen = serving != nil
             do throws(SyncError) { try await startPending() } catch .nothingPending { return }
             if isSeen { pages.tell(.reload) }
         case .pending(nil, let next):
-            // A selection that never proved itself is to be replaced, and stays until then.
+            // A selection that was never confirmed stays until it is replaced.
             if trial != nil { trial = nil }
             if serving != nil { pages.tell(.ready(version: version(of: next))) }
         case .settled(let selection), .pending(let selection?, _):
-            // A trial that is to go without a replacement is no trial any more either.
+            // A trial that ends without a replacement is over as well.
             let isConfirmed = try device.state().machine.confirmedLaunch == trial?.token
             if trial != nil, isConfirmed, serving?.contents == selection.contents { report(.confirmed(selection)) }
             if serving?.contents != selection.contents || trial != nil || damaged != nil {
@@ -165,7 +171,7 @@ package actor RunningApp: Service {
         return switch next.activates {
         case .atOnce: true
         case .anyTime: settings.runsScripts || good == nil && serving == nil
-        // Nothing runs that a start could disturb, or scripts are to be taken back alone (J9).
+        // No running selection is disturbed by a start, or only scripts are removed (J9).
         case .atReload:
             good == nil && serving == nil
                 || settings.runsScripts && good.map { next.leavesOutScriptsAlone(of: $0) } == true
@@ -173,7 +179,9 @@ package actor RunningApp: Service {
         }
     }
 
-    /// The launch goes on in another channel; the trial that ran in the old one does not count this launch.
+    /// Continues the launch in another channel.
+    ///
+    /// The trial in the old channel does not count this launch.
     private func followChannel() async throws(SyncError) {
         guard try device.store.configuration() != device.configuration else { return }
         let current = try device.reopened()
@@ -187,7 +195,7 @@ package actor RunningApp: Service {
         if isOther { report(.following(current.configuration.channel)) }
     }
 
-    /// Another process may have fetched them, too.
+    /// Reads the online parameters again, because another process may have fetched them.
     func followParameters() throws(SyncError) {
         let parameters = try device.parameters()
         guard parameters != known else { return }
@@ -235,15 +243,15 @@ package actor RunningApp: Service {
             report(event)
             try show(.nothing)
         }
-        // The page that did not confirm belongs to the version that was taken back.
+        // The page that did not confirm belongs to the version that was rolled back.
         pages.tell(.reload)
     }
 
-    /// Reports only afterwards: a client that reads the event and asks the server gets the new answer.
+    /// Serves a selection, then reports the event: a client that receives it and queries the server must see the new state.
     private func serve(_ selection: Selection, token: LaunchToken?, after event: DeviceEvent? = nil) throws(SyncError) {
         let digest = selection.bundle(settings.bundle)?.fingerprint.sha256
         let opened = try device.open(selection, bundle: settings.bundle) { [report, server] file in
-            // No sync heals a file that only pages of the previous release ask for.
+            // No sync heals a file that only pages of the previous release request.
             if server.isCurrent(digest) { report(.damaged([file])) }
         }
         let isSame = serving?.contents == selection.contents && trial?.token == token
@@ -272,14 +280,14 @@ package actor RunningApp: Service {
         if !isSame || isHealed { report(.serving(selection, trial: token)) }
     }
 
-    /// Of the bundle that is served.
+    /// The version of the served bundle.
     func version(of selection: Selection) -> String? {
         selection.bundle(settings.bundle)?.version.text
     }
 
     var events: [PageEvent] { pages.recent }
 
-    /// Another startup timeout holds from the next look at the trial on, and another beginning from the next trial on.
+    /// Applies another startup timeout from the next check of the trial, and another start of the timer from the next trial.
     func adjust(_ new: Settings) {
         settings.startupTimeout = new.startupTimeout
         settings.startupTimer = new.startupTimer
@@ -291,7 +299,9 @@ package actor RunningApp: Service {
         return timer
     }
 
-    /// Whether that went well.
+    /// Runs `body`, and reports its error.
+    ///
+    /// Returns whether it succeeded.
     @discardableResult
     func attempt(_ body: () async throws(SyncError) -> Void) async -> Bool {
         do throws(SyncError) {

@@ -1,17 +1,21 @@
 import PatchChoice
 import PatchSync
 
-/// The trial that a launch runs, and how far it has come.
+/// The trial of a launch, and its progress.
 struct RunningTrial {
     let token: LaunchToken
     var timer: StartupTimer
-    /// Whether a page of it is asked for, or none has to be: its launch counts, and its timer goes.
+    /// Whether its first page was requested, or it needs none.
+    ///
+    /// Its launch then counts, and its timer runs.
     var isOpened = false
-    /// Whether that is being written down.
+    /// Whether its beginning is being saved.
     var isOpening = false
-    /// Whether a sync was asked to heal its files: its launch does not count any more.
+    /// Whether a sync was requested to heal its files.
+    ///
+    /// Its launch then no longer counts.
     var wasHealed = false
-    /// Whether its time is over, and it stays for want of another.
+    /// Whether its time is over, and it stays because there is no other selection.
     var isUnproven = false
     /// Whether it was reported that another selection replaces it.
     var isReplaced = false
@@ -20,10 +24,10 @@ struct RunningTrial {
         (self.token, self.timer) = (token, timer)
     }
 
-    /// Whether a process that ends now counts against it.
+    /// Whether the end of the process would count against the trial now.
     var isCounting: Bool { (isOpened || isOpening) && !wasHealed && !isUnproven }
 
-    /// In how much time its timer is asked next; nil while that does not go.
+    /// The time until the timer must be checked again, or nil while it does not run.
     var nextQuestion: Duration? { isOpened && !isUnproven ? timer.nextQuestion : nil }
 
     /// Whether its time is up.

@@ -1,11 +1,13 @@
 import NIOConcurrencyHelpers
 import PatchSync
 
-/// Why the last good online parameters still hold: told once, until it is over or something else is wrong.
+/// The reason why the last good online parameters stay in effect.
+///
+/// Reported once, until it is resolved or changes.
 final class ParametersFaults: Sendable {
     private let last = NIOLockedValueBox<SyncError?>(nil)
 
-    /// - Returns: what is news.
+    /// - Returns: The fault if it is new.
     func take(_ fault: SyncError?) -> SyncError? {
         last.withLockedValue { last in
             defer { last = fault }

@@ -3,19 +3,19 @@ package import PatchFetch
 import PatchFormat
 package import PatchSync
 
-/// Looks for other online parameters every so often while an app runs, however seldom it syncs.
+/// Checks for new online parameters at an interval while an app runs, even if it rarely syncs.
 package final class ParametersWatch: Sendable {
-    /// How often where nothing else is said.
+    /// The default interval.
     package static let interval = Duration.seconds(1_800)
-    /// A wait without an end.
+    /// A wait that is practically infinite.
     private static let longest = Duration.seconds(31_536_000)
 
     private struct Pace {
-        /// Nil: never.
+        /// The interval, or nil for never.
         var interval: Duration?
-        /// Counts the changes.
+        /// The number of changes so far.
         var changes = 0
-        /// The present wait.
+        /// The current wait.
         var pause: Task<Void, any Error>?
     }
 
@@ -25,8 +25,8 @@ package final class ParametersWatch: Sendable {
     private let look: @Sendable () async -> Void
 
     /// - Parameters:
-    ///   - interval: nil for never.
-    ///   - age: how long ago the last sync was, which looked as well; nil before the first.
+    ///   - interval: The interval, or nil for never.
+    ///   - age: The time since the last sync, which checks parameters as well. Nil before the first.
     package init(
         every interval: Duration?,
         age: @escaping @Sendable () -> Duration?,
@@ -39,7 +39,7 @@ package final class ParametersWatch: Sendable {
         self.look = look
     }
 
-    /// Another interval holds at once; nil for never.
+    /// Applies another interval at once; nil for never.
     package func change(to interval: Duration?) {
         let pause = pace.withLockedValue { pace -> Task<Void, any Error>? in
             guard pace.interval != interval else { return nil }
@@ -50,7 +50,7 @@ package final class ParametersWatch: Sendable {
         pause?.cancel()
     }
 
-    /// Until the task is cancelled.
+    /// Runs until the task is cancelled.
     package func run() async {
         var passed = age() ?? .zero
         while !Task.isCancelled {
@@ -81,13 +81,13 @@ package final class ParametersWatch: Sendable {
 }
 
 extension Device {
-    /// How long ago the channel was synced; nil where it never was.
+    /// The time since the channel's last sync, or nil if there was none.
     package func timeSinceSync() -> Duration? {
         guard let device = try? reopened(), let last = try? device.state().lastSync else { return nil }
         return now().since(last.at)
     }
 
-    /// One look for other online parameters, at the servers that the configuration names now.
+    /// Checks for online parameters once, on the servers of the present configuration.
     package func lookForParameters(_ deadlines: Deadlines) async throws(SyncError) -> ParametersUpdate {
         try await withEngine(deadlines) { engine throws(SyncError) in try await engine.lookForParameters() }
     }

@@ -2,20 +2,20 @@ import NIOConcurrencyHelpers
 import PatchFetch
 package import PatchSync
 
-/// The one gate to the network for a running app's own work: its syncs, and its looks for parameters.
+/// The gate to the network for a running app's own work: its syncs, and its checks for parameters.
 ///
-/// It is closed while an undecided trial counts, so that no answer of a server that ends the process can be taken for a
-/// fault of the version on trial. Work in progress is then stopped, and begun again once the gate is open.
+/// It is closed while the launch of an undecided trial counts. If a server's response ends the process, this cannot be mistaken for
+/// a fault of the version on trial. Work in progress is then stopped, and restarted once the gate is open.
 package final class SyncGate: Sendable {
     private typealias Signal = AsyncStream<Never>.Continuation
 
     private struct State {
         var isClosed = false
-        /// Signalled when it opens.
+        /// Signalled when the gate opens.
         var waiting: [Signal] = []
-        /// Signalled when it closes.
+        /// Signalled when the gate closes.
         var underWay: [Int: Signal] = [:]
-        /// Signalled when no work is in progress any more.
+        /// Signalled when no work is in progress.
         var watching: [Signal] = []
         var last = 0
     }
@@ -29,7 +29,7 @@ package final class SyncGate: Sendable {
 
     package var isClosed: Bool { state.withLockedValue(\.isClosed) }
 
-    /// Begins nothing new, and signals work in progress to end.
+    /// Closes the gate: no work begins, and work in progress is signalled to end.
     package func close() {
         let signals = state.withLockedValue { state in
             state.isClosed = true
@@ -47,7 +47,9 @@ package final class SyncGate: Sendable {
         for signal in signals { signal.finish() }
     }
 
-    /// Closes, and returns once no work is in progress, or after `patience`.
+    /// Closes the gate.
+    ///
+    /// Returns once no work is in progress, or after `patience`.
     package func close(waitingUpTo patience: Duration) async {
         close()
         let (ending, signal) = AsyncStream.makeStream(of: Never.self)
@@ -65,9 +67,11 @@ package final class SyncGate: Sendable {
         }
     }
 
-    /// Does `work` while the gate is open; from its beginning, if it closed meanwhile.
+    /// Runs `work` while the gate is open.
     ///
-    /// - Throws: `fetch(.cancelled)` when this very task is cancelled.
+    /// Restarts it if the gate closes in the meantime.
+    ///
+    /// - Throws: `fetch(.cancelled)` if this task is cancelled.
     package func through<Result: Sendable>(
         _ work: @escaping @Sendable () async throws(SyncError) -> Result
     ) async throws(SyncError) -> Result {
@@ -113,7 +117,7 @@ package final class SyncGate: Sendable {
         if !isOpen { for await _ in opening {} }
     }
 
-    /// Nil when it was stopped.
+    /// Returns nil if the work was stopped.
     private static func outcome<Result: Sendable>(
         of work: @escaping @Sendable () async throws(SyncError) -> Result,
         until closing: AsyncStream<Never>
@@ -131,7 +135,7 @@ package final class SyncGate: Sendable {
             for await outcome in group {
                 group.cancelAll()
                 guard let outcome else {
-                    // Not when this very task was cancelled, which ends every wait.
+                    // If this task itself was cancelled, every wait ends, which does not mean that the gate closed.
                     isBrokenOff = !Task.isCancelled
                     continue
                 }

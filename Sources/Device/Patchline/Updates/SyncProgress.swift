@@ -1,6 +1,8 @@
 package import PatchSync
 
-/// How far a sync has come, in percent of the bytes that will travel: it never goes back, and 100 is the end.
+/// The progress of a sync, in percent of the bytes to transfer.
+///
+/// It never decreases, and 100 is the end.
 package struct SyncProgress: Equatable, Sendable {
     package private(set) var percent = 0
     private var (received, total) = (0, 0)
@@ -11,12 +13,12 @@ package struct SyncProgress: Equatable, Sendable {
     package mutating func take(_ event: SyncEvent) -> Int? {
         switch event {
         case .downloading(_, let bytes), .packBegan(_, let bytes):
-            // What was chosen anew travels besides what came already.
+            // A new choice of files is transferred in addition to the bytes received so far.
             total = received + bytes
         case .received(let bytes): received += bytes
         default: return nil
         }
-        // All bytes are there, and still have to be written down and taken.
+        // All bytes are received, but still have to be written and installed.
         let now = total > 0 ? min(99, Int(Double(received) / Double(total) * 100)) : 0
         guard now > percent else { return nil }
         percent = now

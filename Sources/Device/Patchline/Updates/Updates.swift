@@ -7,19 +7,19 @@ import PatchStore
 package import PatchSync
 import ServiceLifecycle
 
-/// The syncs of a running app: one at a time, on a page's request, at an interval where that is set, and by itself
-/// until there is something to serve.
+/// The syncs of a running app, one at a time: on a page's request, at an interval if one is set, and automatically until there is a
+/// version to serve.
 package actor Updates: Service {
     package typealias Sync =
         @Sendable (_ report: @escaping @Sendable (SyncEvent) -> Void) async throws(SyncError) -> SyncReport
 
-    /// The same with wishes.
+    /// A sync with wishes.
     package typealias WishedSync =
         @Sendable (Wish, _ report: @escaping @Sendable (SyncEvent) -> Void) async throws(SyncError) -> SyncReport
 
-    /// What somebody wants of one sync.
+    /// The options of one requested sync.
     package struct Wish: Equatable, Sendable {
-        /// Nil: as the device is set.
+        /// Whether the network is metered; nil for the device's setting.
         package var isMetered: Bool?
         package var retriesFailed = false
 
@@ -32,12 +32,12 @@ package actor Updates: Service {
     }
 
     package struct Settings: Sendable {
-        /// Nil: only on request.
+        /// The time between syncs; nil to sync only on request.
         package var interval: Duration?
-        /// The pause after a sync that left nothing to serve; nil: only on request.
+        /// The pause after a sync that left no version to serve; nil to sync only on request.
         package var firstInterval: Duration? = .seconds(30)
 
-        /// Whether it syncs at all.
+        /// Whether the app syncs at all.
         package var isAllowed = true
 
         package init() {}
@@ -49,20 +49,20 @@ package actor Updates: Service {
     private let isInstalled: @Sendable () -> Bool
     private let report: @Sendable (Result<SyncReport, SyncError>) -> Void
     private let sleep: @Sendable (Duration) async throws -> Void
-    /// Nil while nobody runs this.
+    /// Receives requests for syncs; nil while ``run()`` does not run.
     private var wishes: AsyncStream<Void>.Continuation?
-    /// Asked for before that.
+    /// Whether a sync was requested before ``run()``.
     private var isWished = false
     private var isRunning = false
-    /// Of those who wait for a sync's outcome.
+    /// The callers that wait for a sync's outcome.
     private var requests: [Request] = []
     private var isOver = false
-    /// Finished when nothing is served any more.
+    /// Finished when no version is served any more.
     private let search = NIOLockedValueBox<AsyncStream<Never>.Continuation?>(nil)
 
     /// - Parameters:
-    ///   - isInstalled: whether there is anything to serve.
-    ///   - report: called with each sync's outcome.
+    ///   - isInstalled: Whether there is a version to serve.
+    ///   - report: Called with each sync's outcome.
     package init(
         _ settings: Settings,
         events: PageEvents,
@@ -87,8 +87,9 @@ package actor Updates: Service {
         return .started
     }
 
-    /// One sync of its own, after the one in progress and those that were asked for before; syncs that are switched off
-    /// happen by this alone.
+    /// Runs a separate sync after the one in progress and those requested before.
+    ///
+    /// This also works if syncs are switched off.
     ///
     /// - Throws: `fetch(.cancelled)` once the app was stopped.
     package func sync(_ wish: Wish) async throws(SyncError) -> SyncReport {
@@ -100,9 +101,11 @@ package actor Updates: Service {
         return try result.get()
     }
 
-    /// Runs until the task is cancelled or the service group stops; a sync in progress is stopped, and its files stay.
+    /// Runs until the task is cancelled or the service group stops.
+    ///
+    /// A sync in progress is stopped, and its files are kept.
     package func run() async {
-        // Of this run alone: what reads a stream ends it when it is cancelled.
+        // Each run needs its own stream, because cancelling the task that reads a stream ends the stream.
         let (stream, wishes) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         self.wishes = wishes
         isOver = false
@@ -134,7 +137,7 @@ package actor Updates: Service {
             let isNeeded = settings.firstInterval != nil && !isInstalled()
             if isNeeded { ask() }
             guard isNeeded || settings.interval != nil else {
-                // The served selection may be rolled back to nothing: the search then begins again.
+                // The served selection may be rolled back to nothing, which restarts the search.
                 guard settings.firstInterval != nil, await untilNothingIsServed() else { return }
                 continue
             }
@@ -144,7 +147,7 @@ package actor Updates: Service {
         }
     }
 
-    /// Whoever searches by itself does so again.
+    /// Restarts the automatic search for a first version.
     nonisolated func nothingIsServed() {
         let signal = search.withLockedValue { search in
             defer { search = nil }
@@ -153,11 +156,11 @@ package actor Updates: Service {
         signal?.finish()
     }
 
-    /// - Returns: false when the task is cancelled.
+    /// - Returns: False if the task is cancelled.
     private func untilNothingIsServed() async -> Bool {
         let (gone, signal) = AsyncStream.makeStream(of: Never.self)
         search.withLockedValue { $0 = signal }
-        // Before the signal was there, it may have happened already.
+        // It may have happened before the signal existed.
         guard isInstalled() else { return !Task.isCancelled }
         return await withTaskGroup(of: Bool.self) { group in
             group.addTask {
@@ -170,7 +173,7 @@ package actor Updates: Service {
         }
     }
 
-    /// Nothing has to happen for so long.
+    /// The longest wait before the next check.
     private static let longest = Duration.seconds(86_400)
 
     private func oneSync() async {
@@ -183,7 +186,7 @@ package actor Updates: Service {
         switch result {
         case .success: break
         case .failure(.lock(.held)):
-            // Another process syncs: its result is followed, and another sync asked for after it.
+            // Another process syncs. Its result is followed, and another sync is requested after it.
             if request == nil, (try? await sleep(.seconds(1))) != nil { ask() }
             return
         case .failure: if Task.isCancelled { return }
@@ -216,11 +219,11 @@ extension SyncReport {
 }
 
 extension Device {
-    /// One sync with the servers of the present configuration.
+    /// Runs one sync with the servers of the present configuration.
     ///
     /// - Parameters:
-    ///   - retryFailed: whether to retry versions that only wait after failures.
-    ///   - network: how it is used; nil: as the device is set.
+    ///   - retryFailed: Whether to retry versions that only wait after failures.
+    ///   - network: How the network is used. Nil for the device's setting.
     package func sync(
         _ deadlines: Deadlines,
         retryFailed: Bool = false,
@@ -250,7 +253,7 @@ extension Device {
         return try await sync(deadlines, retryFailed: wish.retriesFailed, network: network, report: report)
     }
 
-    /// What a sync with the servers of the present configuration would fetch, and what that costs.
+    /// Returns the versions that a sync with the servers of the present configuration would download, and their cost.
     package func forecast(
         _ deadlines: Deadlines,
         retryFailed: Bool = false,
