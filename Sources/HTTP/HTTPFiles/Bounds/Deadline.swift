@@ -11,7 +11,9 @@ struct Deadline: Sendable {
         case wakingReader
     }
 
-    /// How long a client may be silent before it closes after a last response; what it still sends is thrown away.
+    /// How long a client may be silent after a last response until its connection is closed.
+    ///
+    /// Input received meanwhile is discarded.
     static let lingering = Duration.seconds(2)
 
     private let expired: NIOLockedValueBox<Bool>
@@ -38,9 +40,9 @@ struct Deadline: Sendable {
     }
 }
 
-/// Wakes the reader behind it when it is asked to.
+/// Wakes the reader behind it on request.
 ///
-/// It stands behind TLS and the front, which take what is read before them for bytes of the client.
+/// It follows TLS and the front in the pipeline, because both would treat a read from an earlier handler as bytes of the client.
 final class ReaderWake: ChannelInboundHandler {
     typealias InboundIn = ConnectionInput
     typealias InboundOut = ConnectionInput
