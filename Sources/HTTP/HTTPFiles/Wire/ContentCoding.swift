@@ -28,7 +28,7 @@ package enum ContentCoding: String, CaseIterable, Sendable {
         func weight(_ name: String) -> Int? {
             wishes.last { $0.coding == name || name == "gzip" && $0.coding == "x-gzip" }?.weight
         }
-        // Plain bytes are preferred to a coding of lower weight, and never to one of equal weight.
+        // A coding is preferred to plain bytes of equal weight. An unnamed `identity` has the weight 0.
         let plain = weight("identity") ?? 0
         return allCases.enumerated()
             .map { (order: $0.offset, coding: $0.element, weight: weight($0.element.rawValue) ?? any) }
