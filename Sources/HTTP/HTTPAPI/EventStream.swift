@@ -15,10 +15,10 @@ package struct EventStream: Sendable {
     private let user: UInt32?
 
     /// - Parameters:
-    ///   - topic: nil for all.
-    ///   - id: the last event that the listener received.
-    ///   - beat: the time between comments, which show that the connection is alive.
-    ///   - user: the listener's, as ``FileRequest/user``.
+    ///   - topic: The topic of the events, or nil for all.
+    ///   - id: The last event that the listener received.
+    ///   - beat: The time between comments, which show that the connection is alive.
+    ///   - user: The listener's user, as ``FileRequest/user``.
     package init(_ hub: EventHub, of topic: String?, after id: String?, beat: Duration, user: UInt32? = nil) {
         (self.hub, self.topic, self.beat, self.user) = (hub, topic, beat, user)
         position = hub.position(after: id)
