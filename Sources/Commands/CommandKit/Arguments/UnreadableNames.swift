@@ -5,7 +5,7 @@ import Glibc
 ///
 /// Swift reads them with replacement characters, so the program would use another file than the given one.
 package struct UnreadableNames: Equatable, Sendable {
-    /// The first such word of the command line, with replacement characters.
+    /// The first such word of the command line, and the first such variable, with replacement characters.
     let argument: String?
     let variable: String?
     let isFolder: Bool
