@@ -61,9 +61,9 @@ package struct APIProxy: RequestDelegate {
     let settings: Settings
     let order: UpstreamOrder
     private let client: HTTPClient
-    /// For requests for server-sent events, which may pause without limit.
+    /// The client for requests for server-sent events, which may pause without limit.
     private let eventClient: HTTPClient
-    /// For requests with bodies, whose pace the loop of its connections controls.
+    /// The client for requests with bodies, whose pace the loop of its connections controls.
     private let uploadClient: HTTPClient
     private let uploadLoop: any EventLoop
     /// The room for answers that ``Settings/filter`` inspects.

@@ -1,7 +1,7 @@
 /// A regular expression as steps that are followed simultaneously (Thompson, 1968).
 ///
-/// Matching takes time in proportion to the length of the path and the number of steps, which is small. So no pattern of a page can
-/// block the server.
+/// Matching takes time in proportion to the length of the path and the number of steps, which is small. So no pattern lets a
+/// page block the server.
 struct PatternProgram: Sendable {
     private enum Step: Sendable {
         case take(ScalarSet)

@@ -100,7 +100,9 @@ package enum APIBody: Sendable {
     /// Bytes of any number, used while they arrive.
     case bytes
 
-    /// The largest document that has a deadline as a whole; more has a minimum rate.
+    /// The largest document with one deadline for the whole.
+    ///
+    /// A larger one has a minimum rate.
     private static let smallLimit = 1024 * 1024
 
     /// Whether the body has a minimum rate in place of one deadline.

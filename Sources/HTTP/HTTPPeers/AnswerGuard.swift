@@ -39,8 +39,8 @@ package final class AnswerGuard: ChannelDuplexHandler {
 
     /// Adds a guard to a connection of async-http-client.
     ///
-    /// For `http1_1ConnectionDebugInitializer`, which runs on the connection's event loop before any request, and with TLS after
-    /// its handshake.
+    /// Called from `http1_1ConnectionDebugInitializer`, which runs on the connection's event loop before any request, and with TLS
+    /// after its handshake.
     ///
     /// - Parameter check: A further check before the first request.
     package static func stand(

@@ -13,16 +13,16 @@ package struct Backoff: Equatable, Sendable {
 
     /// The first waits, without a spread.
     private let first: [Duration]
-    /// In seconds.
+    /// The unit of the later waits in seconds.
     ///
-    /// Multiplied by ``factor`` once for each previous wait.
+    /// It is multiplied by ``factor`` once for each previous wait.
     private let unit: Double
     private let factor: Double
     /// The longest wait, before the spread is added.
     package let longest: Duration
     package var patience: Patience
 
-    /// For devices: 0.1, 0.1, 4.8, 10.6, 23, 52, 113, 249, then always 300 s.
+    /// The backoff of devices: 0.1, 0.1, 4.8, 10.6, 23, 52, 113, 249, then always 300 s.
     ///
     /// The values are Meteor's. A changed network ends any wait at once.
     package static let device = Backoff(
@@ -33,7 +33,7 @@ package struct Backoff: Equatable, Sendable {
         patience: .upTo(.seconds(60))
     )
 
-    /// For builds: 0.5 s, 1 s, 2 s and so on, up to a minute.
+    /// The backoff of builds: 0.5 s, 1 s, 2 s and so on, up to a minute.
     package static let build = Backoff(
         first: [],
         unit: 0.5,

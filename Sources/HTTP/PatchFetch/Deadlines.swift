@@ -1,10 +1,10 @@
 /// All time limits and retry counts of a device.
 package struct Deadlines: Equatable, Sendable {
-    /// For each request for one metadata role, list or manifest.
+    /// The time for each request for one metadata role, list or manifest.
     package var document = Duration.seconds(60)
-    /// For one object from one server, all tries together: at least this, and a second for every 10,000 bytes.
+    /// The time for one object from one server, all tries together: at least this, and a second for every 10,000 bytes.
     package var object = Duration.seconds(120)
-    /// For a connection and its TLS handshake.
+    /// The time for a connection and its TLS handshake.
     package var connect = Duration.seconds(10)
     /// How long a server may send nothing.
     package var stall = Duration.seconds(30)
@@ -12,7 +12,7 @@ package struct Deadlines: Equatable, Sendable {
     package var retries = 4
     /// The longest `Retry-After` that is respected.
     package var retryAfter = Duration.seconds(60)
-    /// For a whole sync.
+    /// The time for a whole sync.
     ///
     /// Nil means no limit.
     package var sync: Duration? = .seconds(6 * 3_600)

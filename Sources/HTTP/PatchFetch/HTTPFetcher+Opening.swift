@@ -7,9 +7,9 @@ extension HTTPFetcher {
     /// The most open connections to one server.
     package static let connections = 6
 
-    /// For a process that only syncs.
+    /// Limits the process to one event loop, which leaves the other cores to the digests.
     ///
-    /// Called first, so that one event loop leaves the other cores to the digests.
+    /// Called first, by a process that only syncs.
     package static func useOneEventLoop() {
         NIOSingletons.groupLoopCountSuggestion = 1
     }

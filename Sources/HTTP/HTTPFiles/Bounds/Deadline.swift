@@ -6,8 +6,8 @@ struct Deadline: Sendable {
     enum Effect: Sendable {
         /// The connection is closed; reads and writes fail.
         case closing
-        /// The reader is woken, finds ``Deadline/hasExpired``, and can still answer. Closing the input
-        /// instead would leave unread bytes, and closing over those resets the connection, with the answer in it.
+        /// The reader is woken, finds ``Deadline/hasExpired``, and can still answer. Closing the input instead would leave unread
+        /// bytes, and closing a connection with unread bytes resets it, so that the answer is lost.
         case wakingReader
     }
 

@@ -4,7 +4,7 @@
 /// shown no right (strangers) precede those that have. When every place is taken, a new connection replaces the one that has waited
 /// longest, first within a group above its share. While room is short, a group that has its share receives no more places: its new
 /// connection replaces the group's own connection that has waited longest, or is refused. A connection that is being answered is
-/// never closed. The reserved places are closed to every group that has its share, regardless of shown rights.
+/// never closed. No single group can take the reserved places, regardless of the rights it has shown.
 ///
 /// A value. Every change takes constant time, with one exception: a new connection to a full server examines the groups above their
 /// share, which are fewer than 64.
@@ -197,7 +197,9 @@ struct Room {
         forgetIfEmpty(group)
     }
 
-    /// Resets the connection to a stranger's, because a proxy's next request may be from another client.
+    /// Records whether the connection has shown its right.
+    ///
+    /// A proxy's connection becomes a stranger's again if its next request is from a client without a right.
     private mutating func recognise(_ slot: Int, _ isKnown: Bool) {
         leaveLine(slot)
         slots[slot].isKnown = isKnown

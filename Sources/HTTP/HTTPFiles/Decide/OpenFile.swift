@@ -137,7 +137,7 @@ final class OpenFile: Sendable {
 
     /// Returns the names that lead from `root` to `path`, or nil if the path is not below the root or contains a special name.
     ///
-    /// As text, because each use of a `FilePath`'s components takes milliseconds in a debug build.
+    /// Computed from text, because each use of a `FilePath`'s components takes milliseconds in a debug build.
     private static func names(of path: FilePath, below root: FilePath) -> [Substring]? {
         let (path, root) = (path.string, root.string)
         let prefix = root.isEmpty || root == "/" ? root : root + "/"

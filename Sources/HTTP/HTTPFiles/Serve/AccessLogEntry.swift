@@ -1,8 +1,8 @@
 /// One response that was sent completely or in part.
 package struct AccessLogEntry: Sendable {
-    /// As received; `-` when no head could be read.
+    /// The method as received; `-` if no head could be read.
     package let method: String
-    /// As received, with its query; `-` when no head could be read.
+    /// The target as received, with its query; `-` if no head could be read.
     package let target: String
     package let status: Int
     /// Bytes of the response's body handed to the system.

@@ -96,7 +96,7 @@ struct Connection {
     /// Meanwhile the front has the turn and applies the idle time-out.
     private mutating func waitForInput() async -> Bool {
         if deliveries > 0, buffer.readableBytes == 0 { handover.giveBack(after: deliveries) }
-        // A second check after the first read: a deadline may have woken the reader too late.
+        // A loop, because a late deadline may wake the reader without input.
         while opened == nil, buffer.readableBytes == 0 {
             guard await fill() else { return false }
         }
