@@ -93,7 +93,7 @@ struct PatternProgram: Sendable {
 
     /// Whether a text that begins with `scalar` can match.
     ///
-    /// Every reachable step leads to the end.
+    /// Only the first steps are checked, because every reachable step leads to the end.
     func canBegin(with scalar: Unicode.Scalar) -> Bool {
         var seen = [Int](repeating: -1, count: steps.count)
         var first: [Int] = []

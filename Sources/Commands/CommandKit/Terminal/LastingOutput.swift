@@ -35,8 +35,8 @@ package final class LastingOutput: Sendable {
     private static let longestPause = 60.0
 
     /// - Parameters:
-    ///   - notice: the line with the count of lost lines.
-    ///   - open: returns a descriptor that is this output's own. It is called again while it fails.
+    ///   - notice: The line with the count of lost lines.
+    ///   - open: Returns a descriptor that is this output's own. It is called again while it fails.
     package init(
         notice: @escaping @Sendable (Int) -> String = LastingOutput.words,
         open: @escaping @Sendable () throws(SystemError) -> Int32
@@ -176,8 +176,8 @@ extension Console {
 
     /// Occupies the standard streams that the process was started without.
     ///
-    /// The next file to be opened would get the number of one, and output would be written into it. Writing still fails, as it does on a
-    /// closed stream, because the replacement is open in the other direction.
+    /// Otherwise the next opened file would receive the number of such a stream, and output would be written into it. Writing still
+    /// fails, as it does on a closed stream, because the replacement is open in the other direction.
     package static func occupyClosedStreams() {
         for stream in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(stream, F_GETFD) < 0 {
             _ = unsafe open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY)
