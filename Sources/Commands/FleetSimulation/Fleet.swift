@@ -1,11 +1,11 @@
 package import PatchChoice
 package import PatchFormat
 
-/// Which devices there are: kinds of them, each with its share.
+/// The simulated devices, in kinds with a share each.
 package struct Fleet: Equatable, Sendable {
-    /// Devices that are equal in everything but their secret ids.
+    /// Devices that differ only in their secret ids.
     package struct Kind: Equatable, Sendable {
-        /// Of all devices, of 10,000.
+        /// The share of all devices, in 1/10,000.
         package var share: Int
         package var appVersion: AppVersion?
         package var user: UserID?
@@ -19,13 +19,15 @@ package struct Fleet: Equatable, Sendable {
 
     package let kinds: [Kind]
 
-    /// - Parameter kinds: their shares are the whole together.
+    /// - Parameter kinds: Their shares must add up to 10,000.
     package init(_ kinds: [Kind]) { self.kinds = kinds }
 
-    /// Devices that were told nothing, and have nothing.
+    /// Devices without any settings or installed versions.
     package static let new = Fleet([Kind(share: 10_000)])
 
-    /// How many of so many devices are of each kind: whole ones, the largest remainders rounded up.
+    /// Distributes a number of devices to the kinds, in whole devices.
+    ///
+    /// The largest remainders are rounded up.
     func counts(of devices: Int) -> [Int] {
         let exact = kinds.map { (devices * $0.share).quotientAndRemainder(dividingBy: 10_000) }
         var counts = exact.map(\.quotient)
@@ -36,11 +38,11 @@ package struct Fleet: Equatable, Sendable {
     }
 }
 
-/// What is wrong with a fleet's file: where, which key, which rule.
+/// An error in a fleet's file: its place, its key, and the violated rule.
 package struct FleetError: Error, Equatable, Sendable, CustomStringConvertible {
     package let file: String
     package let line: Int?
-    /// `devices[0].share`; empty for the file as a whole.
+    /// `devices[0].share`, or empty for the file as a whole.
     package let key: String
     package let rule: String
 

@@ -6,7 +6,7 @@ extension Fleet {
     package static let fileLimit = 1_000_000
     private static let mostKinds = 1_000
 
-    /// Reads a file of kinds of devices.
+    /// Reads a file with kinds of devices.
     ///
     /// ```
     /// devices:
@@ -35,7 +35,9 @@ extension Fleet {
     }
 }
 
-/// Values of a fleet's file, each refused with its line and key.
+/// Reads the values of a fleet's file.
+///
+/// An invalid one is rejected with its line and key.
 private struct FleetReader {
     private static let known = ["share", "appVersion", "user", "data", "platform", "consent", "installed"]
 
@@ -50,7 +52,7 @@ private struct FleetReader {
         FleetError(file: file, line: line, key: key, rule: rule)
     }
 
-    /// - Parameter known: the keys that may stand there; nil for any.
+    /// - Parameter known: The allowed keys, or nil for any.
     func mapping(_ node: Int, _ key: String, known: [String]?) throws(FleetError) -> [String: Int] {
         var members: [String: Int] = [:]
         for pair in try pairs(node, key) {
@@ -64,7 +66,7 @@ private struct FleetReader {
         return members
     }
 
-    /// None without a node.
+    /// Returns the pairs of a node, or none without a node.
     private func pairs(_ node: Int?, _ key: String) throws(FleetError) -> [YAMLFile.Pair] {
         guard let node else { return [] }
         do throws(YAMLFile.Fault) { return try yaml.pairs(of: node) } catch {

@@ -3,10 +3,10 @@ package import PatchChoice
 package import PatchFormat
 import PatchCrypto
 
-/// What a list and a dial would do to a fleet: every device decides by the functions that devices decide by.
+/// Simulates the effect of a list and a dial on a fleet, with the same decision functions as real devices.
 ///
-/// Of equal devices only their numbers differ, which follow from their secret ids: so for each device the numbers are computed, and
-/// for each set of answers to "is it below this share" a decision is made once.
+/// Devices of one kind differ only in their cohort numbers, which follow from their secret ids. So the numbers are computed for
+/// each device, but a decision is made only once for each set of answers to "is it below this share".
 package struct Simulation: Sendable {
     package let entries: [PatchEntry]
     package let withdrawn: [PatchID: Set<SHA256Digest>]
@@ -14,10 +14,12 @@ package struct Simulation: Sendable {
     package let fleet: Fleet
     package let seed: UInt64
     package let time: UTCTime
-    /// Versions that some devices of a kind may take, and others not, by their numbers.
+    /// Versions that only some devices of a kind receive, depending on their numbers.
     private let shared: [(salt: [UInt8], rollout: Int)]
     private let selections: [Selection?]
-    /// What can be told apart in one word; beyond it every device decides by itself.
+    /// The number of answers that fit into one word.
+    ///
+    /// With more versions, every device is decided separately.
     private static let mostShared = 64
     private static let chunk = 20_000
 
@@ -42,7 +44,7 @@ package struct Simulation: Sendable {
         selections = fleet.kinds.map { Self.selection($0.installed, entries) }
     }
 
-    /// The secret id of a device, by its place in the fleet.
+    /// The secret id of a device, from its index in the fleet.
     package func deviceID(_ index: Int) -> [UInt8] {
         let first = Self.mixed(seed &+ Self.mixed(UInt64(index) &* 2))
         let second = Self.mixed(seed &+ Self.mixed(UInt64(index) &* 2 &+ 1))
@@ -56,7 +58,7 @@ package struct Simulation: Sendable {
         return bytes
     }
 
-    /// SplitMix64.
+    /// The mixing function of SplitMix64.
     private static func mixed(_ value: UInt64) -> UInt64 {
         var z = value &+ 0x9E37_79B9_7F4A_7C15
         z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
@@ -64,7 +66,7 @@ package struct Simulation: Sendable {
         return z ^ z >> 31
     }
 
-    /// - Parameter devices: at most 2^31.
+    /// - Parameter devices: At most 2^31.
     package func run(devices: Int) async -> SimulationResult {
         var result = SimulationResult(devices: devices, seed: seed, entries: entries, fleet: fleet)
         var places = Dictionary(
@@ -74,7 +76,7 @@ package struct Simulation: Sendable {
         ) { first, _ in first }
         var start = 0
         for (kind, count) in fleet.counts(of: devices).enumerated() {
-            // In the order of what they are told apart by, so that the same seed gives the same places.
+            // In the order of the answers, so that the same seed assigns the same places.
             for (_, group) in await groups(start..<(start + count)).sorted(by: { $0.key < $1.key }) {
                 add(group, of: kind, to: &result, &places)
             }
@@ -83,7 +85,7 @@ package struct Simulation: Sendable {
         return result
     }
 
-    /// Devices that decide alike.
+    /// Devices with the same decision.
     private struct Group {
         let first: Int
         var count: Int
@@ -132,7 +134,7 @@ package struct Simulation: Sendable {
         let wanted = taken.choice.decisions.compactMap { decision in
             if case .take(let entry, over: _) = decision.choice { entry.content } else { nil }
         }.filter { places[$0] != nil }
-        // Whoever comes first has a place; what a device lacks one for, it does not take.
+        // The first devices receive the places. A device without a place for a version does not take it.
         let given = wanted.reduce(group.count) { min($0, places[$1] ?? 0) }
         for content in wanted { places[content, default: 0] -= given }
         if given > 0 { result.add(taken.explanation, taken.choice, times: given) }
@@ -141,7 +143,7 @@ package struct Simulation: Sendable {
         result.add(without.explanation, without.choice, times: group.count - given)
     }
 
-    /// What becomes of each version on one device, as `patchsync explain` says it there.
+    /// Returns the outcome of each version on one device, in the form of `patchsync explain`.
     package func explanation(ofDevice index: Int, of kind: Int) -> Explanation {
         decided(index, of: kind, mayAsk: true).explanation
     }
@@ -177,7 +179,9 @@ package struct Simulation: Sendable {
         return (explanation, choice)
     }
 
-    /// What a kind of devices runs; versions that are not listed are made up.
+    /// Returns the installed versions of a kind of devices.
+    ///
+    /// Versions that are not listed are replaced by made-up entries.
     private static func selection(_ installed: [PatchID: VersionLabel], _ entries: [PatchEntry]) -> Selection? {
         guard !installed.isEmpty else { return nil }
         let patches = installed.sorted { $0.key < $1.key }.map { id, version in

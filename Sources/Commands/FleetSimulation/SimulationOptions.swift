@@ -4,7 +4,7 @@ package import PatchFormat
 import PatchStore
 import SystemPackage
 
-/// Which devices decide, and what is turned for them.
+/// The simulated devices, and the changes of the dial.
 package struct SimulationOptions: ParsableArguments {
     @Option(help: ArgumentHelp("What kinds of devices there are; default: new ones.", valueName: "fleet.yaml"))
     var fleet: String?
@@ -50,10 +50,10 @@ package struct SimulationOptions: ParsableArguments {
         }
     }
 
-    /// The dial that is to be judged.
+    /// Returns the dial to simulate.
     ///
-    /// - Parameter base: what is published; nil where nothing is.
-    /// - Throws: for a version that is not listed.
+    /// - Parameter base: The published dial, or nil if there is none.
+    /// - Throws: For a version that is not listed.
     package func dial(
         over entries: [PatchEntry],
         app: AppID,
@@ -86,7 +86,7 @@ package struct SimulationOptions: ParsableArguments {
         return Dial(app: app, channel: channel, rows: rows)
     }
 
-    /// Lets every device decide, and tells what came of it.
+    /// Runs the simulation and writes the result.
     package func run(
         _ entries: [PatchEntry],
         withdrawn: [PatchID: Set<SHA256Digest>],
@@ -113,7 +113,7 @@ package struct SimulationOptions: ParsableArguments {
     }
 }
 
-/// `web@1.4.2`.
+/// A version on the command line: `web@1.4.2`.
 package struct LabelArgument: ExpressibleByArgument {
     let label: Label
 
@@ -124,7 +124,7 @@ package struct LabelArgument: ExpressibleByArgument {
     }
 }
 
-/// `web@1.4.2=25%`.
+/// A version with its share: `web@1.4.2=25%`.
 package struct DialedShare: ExpressibleByArgument {
     let label: Label
     let share: RolloutShare
@@ -138,7 +138,7 @@ package struct DialedShare: ExpressibleByArgument {
 }
 
 extension SimulationResult {
-    /// A row for each version, and bars of what the devices run before and after.
+    /// Writes a row for each version, and bars of the versions on the devices before and after.
     package func write(to console: Console) {
         console.line("\(Words.count(devices, "device")), seed \(seed)")
         var table = Table([
@@ -161,7 +161,7 @@ extension SimulationResult {
 }
 
 extension SimulationResult.Row {
-    /// `rollout 550,001, appVersion 199,887; below 40`: the most frequent first.
+    /// The most frequent other outcomes first: `rollout 550,001, appVersion 199,887; below 40`.
     fileprivate var others: String {
         let rest = outcomes.filter { !["taken", "installed", "passedOver"].contains($0.key) }
         return [reasons, rest].map { counts in

@@ -1,9 +1,9 @@
 import PatchChoice
 import PatchFormat
 
-/// What the devices run of each patch, before and after, as bars.
+/// Bars of the versions of each patch on the devices, before and after.
 extension SimulationResult {
-    /// - Parameter width: of a bar for all devices, in characters.
+    /// - Parameter width: The length of a bar for all devices, in characters.
     package func bars(width: Int = 50) -> [String] {
         patches.flatMap { patch in
             let labels = (Array(patch.before.keys) + Array(patch.after.keys)).map { $0?.text ?? Self.nothing }
@@ -22,20 +22,22 @@ extension SimulationResult {
 
     private static let nothing = "nothing"
 
-    /// Of all devices: `25 %`, `30.43 %`; what is there is never nothing.
+    /// The share of all devices: `25 %`, `30.43 %`.
+    ///
+    /// A count above 0 is never shown as 0 %.
     package func percent(_ count: Int) -> String {
         let share = devices == 0 ? 0 : (count * 10_000 + devices / 2) / devices
         return count > 0 && share == 0 ? "< 0.01 %" : Words.percent(share)
     }
 
-    /// In eighths of a character.
+    /// Draws a bar, with a resolution of an eighth of a character.
     private static func bar(_ count: Int, of all: Int, width: Int) -> String {
         let eighths = all == 0 ? 0 : count * width * 8 / all
         let parts = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
         return String(repeating: "█", count: eighths / 8) + parts[eighths % 8]
     }
 
-    /// The same as a picture: for each patch a row before and a row after, a part for each version.
+    /// The bars as a picture: for each patch a row before and a row after, with a part for each version.
     package var svg: String {
         let (left, width, height) = (120, 640, 24)
         var y = 40
@@ -72,7 +74,7 @@ extension SimulationResult {
         return ([head, title, style] + out + ["</svg>"]).joined(separator: "\n") + "\n"
     }
 
-    /// The same version has one colour before and after.
+    /// Returns a colour, which is the same before and after for the same version.
     private static func color(_ version: VersionLabel?, of patch: Patch, else index: Int) -> String {
         let palette = ["#7fb3d5", "#82c99d", "#f7c97f", "#d7a6e0", "#f1948a", "#a3b1bf"]
         let all = Set((Array(patch.before.keys) + Array(patch.after.keys)).compactMap(\.?.text)).sorted()
@@ -80,7 +82,9 @@ extension SimulationResult {
         return palette[place % palette.count]
     }
 
-    /// Names hold nothing that XML would take for its own, but the sign of "less than".
+    /// Escapes "<".
+    ///
+    /// Names contain no other character that XML reserves.
     private func escaped(_ text: String) -> String {
         text.split(separator: "<", omittingEmptySubsequences: false).joined(separator: "&lt;")
     }

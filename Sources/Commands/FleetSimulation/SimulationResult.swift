@@ -1,25 +1,27 @@
 import PatchChoice
 package import PatchFormat
 
-/// How many devices get which version, and why the others do not.
+/// The number of devices that receive each version, and the reasons of the others.
 package struct SimulationResult: Equatable, Sendable {
     /// One listed version.
     package struct Row: Equatable, Sendable {
         package let label: Label
         package let kind: PatchKind
         package let sha256: SHA256Digest
-        /// Devices by what becomes of it on them: the codes of `patchsync explain`.
+        /// The number of devices by outcome: the codes of `patchsync explain`.
         package fileprivate(set) var outcomes: [String: Int] = [:]
-        /// Of those that it is not for, by the first rule that says no.
+        /// The number of devices that are not eligible, by the first rule that excludes them.
         package fileprivate(set) var reasons: [String: Int] = [:]
 
-        /// Devices that take it.
+        /// Devices that take the version.
         package var takers: Int { outcomes["taken", default: 0] }
-        /// Devices that have it, and keep it.
+        /// Devices that have the version and keep it.
         package var keepers: Int { outcomes["installed", default: 0] }
     }
 
-    /// What the devices run of one patch; nil for nothing.
+    /// The number of devices by version of one patch.
+    ///
+    /// A nil version means none.
     package struct Patch: Equatable, Sendable {
         package let id: PatchID
         package fileprivate(set) var before: [VersionLabel?: Int] = [:]
@@ -28,12 +30,12 @@ package struct SimulationResult: Equatable, Sendable {
 
     package let devices: Int
     package let seed: UInt64
-    /// In list order.
+    /// The listed versions, in list order.
     package private(set) var rows: [Row]
-    /// By id.
+    /// The patches, ordered by id.
     package private(set) var patches: [Patch]
 
-    /// - Parameter fleet: has what is listed, and what is not.
+    /// - Parameter fleet: May have versions that are not listed.
     init(devices: Int, seed: UInt64, entries: [PatchEntry], fleet: Fleet) {
         (self.devices, self.seed) = (devices, seed)
         let ids = Set(entries.map(\.patchID)).union(fleet.kinds.flatMap(\.installed.keys))
@@ -96,7 +98,7 @@ extension SimulationResult.Patch {
         )
     }
 
-    /// The most frequent first, nothing last.
+    /// Returns the counts by descending frequency, with no version last.
     package static func ordered(_ counts: [VersionLabel?: Int]) -> [(version: VersionLabel?, devices: Int)] {
         counts.sorted { left, right in
             if (left.key == nil) != (right.key == nil) { return right.key == nil }

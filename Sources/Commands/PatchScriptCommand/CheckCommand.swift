@@ -75,7 +75,7 @@ struct CheckCommand: AsyncParsableCommand {
         return found.contains { $0.failure != nil } ? .malformed : .done
     }
 
-    /// As `fix.js:3:7: SyntaxError: …`.
+    /// Returns the failure with its place: `fix.js:3:7: SyntaxError: …`.
     static func sentence(_ failure: PatchFailure, file: String) -> String {
         let places = [failure.line, failure.line == nil ? nil : failure.column].compactMap { $0.map { ":\($0)" } }
         return "\(file)\(places.joined()): \(failure.message)"
@@ -84,11 +84,11 @@ struct CheckCommand: AsyncParsableCommand {
     static func warning(_ name: UnknownName, file: String) -> String { printable("warning: \(file): \(name)") }
 }
 
-/// What there is to say of one script.
+/// The findings of one script.
 private struct ScriptFindings {
     let file: String
     let failure: PatchFailure?
-    /// Nil where it is no program.
+    /// Nil if the script cannot be parsed.
     let names: ScriptNames?
     var unknown: [UnknownName] = []
 
@@ -119,10 +119,10 @@ private struct ScriptFindings {
     }
 }
 
-/// A script in a file that somebody names.
+/// Reads a script from a file.
 enum ScriptFile {
     static func script(_ file: String) throws(Failure) -> PatchScript {
-        // One byte more than may be there: the check then says that it is too large.
+        // The limit is above the allowed size, so that the check can report a script that is too large.
         let bytes = try bytes(of: file, limit: 100_000_000)
         return PatchScript(id: FilePath(argument: file).name ?? file, version: "local", content: .bytes(bytes))
     }

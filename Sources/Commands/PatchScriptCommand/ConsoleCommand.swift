@@ -41,7 +41,7 @@ struct ConsoleCommand: AsyncParsableCommand {
     private func work(after active: [PatchScript]) async throws(Failure) {
         var scripts = active
         for file in files { scripts.append(try ScriptFile.script(file)) }
-        // What the host told last: it does not tell each failure of a line.
+        // The last failure that the host reported. It does not report each failure of a line.
         let told = Told()
         let sample: SampleHost
         do throws(PatchCallError) {
@@ -64,13 +64,13 @@ struct ConsoleCommand: AsyncParsableCommand {
         _ = await sample.settle()
     }
 
-    /// Of a script with its place, of a line without.
+    /// Writes a failure: of a script with its place, of a line without.
     private static func tell(_ failure: PatchFailure) {
         let text = failure.patch == PatchHost.console ? failure.message : failure.description
         Console.standardError.line(printable("error: \(text)"))
     }
 
-    /// A value as a person reads it.
+    /// Returns a value as text for people.
     static func text(of value: PatchValue) -> String {
         switch value {
         case .null: "null"
@@ -88,7 +88,7 @@ struct ConsoleCommand: AsyncParsableCommand {
     }
 }
 
-/// The failure that was told last.
+/// The failure that was reported last.
 private final class Told: Sendable {
     let last = Mutex<PatchFailure?>(nil)
 }

@@ -54,7 +54,7 @@ struct EvalCommand: AsyncParsableCommand {
             Console.standardOutput.line("total: \(patched) with it, \(try sample.total(sample.cart)) without it")
             return row.failure == nil ? .done : .malformed
         } catch let failure as Failure { throw failure } catch is PatchFailure {
-            // It was told as every failure is.
+            // The host has reported it, like every failure.
             return .malformed
         } catch { throw Failure("\(error)") }
     }

@@ -2,7 +2,9 @@ import PatchFormat
 import ArgumentParser
 import CommandKit
 
-/// The program with the engine: it looks at script patches, and runs them on a sample host.
+/// The program with the engine.
+///
+/// It checks script patches, and runs them on a sample host.
 @main
 struct PatchScriptProgram: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

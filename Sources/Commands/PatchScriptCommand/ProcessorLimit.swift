@@ -2,14 +2,16 @@ import PatchFormat
 import Glibc
 import CommandKit
 
-/// The end of a process whose scripts go on for ever: what the engine's own limit of time does not find, as `for (;;) await 0`.
+/// Ends a process whose scripts never end and escape the engine's own time limit, such as `for (;;) await 0`.
 enum ProcessorLimit {
     private static let seconds: rlim_t = 30
     private static let exitCode = ResultCode.malformed.rawValue
 
-    /// From now on, for the whole process; a lower limit that it was given stays.
+    /// Limits the processor time of the whole process.
     ///
-    /// A person at a console is there to end it.
+    /// A lower existing limit is kept.
+    ///
+    /// The console has no limit, because its user can end the process.
     static func begin() {
         signal(SIGXCPU) { _ in
             let text: StaticString = "error: the scripts took more of a processor than they may, and did not end\n"

@@ -40,11 +40,11 @@ struct RunScriptsCommand: AsyncParsableCommand {
             }
             return status.code
         }
-        // Not before: a child process has the same limit.
+        // Not earlier, because a child process inherits the limit.
         ProcessorLimit.begin()
         let scripts = try status.scripts().map(\.patch)
         let sample: SampleHost
-        // What scripts say stays apart from a document.
+        // The console output of scripts is separate from a JSON document.
         let output: Console = json ? .standardError : .standardOutput
         do throws(PatchCallError) { sample = try SampleHost(output: output) } catch { throw Failure("\(error)") }
         let report = sample.host.run(scripts)

@@ -2,9 +2,11 @@ import PatchRuntime
 import Synchronization
 import CommandKit
 
-/// A host to try patches on: a cart whose total is wrong, as a shop may have it.
+/// A host for trying patches: a shop's cart with a wrong total.
 final class SampleHost: Sendable {
-    /// A line of a cart, in whole cents.
+    /// A line of a cart.
+    ///
+    /// Prices are in whole cents.
     struct Line: Sendable {
         let price: Int
         let count: Int
@@ -18,7 +20,7 @@ final class SampleHost: Sendable {
     let cart = CartController()
     private let later: LaterWork
 
-    /// The bug: the discount of ten per cent is rounded for each piece, where it should be for each line.
+    /// The bug: the discount of ten per cent is rounded for each piece instead of for each line.
     let total = PatchMethod("total") { (cart: CartController) in
         cart.lines.reduce(0) { $0 + ($1.price - ($1.price + 5) / 10) * $1.count }
     }
@@ -38,8 +40,8 @@ final class SampleHost: Sendable {
     }
 
     /// - Parameters:
-    ///   - output: takes what scripts say on their console.
-    ///   - failed: told of each failure, also of those that come later.
+    ///   - output: Receives the console output of scripts.
+    ///   - failed: Called for each failure, including later ones.
     init(
         output: Console = .standardOutput,
         failed: @escaping @Sendable (PatchFailure) -> Void = { _ in }
@@ -59,13 +61,13 @@ final class SampleHost: Sendable {
         }
     }
 
-    /// Waits until scripts have left nothing for later, or have gone on for long.
+    /// Waits until scripts have no pending work, or until a time limit.
     ///
-    /// - Returns: whether nothing is left.
+    /// - Returns: Whether no work is pending.
     func settle() async -> Bool { await later.settle() }
 }
 
-/// Runs what scripts leave for later, and knows whether there is any.
+/// Runs the delayed work of scripts, and tracks whether any is pending.
 private final class LaterWork: PatchExecutor {
     private static let longest = Duration.seconds(10)
     private let (ends, end) = AsyncStream.makeStream(of: Void.self)

@@ -17,13 +17,13 @@ struct StoredScript: Equatable {
     let file: FilePath?
     let isAltered: Bool
 
-    /// The running scripts for programs, in the order in which they run.
+    /// Returns the running scripts for programs, in the order in which they run.
     static func running(in status: JSON) throws(FormatError) -> [StoredScript] {
         let name = "patchsync status"
         var scripts: [StoredScript] = []
         for row in try Fields(status, of: name).array("patches", limit: 2 * Limits.patchesInList) {
             let fields = try Fields(row, of: name, at: "patches")
-            // A bundle and a pending script have no order, and a script in pages is none of a program's.
+            // Bundles and pending scripts have no order, and a script that runs in pages does not run in a program.
             guard fields.has("order"), try fields.optionalString("runsIn") != "page" else { continue }
             scripts.append(
                 StoredScript(
@@ -39,7 +39,7 @@ struct StoredScript: Equatable {
         return scripts.sorted { $0.order < $1.order }
     }
 
-    /// The script's bytes, if they are the signed ones.
+    /// The script with its bytes, if they are the signed ones.
     var patch: PatchScript {
         var content: PatchScript.Content = isAltered ? .altered : .missing
         if let file {
@@ -50,13 +50,13 @@ struct StoredScript: Equatable {
     }
 }
 
-/// The status of a store, from the program that reads stores.
+/// The status of a store, from `patchsync`.
 struct StoreStatus {
     private static let name = "patchsync"
     private static let (timeout, limit) = (600, 64_000_000)
 
     let document: [UInt8]
-    /// Done, or the code of a failure that the program reported on standard error.
+    /// `done`, or the code of a failure that the program reported on standard error.
     let code: ResultCode
 
     init(of store: String) throws(Failure) {

@@ -1,4 +1,4 @@
-/// How much of an upload there is, and whether that is too much.
+/// Counts the bytes of an upload and enforces the limits.
 struct Arrival: Sendable {
     private let limits: UploaderLimits
     private var bytes = 0
@@ -10,7 +10,7 @@ struct Arrival: Sendable {
 
     private var limit: Int { limits.fileBytes + UploaderLimits.formBytes }
 
-    /// - Parameter length: of the whole body, as the client says; nil when it does not.
+    /// - Parameter length: The announced length of the whole body, or nil if the client does not announce it.
     func expect(_ length: Int?) throws(UploaderError) {
         if let length, length > limit { throw .tooLarge(limit: limits.fileBytes) }
     }

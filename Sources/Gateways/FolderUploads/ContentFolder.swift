@@ -2,25 +2,29 @@ import Linux
 package import PatchStore
 package import SystemPackage
 
-/// A folder that its owner names, and changes to it: one at a time, each done in one step and durable when it returns.
+/// A folder of the device's owner, with serialized changes. Each change is made in one step and is durable when the call returns.
 ///
-/// What is uploaded grows in a folder of its own that nobody sees, and gets its name when it is whole; a folder that is
-/// deleted goes there first, and then bit by bit. What a crash leaves there is removed by the next start.
+/// Uploads are written into a hidden folder and receive their name when they are complete. A deleted folder is moved there first
+/// and then removed bit by bit. The next start removes the remains of a crash.
 ///
-/// No symlink is followed: a link is nothing here, wherever it leads. Each name on the way is looked at before each change;
-/// who else writes in the folder is trusted not to put a link into a folder's place at that very moment.
+/// Symlinks are not followed: a link counts as missing. Each name of a path is examined before each change. Other writers are
+/// trusted not to replace a folder by a link at that very moment.
 package actor ContentFolder {
-    /// Where uploads grow; a name that no path has, for it begins with a dot.
+    /// The folder for incomplete uploads.
+    ///
+    /// No item path has its name, because it begins with a dot.
     static let hiddenName = ".patchline-uploads"
 
     let files: any FileOperations
-    /// Itself trusted, and no link.
+    /// The root folder.
+    ///
+    /// It is trusted and not a link.
     nonisolated let root: FilePath
     private let limits: UploaderLimits
     private var isTidy = false
     private var count = 0
 
-    /// - Parameter root: absolute; it is not a link.
+    /// - Parameter root: An absolute path that is not a link.
     package init(_ root: FilePath, files: any FileOperations, limits: UploaderLimits = UploaderLimits()) {
         self.root = root
         self.files = files
@@ -36,7 +40,7 @@ package actor ContentFolder {
         case .folder?: break
         }
         let path = folder.path(below: root)
-        // What has no path here is not told.
+        // Names that are not valid item names are omitted.
         let names = try onDisk { files throws(FileError) in try files.list(path) }.compactMap { try? ItemName($0) }
         guard names.count <= limits.entries else { throw .tooManyEntries(folder, limit: limits.entries) }
         var entries: [FolderListing.Entry] = []
@@ -50,7 +54,7 @@ package actor ContentFolder {
         return FolderListing(of: folder, entries)
     }
 
-    /// Returns where there is a file.
+    /// Returns if there is a file at the path, and throws otherwise.
     func checkFile(at path: ItemPath) throws(UploaderError) {
         switch try item(at: path) {
         case nil: throw .notFound(path)
@@ -85,7 +89,7 @@ package actor ContentFolder {
         let (old, new) = (path.path(below: root), try free(target).path(below: root))
         try onDisk { files throws(FileError) in
             try files.rename(old, to: new)
-            // The new name first: a power cut between the two leaves both, not none.
+            // The new name is synced first: after a power cut between the two, both names exist instead of neither.
             try files.syncDirectory(new.parent)
             if old.parent != new.parent { try files.syncDirectory(old.parent) }
         }
@@ -112,14 +116,14 @@ package actor ContentFolder {
 
     // MARK: Uploads
 
-    /// The path of a new file to write an upload into.
+    /// Returns the path of a new file for an upload.
     func nextHidden() throws(UploaderError) -> FilePath {
         try tidy()
         count += 1
         return hiddenFolder.at(String(count))
     }
 
-    /// Gives a whole, durable upload its name, or that with a number where it is taken.
+    /// Renames a complete, durable upload to its name, or to that name with a number if it is taken.
     func keep(_ upload: FilePath, as name: ItemName, in folder: ItemPath) throws(UploaderError) {
         try checkFolder(at: folder)
         let new = try free(folder.appending(name)).path(below: root)
@@ -129,7 +133,7 @@ package actor ContentFolder {
         }
     }
 
-    /// Removes, once, what uploads and deletions before this start left.
+    /// Removes the remains of earlier uploads and deletions, once after each start.
     package func tidy() throws(UploaderError) {
         guard !isTidy else { return }
         let hidden = hiddenFolder
@@ -145,12 +149,12 @@ package actor ContentFolder {
     // MARK: Looking
 
     private enum Item: Equatable {
-        /// Bytes.
+        /// The size in bytes.
         case file(Int)
         case folder
     }
 
-    /// What is there, where all on the way are folders; nil for everything else, and for a link.
+    /// Returns the item at the path, or nil if it is missing or a link, or if its path is not through folders only.
     private func item(at path: ItemPath) throws(UploaderError) -> Item? {
         var way = ItemPath.root
         var found = try status(of: way)
@@ -162,7 +166,7 @@ package actor ContentFolder {
         return found
     }
 
-    /// - Parameter path: what is on the way to it was looked at.
+    /// - Parameter path: A path whose parents were examined.
     private func status(of path: ItemPath) throws(UploaderError) -> Item? {
         let place = path.path(below: root)
         guard let status = try onDisk({ files throws(FileError) in try files.status(of: place) }) else { return nil }
@@ -181,7 +185,7 @@ package actor ContentFolder {
         }
     }
 
-    /// The path itself, or the first of `name (1)`, `name (2)`, … that nothing has, not even a link.
+    /// Returns the path itself, or the first free one of `name (1)`, `name (2)`, … A link also counts as taken.
     private func free(_ path: ItemPath) throws(UploaderError) -> ItemPath {
         guard let name = path.names.last else { throw .isRoot }
         var free = path
@@ -203,7 +207,7 @@ package actor ContentFolder {
 }
 
 extension FilePermissions {
-    /// 0644: what others may read, where the folder lets them in.
+    /// 0644: others may read the file if they have access to the folder.
     static let sharedFile = FilePermissions(rawValue: 0o644)
     /// 0755.
     static let sharedDirectory = FilePermissions(rawValue: 0o755)

@@ -1,10 +1,10 @@
 import PatchFormat
 
-/// What is in a folder, as people look for it.
+/// The contents of a folder, in natural order.
 struct FolderListing: Equatable, Sendable {
     struct Entry: Equatable, Sendable {
         let name: ItemName
-        /// Bytes of a file; nil for a folder.
+        /// The size of a file in bytes, or nil for a folder.
         let size: Int?
     }
 
@@ -17,7 +17,7 @@ struct FolderListing: Equatable, Sendable {
         self.entries = keyed.sorted { $0.key < $1.key }.map(\.entry)
     }
 
-    /// `[{"path":"\/images\/","name":"images"}]`: in this order and with these slashes, as GCDWebUploader writes it.
+    /// `[{"path":"\/images\/","name":"images"}]`: with the order and the escaped slashes of GCDWebUploader.
     var json: [UInt8] {
         var out = Array("[".utf8)
         for (index, entry) in entries.enumerated() {

@@ -1,12 +1,12 @@
-/// Why bytes are no form as a query and an URL-encoded body hold it.
+/// Why bytes are not a valid form, in a query or an URL-encoded body.
 package enum FormFault: Error, Equatable, Sendable {
-    /// A `%` that two hexadecimal digits do not follow.
+    /// A `%` without two hexadecimal digits after it.
     case badEscape
     case notUTF8
     case tooManyFields
 }
 
-/// Names and values of a form, as a query and an URL-encoded body spell them.
+/// The names and values of a form, decoded from a query or an URL-encoded body.
 struct FormFields: Sendable {
     static let limit = 16
 
@@ -21,7 +21,7 @@ struct FormFields: Sendable {
         }
     }
 
-    /// The path in the field of this name, of which there is one.
+    /// Returns the path in the only field with this name.
     func path(_ name: String) throws(UploaderError) -> ItemPath {
         let values = fields.filter { $0.name == name }
         guard let only = values.first else { throw .missing(name) }

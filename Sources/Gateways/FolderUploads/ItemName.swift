@@ -1,21 +1,23 @@
-/// Why a text names nothing in the folder.
+/// Why a text is not a valid name of an item.
 package enum ItemFault: Error, Equatable, Sendable {
     /// `.` and `..` are never resolved.
     case dots
-    /// It begins with a dot, as what nobody sees does: our own files too.
+    /// It begins with a dot, like hidden files and our own ones.
     case hidden(String)
     case controlCharacter
-    /// Some systems take it for a slash.
+    /// Some systems treat a backslash as a slash.
     case backslash
-    /// A slash in what must be one name, or nothing at all.
+    /// The name contains a slash or is empty.
     case notOneName
     case longName
     case longPath
 }
 
-/// The name of a file or a folder: one step down, never up.
+/// The name of a file or a folder.
+///
+/// It leads one level down, never up.
 package struct ItemName: Hashable, Sendable {
-    /// Bytes, as on most file systems.
+    /// The most bytes of a name, as on most file systems.
     static let limit = 255
 
     package let text: String
@@ -25,9 +27,9 @@ package struct ItemName: Hashable, Sendable {
         try self.init(step: text)
     }
 
-    /// - Parameter text: not empty, and without a slash.
+    /// - Parameter text: Not empty, and without a slash.
     init(step text: String) throws(ItemFault) {
-        // By bytes: a dot that a combining mark follows is another character, and the same dot on the disk.
+        // Compared by bytes: a dot with a combining mark is another character, but has the same first byte on the disk.
         if text.utf8.elementsEqual(".".utf8) || text.utf8.elementsEqual("..".utf8) { throw .dots }
         if text.utf8.first == UInt8(ascii: ".") { throw .hidden(text) }
         if text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
@@ -38,7 +40,9 @@ package struct ItemName: Hashable, Sendable {
         self.text = text
     }
 
-    /// `Photo (2).jpg`: the name for one more of it; its stem is shortened if the name would be too long.
+    /// Returns the name of another copy: `Photo (2).jpg`.
+    ///
+    /// The stem is shortened if the name would be too long.
     func numbered(_ number: Int) throws(ItemFault) -> ItemName {
         var (stem, rest) = (text[...], " (\(number))")
         if let dot = text.utf8.lastIndex(of: UInt8(ascii: ".")), text.utf8.index(after: dot) < text.utf8.endIndex,

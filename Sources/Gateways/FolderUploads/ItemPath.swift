@@ -1,14 +1,18 @@
 import PatchStore
 package import SystemPackage
 
-/// The way from the folder to something in it, as a client spells it: names only, so that it cannot leave the folder.
+/// The path from the folder to an item in it, as a client spells it.
 ///
-/// Slashes at its start, at its end and beside each other mean nothing.
+/// It has only valid names, so it cannot leave the folder.
+///
+/// Slashes at its start, at its end and next to each other are ignored.
 package struct ItemPath: Hashable, Sendable {
-    /// Bytes of the text, before which nothing is looked at.
+    /// The most bytes of the text.
+    ///
+    /// A longer text is rejected unread.
     static let limit = 1_024
 
-    /// None for the folder itself.
+    /// Empty for the folder itself.
     package let names: [ItemName]
 
     package static let root = ItemPath(names: [])
@@ -17,7 +21,7 @@ package struct ItemPath: Hashable, Sendable {
         self.names = names
     }
 
-    /// - Parameter text: decoded; what is in it is taken as it stands.
+    /// - Parameter text: The decoded text. It is not decoded again.
     package init(_ text: String) throws(ItemFault) {
         guard text.utf8.count <= Self.limit else { throw .longPath }
         var names: [ItemName] = []
@@ -27,22 +31,24 @@ package struct ItemPath: Hashable, Sendable {
         self.names = names
     }
 
-    /// With a slash before each name.
+    /// The path with a slash before each name.
     package var text: String { names.isEmpty ? "/" : names.map { "/\($0.text)" }.joined() }
 
     var isRoot: Bool { names.isEmpty }
 
-    /// The folder that it lies in; the folder itself lies in none.
+    /// The folder that contains the item.
+    ///
+    /// The root is its own parent.
     var parent: ItemPath { ItemPath(names: names.dropLast()) }
 
     func appending(_ name: ItemName) -> ItemPath { ItemPath(names: names + [name]) }
 
-    /// Whether this is `other`, or lies in it.
+    /// Whether this is `other`, or is inside it.
     func isWithin(_ other: ItemPath) -> Bool {
         names.starts(with: other.names) { $0.text.utf8.elementsEqual($1.text.utf8) }
     }
 
-    /// Where it is on the disk.
+    /// Returns the path on the disk.
     package func path(below root: FilePath) -> FilePath {
         isRoot ? root : root.at(names.map(\.text).joined(separator: "/"))
     }

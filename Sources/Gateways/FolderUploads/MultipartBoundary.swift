@@ -1,8 +1,8 @@
-/// What stands between the parts of a form: 1 to 70 characters (RFC 2046 §5.1.1).
+/// The boundary between the parts of a form: 1 to 70 characters (RFC 2046 §5.1.1).
 package struct MultipartBoundary: Equatable, Sendable {
     let text: String
 
-    /// Nil when there is none.
+    /// Nil if the content type has no valid boundary.
     package init?(contentType: String) {
         let parameters = HeaderParameters(contentType.split(separator: ";", maxSplits: 1).dropFirst().first ?? "")
         guard let text = parameters?["boundary"], 1...70 ~= text.utf8.count,
@@ -11,15 +11,15 @@ package struct MultipartBoundary: Equatable, Sendable {
         self.text = text
     }
 
-    /// With the line break before it, which is part of it.
+    /// The delimiter, with the preceding line break, which belongs to it.
     var delimiter: [UInt8] { Array("\r\n--\(text)".utf8) }
 }
 
-/// `; name=value; name="value"`, as fields of a head have them.
+/// The parameters of a header field: `; name=value; name="value"`.
 struct HeaderParameters: Equatable, Sendable {
     private var values: [String: String] = [:]
 
-    /// Nil where it is spelled otherwise, or names one twice.
+    /// Nil if the text has another form, or a repeated name.
     init?(_ text: some StringProtocol) {
         var rest = Array(text.utf8)[...]
         while true {
@@ -45,7 +45,7 @@ struct HeaderParameters: Equatable, Sendable {
         while let byte = rest.popFirst() {
             switch byte {
             case UInt8(ascii: "\""): return String(validating: value, as: UTF8.self)
-            // Browsers leave a backslash as it is, and curl writes one before a quote.
+            // Browsers do not escape a backslash, and curl writes one before a quote.
             case UInt8(ascii: "\\") where rest.first == UInt8(ascii: "\""):
                 value.append(UInt8(ascii: "\""))
                 rest = rest.dropFirst()

@@ -1,16 +1,16 @@
-/// Why bytes are no `multipart/form-data` (RFC 7578, RFC 2046 §5.1).
+/// Why bytes are not valid `multipart/form-data` (RFC 7578, RFC 2046 §5.1).
 package enum MultipartFault: Error, Equatable, Sendable {
-    /// The content type names none, or one that may not be.
+    /// The content type has no boundary, or an invalid one.
     case noBoundary
-    /// So much comes before the first boundary that there may be none.
+    /// There is no boundary in the first bytes.
     case noDelimiter
-    /// Neither the end of the line nor `--` follows a boundary.
+    /// A boundary is followed by neither the end of the line nor `--`.
     case badDelimiter
     case longHead
-    /// No `Content-Disposition: form-data` with a name, or two.
+    /// There is not exactly one `Content-Disposition: form-data` with a name.
     case badHead
     case tooManyParts
-    /// A field that is no file.
+    /// A field other than a file is too long.
     case longField
     case notUTF8
 }

@@ -1,4 +1,4 @@
-/// A form that is read while it arrives, in pieces of any size, in little memory.
+/// Parses a form while it arrives, in pieces of any size and with little memory.
 ///
 /// ```
 /// before ──boundary──▶ line ──CRLF──▶ head ──empty line──▶ content ──boundary──▶ line ──"--"──▶ over
@@ -6,40 +6,40 @@
 struct MultipartForm: Sendable {
     enum Event: Equatable, Sendable {
         case part(PartHead)
-        /// Of the part begun last; never empty.
+        /// Bytes of the current part; never empty.
         case content([UInt8])
-        /// The part is whole.
+        /// The part is complete.
         case partEnd
     }
 
     private enum State {
-        /// What comes before the first boundary means nothing.
+        /// Before the first boundary. The bytes are ignored.
         case before
         /// After a boundary.
         case line
         case head
         case content
-        /// What comes after the last boundary means nothing.
+        /// After the last boundary. The bytes are ignored.
         case over
     }
 
-    /// Bytes of a part's fields, and of what comes before the first boundary.
+    /// The most bytes of a part's head, and of the text before the first boundary.
     static let headLimit = 8 * 1_024
     static let partLimit = 32
 
     private let delimiter: [UInt8]
     private var state = State.before
     private var parts = 0
-    /// What is not decided on yet: less than a delimiter, or a head so far.
+    /// Bytes that are not parsed yet: less than a delimiter, or an incomplete head.
     private var rest: [UInt8]
 
     init(_ boundary: MultipartBoundary) {
         delimiter = boundary.delimiter
-        // The first boundary has no line before it.
+        // The first boundary has no preceding line break.
         rest = Array("\r\n".utf8)
     }
 
-    /// Whether the last boundary was there.
+    /// Whether the last boundary was read.
     var isOver: Bool { if case .over = state { true } else { false } }
 
     mutating func take(_ piece: some Collection<UInt8>) throws(MultipartFault) -> [Event] {
@@ -51,7 +51,7 @@ struct MultipartForm: Sendable {
         return events
     }
 
-    /// - Returns: whether there is more to do with what is there.
+    /// - Returns: Whether the remaining bytes can be parsed further.
     private mutating func step(_ input: inout ArraySlice<UInt8>, _ events: inout [Event]) throws(MultipartFault) -> Bool
     {
         switch state {
@@ -72,7 +72,7 @@ struct MultipartForm: Sendable {
             guard input.starts(with: "\r\n".utf8) else { throw .badDelimiter }
             parts += 1
             guard parts <= Self.partLimit else { throw .tooManyParts }
-            // Its line break stays: a head may be empty.
+            // The line break is kept, because a head may be empty.
             state = .head
         case .head:
             guard let (head, after) = input.split(at: Array("\r\n\r\n".utf8)) else {
@@ -103,7 +103,7 @@ struct MultipartForm: Sendable {
 }
 
 extension ArraySlice<UInt8> {
-    /// What is before the first `separator`, and what is after it; nil without one.
+    /// Returns the bytes before and after the first `separator`, or nil if there is none.
     fileprivate func split(at separator: [UInt8]) -> (ArraySlice, ArraySlice)? {
         var from = startIndex
         while let start = self[from...].firstIndex(of: separator[0]) {
@@ -115,7 +115,7 @@ extension ArraySlice<UInt8> {
         return nil
     }
 
-    /// How many bytes at the end may be the start of a `separator` that is not whole.
+    /// Returns the number of bytes at the end that may be the start of an incomplete `separator`.
     fileprivate func tail(thatBegins separator: [UInt8]) -> Int {
         var count = Swift.min(separator.count - 1, self.count)
         while count > 0, !separator.starts(with: suffix(count)) { count -= 1 }

@@ -1,4 +1,4 @@
-/// The order in which people look for names: case aside, numbers by their value.
+/// The order in which people search for names: case is ignored, and numbers are compared by value.
 struct NaturalOrder: Comparable, Sendable {
     private let folded: [UInt8]
     private let exact: [UInt8]
@@ -31,7 +31,7 @@ extension UInt8 {
 }
 
 extension ArraySlice<UInt8> {
-    /// The digits at the start, without zeros before them.
+    /// Takes the digits at the start, and drops leading zeros.
     fileprivate mutating func takeNumber() -> ArraySlice {
         let digits = prefix { $0.isDigit }
         self = self[digits.endIndex...]

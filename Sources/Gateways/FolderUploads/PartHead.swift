@@ -1,11 +1,11 @@
-/// What a part of a form says of itself.
+/// The head of a part of a form.
 struct PartHead: Equatable, Sendable {
-    /// Of the field.
+    /// The name of the field.
     let name: String
-    /// As the client calls it; nil for a part that is no file.
+    /// The client's name of the file, or nil for a part that is not a file.
     let file: String?
 
-    /// - Parameter lines: the fields of the part, with CRLF between them.
+    /// - Parameter lines: The fields of the part, separated by CRLF.
     init(_ lines: ArraySlice<UInt8>) throws(MultipartFault) {
         guard let text = String(validating: lines, as: UTF8.self) else { throw .notUTF8 }
         let dispositions = text.split(separator: "\r\n").compactMap { line -> Substring? in
@@ -20,7 +20,8 @@ struct PartHead: Equatable, Sendable {
             let parameters = HeaderParameters(sides[1]), let name = parameters["name"]
         else { throw .badHead }
         self.name = name
-        // Browsers write %22 for a quote, and escape nothing else but line ends, which no name may have (HTML, "multipart form data").
+        // Browsers write %22 for a quote, and escape nothing else except line ends, which a name must not have (HTML, "multipart
+        // form data").
         file = parameters["filename"]?.replacing("%22", with: "\"")
     }
 }

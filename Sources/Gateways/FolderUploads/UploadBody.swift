@@ -1,7 +1,7 @@
 import HTTPFiles
 import NIOCore
 
-/// The body of an upload, piece by piece, as it arrives or as it is there.
+/// The body of an upload, piece by piece, from a stream or from memory.
 struct UploadBody {
     private var stream: RequestStream.AsyncIterator?
     private var whole: [UInt8]?
@@ -11,7 +11,7 @@ struct UploadBody {
         whole = request.stream == nil ? request.body : nil
     }
 
-    /// Nil at its end.
+    /// Returns the next piece, or nil at the end.
     mutating func next() async throws(UploaderError) -> [UInt8]? {
         guard let stream else { return whole.take() }
         do { return try await stream.next().map { Array($0.readableBytesView) } } catch { throw .cutOff }

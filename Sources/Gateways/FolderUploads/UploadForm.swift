@@ -1,8 +1,8 @@
-/// What the parts of an upload's form are: the path of a folder, and one file.
+/// Reads an upload's form: the path of a folder, and one file.
 ///
-/// The file may come before the path.
+/// The file may precede the path.
 struct UploadForm: Sendable {
-    /// What to do with an event of the form.
+    /// The action for an event of the form.
     enum Action: Equatable, Sendable {
         case nothing
         /// The file begins.
@@ -48,7 +48,7 @@ struct UploadForm: Sendable {
     private mutating func begin(_ head: PartHead) throws(UploaderError) -> Action {
         switch (head.name, head.file) {
         case (Self.fileField, let file?):
-            // Another file would be lost without a word.
+            // A second file would be lost silently.
             guard name == nil else { throw .doubled(Self.fileField) }
             do throws(ItemFault) { name = try ItemName(file) } catch { throw .badPath(error) }
             part = .file
@@ -61,7 +61,9 @@ struct UploadForm: Sendable {
         return .nothing
     }
 
-    /// Where the file belongs, once the form is over; without a path into the folder itself.
+    /// Returns the destination of the file, once the form is complete.
+    ///
+    /// Without a path, it is the folder itself.
     func place() throws(UploaderError) -> (folder: ItemPath, name: ItemName) {
         guard let name else { throw .missing(Self.fileField) }
         return (folder ?? .root, name)

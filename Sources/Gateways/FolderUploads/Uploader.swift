@@ -6,9 +6,9 @@ import PatchFormat
 package import PatchStore
 package import SystemPackage
 
-/// The calls of GCDWebUploader over a folder: `list`, `download`, `upload`, `move`, `create` and `delete`.
+/// The API of GCDWebUploader for a folder: `list`, `download`, `upload`, `move`, `create` and `delete`.
 ///
-/// Who may call is decided by the server that it is given to.
+/// The server that contains it decides which clients may call it.
 package struct Uploader: RequestDelegate {
     package let acceptsBodies = true
     private let folder: ContentFolder
@@ -19,9 +19,9 @@ package struct Uploader: RequestDelegate {
     private let report: @Sendable (String) -> Void
 
     /// - Parameters:
-    ///   - root: absolute, and no link; it is there.
-    ///   - prefix: the names that lead to the calls.
-    ///   - report: gets in a line what the disk refused, which the client is not told.
+    ///   - root: An absolute path of an existing folder that is not a link.
+    ///   - prefix: The names before those of the calls.
+    ///   - report: Called with one line about an error of the disk. The client does not receive the details.
     package init(
         _ root: FilePath,
         files: any FileOperations,
@@ -39,7 +39,7 @@ package struct Uploader: RequestDelegate {
 
     package func takes(_ request: FileRequest) -> Bool { request.path.segments.starts(with: prefix) }
 
-    /// Removes what uploads left that were cut off by the end of an earlier process.
+    /// Removes incomplete uploads of an earlier process.
     package func tidy() async {
         do throws(UploaderError) { try await folder.tidy() } catch { tell(error) }
     }
@@ -94,7 +94,7 @@ package struct Uploader: RequestDelegate {
 
     private func download(_ path: ItemPath) async throws(UploaderError) -> FileAnswer {
         try await folder.checkFile(at: path)
-        // Looked up anew, name by name, so that no link is followed that came meanwhile.
+        // Looked up again, name by name, so that a link that was created meanwhile is not followed.
         let encoded = path.names.map { "/\(URLLayout.percentEncoded($0.text))" }.joined()
         guard let name = path.names.last, let request = try? RequestPath(parsing: encoded) else {
             throw .notFound(path)
@@ -109,7 +109,9 @@ package struct Uploader: RequestDelegate {
         )
     }
 
-    /// To be kept under this name (RFC 6266 §4.3), which old programs read as far as it is ASCII.
+    /// Returns a value that makes clients save the file under this name (RFC 6266 §4.3).
+    ///
+    /// Old clients read only its ASCII part.
     private static func disposition(_ name: ItemName) -> String {
         let plain = String(
             name.text.map { character in
@@ -159,7 +161,7 @@ package struct Uploader: RequestDelegate {
         while true {
             let path = try await folder.nextHidden()
             do throws(FileError) { return (path, try files.create(path, permissions: .sharedFile)) } catch {
-                // Another process takes uploads into the same folder.
+                // Another process writes uploads into the same folder.
                 if case .exists = error { continue }
                 throw .disk(error)
             }

@@ -1,16 +1,16 @@
 import HTTPFiles
 import NIOHTTP1
 
-/// What a request asks of the folder, as far as its head says.
+/// A call to the folder's API, parsed from the head of a request.
 enum UploaderCall: Equatable, Sendable {
     case list(ItemPath)
     case download(ItemPath)
-    /// The body says of what.
+    /// The body contains the paths.
     case change(FolderChange.Kind)
-    /// - answersJSON: whether the client reads it; else a browser may show what it gets.
+    /// - answersJSON: Whether the client accepts JSON. Otherwise a browser may display the answer.
     case upload(MultipartBoundary, answersJSON: Bool)
 
-    /// - Parameter prefix: the names that lead to the API.
+    /// - Parameter prefix: The names before those of the calls.
     init(_ request: FileRequest, below prefix: [String]) throws(UploaderError) {
         let names = request.path.segments
         guard names.count == prefix.count + 1, names.starts(with: prefix), let name = names.last,

@@ -32,7 +32,9 @@ extension UploaderError {
         }
     }
 
-    /// Without the folder's own place on the disk, which is nobody's business.
+    /// The text for the client.
+    ///
+    /// It omits the folder's path on the disk, which is private.
     private var words: String {
         switch self {
         case .noSuchCall: "there is list, download, upload, move, create and delete"

@@ -1,32 +1,32 @@
 package import PatchStore
 
-/// Why a call of the folder's API comes to nothing.
+/// Why a call to the folder's API failed.
 package enum UploaderError: Error, Equatable, Sendable {
     case noSuchCall
     case wrongMethod(allow: String)
-    /// A field that a call must have, and has not.
+    /// A required field is missing.
     case missing(String)
-    /// A field, or a file, that stands there twice.
+    /// A field or a file is repeated.
     case doubled(String)
     case form(FormFault)
-    /// The body is of another type than this call takes.
+    /// The body has another type than this call accepts.
     case wrongType(wanted: String)
     case multipart(MultipartFault)
-    /// What a field names is no path here.
+    /// A field's value is not a valid path.
     case badPath(ItemFault)
-    /// The folder itself is its owner's.
+    /// The folder itself cannot be changed.
     case isRoot
     case notFound(ItemPath)
     case notFolder(ItemPath)
     case isFolder(ItemPath)
-    /// A folder would become a part of itself.
+    /// A folder would be moved into itself.
     case intoItself(ItemPath)
-    /// So many of this name are there that no other number is looked for.
+    /// All numbered names are taken.
     case taken(ItemName)
     case tooManyEntries(ItemPath, limit: Int)
-    /// Bytes.
+    /// The limit is in bytes.
     case tooLarge(limit: Int)
-    /// The client went away, or was too slow, before all of it was there.
+    /// The client disconnected, or was too slow, before the upload was complete.
     case cutOff
     case disk(FileError)
 }

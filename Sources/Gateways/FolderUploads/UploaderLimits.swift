@@ -1,13 +1,15 @@
-/// How much is taken and told at a time.
+/// The limits of uploads and listings.
 package struct UploaderLimits: Equatable, Sendable {
-    /// Bytes of one file: what a film on a small device comes to.
+    /// The most bytes of one file: enough for a film on a small device.
     package var fileBytes = 4 * 1_024 * 1_024 * 1_024
-    /// Names in a folder that is listed; all of them are in memory meanwhile.
+    /// The most names in a listed folder, all of which are in memory meanwhile.
     package var entries = 10_000
-    /// How many files of one name are told apart by a number, each of which is looked for.
+    /// The most files of one name that are distinguished by a number.
+    ///
+    /// Each number is looked up.
     package var numbers = 999
 
-    /// Bytes of a form besides its file.
+    /// The most bytes of a form in addition to its file.
     static let formBytes = 64 * 1_024
 
     package init() {}

@@ -8,8 +8,9 @@ import NIOSSL
 import PatchFetch
 
 extension APIProxy {
-    /// Asks for a WebSocket with the client's own handshake, and carries bytes once the upstream agrees; another answer is
-    /// passed on as it is.
+    /// Requests a WebSocket with the client's own handshake, and carries bytes once the upstream agrees.
+    ///
+    /// Any other answer is passed on unchanged.
     func openTunnel(to upstream: Upstream, _ request: FileRequest, by rule: ProxyRule) async throws(UpstreamFault)
         -> FileAnswer
     {
@@ -27,7 +28,7 @@ extension APIProxy {
     }
 }
 
-/// What became of a wish to switch protocols.
+/// The upstream's response to an upgrade request.
 enum UpgradedUpstream: Sendable {
     case upgraded(HTTPResponseHead, RawUpstream)
     case refused(RefusingUpstream)
@@ -75,7 +76,7 @@ enum UpgradedUpstream: Sendable {
             }
         )
         var pipeline = NIOUpgradableHTTPClientPipelineConfiguration(upgradeConfiguration: configuration)
-        // An upstream's first frame may come in one packet with its 101.
+        // An upstream's first frame may arrive in one packet with its 101.
         pipeline.leftOverBytesStrategy = .forwardBytes
         let result = try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(configuration: pipeline)
         let failed = channel.eventLoop.makePromise(of: UpgradedUpstream.self)
@@ -87,7 +88,7 @@ enum UpgradedUpstream: Sendable {
         result.whenComplete { outcome in
             deadline.cancel()
             failed.completeWith(outcome)
-            // Nobody has it: an answer that is neither a switch nor a refusal.
+            // An answer that is neither a switch nor a refusal has no owner that would close the channel.
             if case .failure = outcome { channel.close(promise: nil) }
         }
         return failed.futureResult
@@ -112,7 +113,9 @@ private struct WebSocketUpgrade: NIOTypedHTTPClientProtocolUpgrader {
     }
 }
 
-/// A connection to an upstream that carries raw bytes; it is closed with the last reference to it.
+/// A connection to an upstream that carries raw bytes.
+///
+/// It is closed with the last reference to it.
 final class RawUpstream: Sendable {
     private let bytes: NIOAsyncChannel<ByteBuffer, Never>
 
@@ -125,7 +128,9 @@ final class RawUpstream: Sendable {
 
     deinit { bytes.channel.close(promise: nil) }
 
-    /// Until either end closes, which a WebSocket says in its own frames first.
+    /// Carries bytes until either end closes.
+    ///
+    /// A WebSocket announces its end in its own frames first.
     func carry(for client: TunnelClient) async {
         let channel = bytes.channel
         try? await bytes.executeThenClose { inbound in
@@ -138,7 +143,7 @@ final class RawUpstream: Sendable {
                     }
                     group.addTask { try? await Self.send(inbound, to: client) }
                     await group.next()
-                    // A write that waits for this upstream ends no other way.
+                    // Closing is the only way to end a write that waits for this upstream.
                     channel.close(promise: nil)
                     group.cancelAll()
                 }
@@ -154,7 +159,9 @@ final class RawUpstream: Sendable {
     }
 }
 
-/// A connection to an upstream that answered otherwise; it is closed with the last reference to it.
+/// A connection to an upstream that did not switch protocols.
+///
+/// It is closed with the last reference to it.
 final class RefusingUpstream: Sendable {
     private let parts: NIOAsyncChannel<HTTPClientResponsePart, Never>
 
@@ -167,7 +174,7 @@ final class RefusingUpstream: Sendable {
 
     deinit { parts.channel.close(promise: nil) }
 
-    /// Its answer: all of it is small, and there in time.
+    /// Reads the upstream's whole answer, which must be small and arrive in time.
     func answer(
         within limit: Duration,
         _ fields: (HTTPHeaders) -> HTTPHeaders

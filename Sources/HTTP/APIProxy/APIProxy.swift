@@ -6,35 +6,42 @@ import NIOHTTP1
 import NIOPosix
 package import PatchFetch
 
-/// Passes requests that a rule names on to other servers, and passes their answers back while they arrive.
+/// Forwards requests to the servers that their rule names, and forwards the answers while they arrive.
 ///
-/// The slower side holds bodies back, and they pass as they are, but for what a filter collects. A request without a rule is not
-/// found.
+/// Bodies are passed on unchanged, except those that a filter collects, and the slower side limits the rate. A request without a
+/// rule is answered 404.
 package struct APIProxy: RequestDelegate {
     package struct Settings: Sendable {
         package var rules: ProxyRules
         package var trust: TLSTrust
-        /// How long a connection to an upstream may take, its TLS included.
+        /// How long a connection to an upstream may take, including TLS.
         package var connectTimeout = Duration.seconds(10)
-        /// How long an upstream may pause within a request or its answer; event streams may pause for ever.
+        /// How long an upstream may pause within a request or its answer.
+        ///
+        /// Event streams may pause without limit.
         package var timeout = Duration.seconds(60)
-        /// The prefix of the device's own cookies, which no upstream sees or sets.
+        /// The prefix of the device's own cookies.
+        ///
+        /// They are hidden from upstreams, which cannot set them either.
         package var reservedCookies = "cdvToken"
         package var standing = Standing.besidePages
-        /// What looks at answers on their way; nil where all of them pass.
+        /// The filter that inspects answers, or nil to pass all of them unchanged.
         package var filter: (any AnswerFilter)?
-        /// Of answers that it looks at, of all at a time; those for which there is no room pass.
-        package var collectedBytes = 128_000_000
-        /// Requests at a time to one upstream.
+        /// The most bytes of inspected answers that are kept at a time, all together.
         ///
-        /// They are shared out among clients; a request without a slot is answered 503.
+        /// Answers without room are passed unchanged.
+        package var collectedBytes = 128_000_000
+        /// The most requests at a time to one upstream.
+        ///
+        /// They are shared among clients. A request without a slot is answered 503.
         package var requests = 512
 
-        /// Where a proxy stands.
+        /// The proxy's position.
         package enum Standing: Equatable, Sendable {
-            /// On a device, whose pages its upstreams serve as if they were the pages' own server.
+            /// On a device. Pages reach the upstreams as if these were the pages' own server.
             case besidePages
-            /// In front of a site, which is told who asks: `http` or `https` is what clients speak.
+            /// In front of a site. The site's server receives the client's address and `http` or `https`, the scheme that clients
+            /// use.
             case inFrontOfSite(scheme: String, TrustedProxies)
         }
 
@@ -44,35 +51,37 @@ package struct APIProxy: RequestDelegate {
         }
     }
 
-    /// What somebody looks at while other clients of the loop wait, in bytes.
+    /// The largest body in bytes that is inspected on the event loop, which delays the loop's other clients.
     private static let smallBytes = 32_768
 
-    /// What this process is called in `Via`, by which it knows requests that it sent itself.
+    /// The name of this process in `Via`, which identifies requests that it sent itself.
     static let name = "patchline-\(UInt64.random(in: .min ... .max))"
 
     package let acceptsBodies = true
     let settings: Settings
     let order: UpstreamOrder
     private let client: HTTPClient
-    /// For requests for server-sent events, between which nothing is sent.
+    /// The client for requests for server-sent events, which may pause without limit.
     private let eventClient: HTTPClient
-    /// For requests with bodies, which are paced by the loop of its connections.
+    /// The client for requests with bodies, whose pace the loop of its connections controls.
     private let uploadClient: HTTPClient
     private let uploadLoop: any EventLoop
-    /// For answers that ``Settings/filter`` looks at.
+    /// The room for answers that ``Settings/filter`` inspects.
     private let room: CollectingRoom
     private let slots: UpstreamSlots
-    /// Gets one line about each upstream that gave no answer.
+    /// Called with one line about each upstream that did not answer.
     private let report: @Sendable (String) -> Void
 
-    /// Runs `body` with a proxy, whose connections are closed when it returns.
+    /// Runs `body` with a proxy.
+    ///
+    /// Its connections are closed when `body` returns.
     package static func with<Result: Sendable>(
         _ settings: Settings,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         report: @escaping @Sendable (String) -> Void = { _ in },
         _ body: (APIProxy) async throws -> Result
     ) async throws -> Result {
-        // A request's connection is one of the loop that asks, where there is one.
+        // A request's connection is on the event loop of the calling task, if that has one.
         let loops = MultiThreadedEventLoopGroup.singleton
         let uploadLoop = loops.next()
         let client = HTTPClient(eventLoopGroup: loops, configuration: .init(settings, isForEvents: false))
@@ -125,7 +134,7 @@ package struct APIProxy: RequestDelegate {
             } catch {
                 // The client broke the request, and the server reports it.
                 guard !Task.isCancelled, request.stream?.isBroken != true else { break }
-                // Refusals have a line of their own, once a minute.
+                // Refusals are reported separately, once a minute.
                 if !error.isRefusal {
                     report("\(request.method.rawValue) \(request.spelledPath): \(upstream.origin): \(error)")
                 }
@@ -133,11 +142,11 @@ package struct APIProxy: RequestDelegate {
                 guard error.isBeforeRequest, number + 1 < upstreams.count else { return error.answer(upstream) }
             }
         }
-        // No client is left to read it: it is for the log, where it says that no server failed.
+        // The client has disconnected, so the answer is only for the log, where it shows that no server failed.
         return .refused(Self.clientGone, message: "The client is gone.", headers: [:])
     }
 
-    /// What nginx writes down for it.
+    /// The status that nginx logs for it.
     private static let clientGone = HTTPResponseStatus(statusCode: 499)
 
     private func ask(_ upstream: Upstream, _ request: FileRequest, by rule: ProxyRule) async throws(UpstreamFault)
@@ -149,7 +158,7 @@ package struct APIProxy: RequestDelegate {
             do throws(UpstreamFault) {
                 return try await pass(request, to: upstream, by: rule, slot)
             } catch .closed where request.isRepeatable && !Task.isCancelled {
-                // An idle connection may end just when it is taken for the next request (RFC 9110 §9.2.2).
+                // An idle connection may end at the moment it is reused (RFC 9110 §9.2.2).
                 return try await pass(request, to: upstream, by: rule, slot)
             }
         } catch {
@@ -181,7 +190,7 @@ package struct APIProxy: RequestDelegate {
         do {
             response = try await client.execute(asked(request, of: upstream, by: rule, view), deadline: .distantFuture)
         } catch { throw UpstreamFault(error) }
-        // 101, which no request here asks for.
+        // A 101, which no request here asks for.
         guard response.status.code >= 200 else { throw .malformed }
         if response.headers.isOfEvents { try slot.becomesEndless() } else { slot.isNotEndless() }
         if let view { return try await pass(response, through: view, of: upstream, by: rule, slot) }
@@ -250,7 +259,7 @@ package struct APIProxy: RequestDelegate {
         )
     }
 
-    /// An answer to a request without a body, which somebody looks at.
+    /// Returns the answer to a request without a body, for inspection by the filter.
     private func pass(
         _ response: HTTPClientResponse,
         through view: any AnswerView,
@@ -269,7 +278,7 @@ package struct APIProxy: RequestDelegate {
             let all: [UInt8]?
             do { all = try await body.all(limit: limit) } catch { throw UpstreamFault(error) }
             if let all {
-                // The upstream's connection is free, however slowly the client reads.
+                // The upstream's connection is free, even if the client reads slowly.
                 slot.end()
                 let answer =
                     all.count <= Self.smallBytes
@@ -304,7 +313,7 @@ package struct APIProxy: RequestDelegate {
         by rule: ProxyRule,
         _ view: (any AnswerView)?
     ) -> HTTPClientRequest {
-        // The client would write a URL's path in its own way.
+        // Set separately, because the client would change the spelling of a URL's path.
         var asked = HTTPClientRequest(url: upstream.origin + "/")
         asked.method = request.method
         let fields = asks(request, of: upstream)
@@ -313,7 +322,7 @@ package struct APIProxy: RequestDelegate {
         return asked
     }
 
-    /// What an upstream gets of a request's fields.
+    /// Returns the fields that the upstream receives.
     func asks(_ request: FileRequest, of upstream: Upstream) -> HTTPHeaders {
         switch settings.standing {
         case .besidePages: HTTPHeaders(of: request, for: upstream, reservedCookies: settings.reservedCookies)
@@ -328,7 +337,7 @@ package struct APIProxy: RequestDelegate {
         }
     }
 
-    /// What a client gets of an answer's fields.
+    /// Returns the fields that the client receives.
     func fields(_ fields: HTTPHeaders, of upstream: Upstream, by rule: ProxyRule) -> HTTPHeaders {
         switch settings.standing {
         case .besidePages:
@@ -351,7 +360,7 @@ package struct APIProxy: RequestDelegate {
 }
 
 extension FileAnswer {
-    /// The same, which keeps a body's place in the room until all of it was sent.
+    /// Returns the same answer, which keeps the body's share of the room until all of it is sent.
     fileprivate func holding(_ body: CollectedBody) -> FileAnswer {
         guard case .stream(let stream) = self else { return self }
         return .stream(
@@ -369,7 +378,7 @@ extension FileAnswer {
 }
 
 extension FileRequest {
-    /// Whether it may be sent twice: it changes nothing, and none of its body was read.
+    /// Whether the request may be sent twice: it changes nothing, and none of its body was read.
     fileprivate var isRepeatable: Bool {
         ["GET", "HEAD", "OPTIONS"].contains(method.rawValue) && (stream.map { $0.length ?? 1 } ?? body.count) == 0
     }
@@ -396,14 +405,15 @@ extension HTTPHeaders {
 }
 
 extension HTTPClient.Configuration {
-    /// Shorter than what servers keep an idle connection for (5 s with Node), so that few end under a request.
+    /// Shorter than the time for which servers keep an idle connection (5 s with Node), so that few connections end during a
+    /// request.
     private static let idleTime = TimeAmount.seconds(4)
 
     init(_ settings: APIProxy.Settings, isForEvents: Bool) {
         self.init(
             trusting: settings.trust,
             connectTimeout: settings.connectTimeout,
-            // All requests have a slot first, so that none waits for a connection of the pool.
+            // Each request has a slot first, so none waits for a connection of the pool.
             connections: settings.requests
         )
         if !isForEvents { timeout.read = TimeAmount(settings.timeout) }

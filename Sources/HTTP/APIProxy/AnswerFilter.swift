@@ -1,27 +1,27 @@
 package import HTTPFiles
 package import NIOHTTP1
 
-/// What looks at the answers of upstreams on their way to clients.
+/// Inspects the answers of upstreams before clients receive them.
 package protocol AnswerFilter: Sendable {
-    /// Nil where a request and its answer pass as they are.
+    /// Returns nil if the request and its answer are passed on unchanged.
     func view(of request: FileRequest) -> (any AnswerView)?
 }
 
-/// What looks at one answer.
+/// Inspects one answer.
 package protocol AnswerView: Sendable {
-    /// The fields that the upstream gets in place of the client's.
+    /// Returns the fields that the upstream receives instead of the client's.
     func asked(_ fields: HTTPHeaders) -> HTTPHeaders
     func plan(for status: HTTPResponseStatus, _ fields: HTTPHeaders) -> AnswerPlan
-    /// What a client gets in place of an answer of which all bytes are there.
+    /// Returns the client's answer for an upstream's complete answer.
     func answer(_ status: HTTPResponseStatus, _ fields: HTTPHeaders, body: [UInt8]) -> FileAnswer
 }
 
-/// What is to be done with an answer, by its head.
+/// The treatment of an answer, decided by its head.
 package enum AnswerPlan: Sendable {
-    /// It passes while it comes, with these fields.
+    /// Pass the answer on while it arrives, with these fields.
     case passes(HTTPHeaders)
-    /// The same; all of it, where it is no longer than this, is also given to somebody once it was sent.
+    /// Pass the answer on. If it is no longer than `limit`, the closure receives all of it after it was sent.
     case copies(limit: Int, HTTPHeaders, to: @Sendable ([UInt8]) -> Void)
-    /// All of it is needed first. One with more bytes than this passes, with these fields.
+    /// Collect the whole answer first. If it is longer than `limit`, pass it on with the fields of `else`.
     case collects(limit: Int, else: HTTPHeaders)
 }

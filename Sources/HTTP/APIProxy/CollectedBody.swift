@@ -1,15 +1,17 @@
 import AsyncHTTPClient
 import NIOCore
 
-/// The body of an upstream's answer, of which as much is held as somebody wants to look at.
+/// The body of an upstream's answer, of which a limited part is kept for inspection.
 actor CollectedBody {
     private let room: CollectingRoom
     private var pieces: HTTPClientResponse.Body.AsyncIterator
-    /// What was read and not sent.
+    /// The pieces that were read but not sent.
     private var read: [ByteBuffer] = []
-    /// A copy of what was sent; nil once it is too much.
+    /// A copy of the sent bytes, or nil once it exceeds the limit.
     private(set) var copy: [UInt8]? = []
-    /// Of the room, until this is gone.
+    /// The bytes reserved in `room`.
+    ///
+    /// They are given back when this object is released.
     private var taken = 0
 
     init(_ body: HTTPClientResponse.Body, room: CollectingRoom) {
@@ -21,7 +23,7 @@ actor CollectedBody {
         room.giveBack(taken)
     }
 
-    /// All of its bytes; nil where there are more than this, or there is no room for them.
+    /// Returns the whole body, or nil if it exceeds `limit` or the room.
     func all(limit: Int) async throws -> [UInt8]? {
         while let piece = try await piece() {
             read.append(piece)
@@ -33,13 +35,13 @@ actor CollectedBody {
         return bytes
     }
 
-    /// What was read, and then what comes.
+    /// Returns the pieces that were read, then the following ones.
     func next() async throws -> ByteBuffer? {
         guard read.isEmpty else { return read.removeFirst() }
         return try await piece()
     }
 
-    /// The same, and a copy of it goes to ``copy``.
+    /// Returns the next piece, and adds it to ``copy``.
     func nextCopied(limit: Int) async throws -> ByteBuffer? {
         guard let piece = try await next() else { return nil }
         if copy != nil, hold(piece.readableBytes, limit: limit) {
@@ -50,7 +52,9 @@ actor CollectedBody {
         return piece
     }
 
-    /// Whether so many more bytes may be held.
+    /// Reserves `count` more bytes.
+    ///
+    /// Returns false if that exceeds `limit` or the room.
     private func hold(_ count: Int, limit: Int) -> Bool {
         guard taken + count <= limit, room.take(count) else { return false }
         taken += count

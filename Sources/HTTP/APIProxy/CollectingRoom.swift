@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 
-/// How many bytes of answers are held at a time, of all that somebody looks at together.
+/// The memory for inspected answers, shared by all of them.
 final class CollectingRoom: Sendable {
     private let left: NIOLockedValueBox<Int>
 
@@ -8,7 +8,9 @@ final class CollectingRoom: Sendable {
         left = NIOLockedValueBox(bytes)
     }
 
-    /// Whether there is room for so many more; then they are taken.
+    /// Reserves `count` bytes.
+    ///
+    /// Returns false if they do not fit.
     func take(_ count: Int) -> Bool {
         left.withLockedValue { left in
             guard count <= left else { return false }

@@ -1,13 +1,13 @@
 import NIOHTTP1
 
 extension HTTPHeaders {
-    /// Fields that speak of one connection (RFC 9110 §7.6.1).
+    /// The fields that describe one connection (RFC 9110 §7.6.1).
     private static let hopByHop = [
         "Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authorization", "TE", "Trailer",
         "Transfer-Encoding", "Upgrade", "HTTP2-Settings", "Proxy-Authentication-Info",
     ]
 
-    /// Without the fields of one connection: the known ones, and those that `Connection` names.
+    /// Returns the fields without those of one connection: the known ones, and those that `Connection` names.
     func withoutHopByHop() -> HTTPHeaders {
         var fields = self
         let named = self["Connection"].flatMap { $0.split(separator: ",") }.map { $0.trimmingSpaces }

@@ -12,13 +12,15 @@ package struct LivePages: Equatable, Sendable {
     package static let maxParameters = 20
     private static let cookieNameLimit = 100
 
-    /// The cookie whose value tells accounts apart, by the name that the server gave it; nil where all see the same pages.
+    /// The name that the server gave to the cookie whose value identifies an account.
+    ///
+    /// Nil if all accounts have the same pages.
     package var account: String?
-    /// Whether pages of servers that know nothing of the protocol are kept too.
+    /// Whether pages of servers without support for the protocol are kept too.
     package var takesUntagged = false
-    /// Which query parameters tell pages apart, beside those that the protocol names.
+    /// The query parameters that distinguish pages, in addition to those that the protocol names.
     package var parameters: Set<String> = []
-    /// Paths, with their queries, that are asked for once an account has opened any page.
+    /// Paths with their queries that are requested once an account has opened any page.
     package var preload: [String] = []
 
     package init() {}
@@ -42,7 +44,7 @@ package struct LivePages: Equatable, Sendable {
         }
     }
 
-    /// RFC 6265 §4.1.1: a token.
+    /// Whether `name` is a token (RFC 6265 §4.1.1).
     private static func isCookieName(_ name: String) -> Bool {
         let others = Set("!#$%&'*+-.^_`|~".utf8)
         return !name.isEmpty && name.utf8.count <= cookieNameLimit
@@ -53,7 +55,7 @@ package struct LivePages: Equatable, Sendable {
             }
     }
 
-    /// Whose request this is; nil for nobody's.
+    /// Returns the account of a request, or nil if it has none.
     package func account(of fields: HTTPHeaders) -> String? {
         guard let account else { return nil }
         let name = SetCookie.nameHere(account)
@@ -64,7 +66,7 @@ package struct LivePages: Equatable, Sendable {
         return nil
     }
 
-    /// Whether an answer, as a page gets it, makes its reader another account.
+    /// Whether an answer, in the form that the page receives, switches to another account.
     package func changesAccount(_ fields: HTTPHeaders, from current: String?) -> Bool {
         guard let account else { return false }
         let name = SetCookie.nameHere(account)
@@ -76,7 +78,7 @@ package struct LivePages: Equatable, Sendable {
 }
 
 extension ProxyRules {
-    /// What an upstream's own URL is on this device: a target that this rule passes on to it; nil for all other URLs.
+    /// Returns the local target that this rule forwards to the upstream's URL, or nil for all other URLs.
     package func target(of url: String, by rule: ProxyRule) -> String? {
         guard let upstream = rule.upstreams.first else { return nil }
         guard case .here(let here) = reference(url, of: upstream, by: rule), !Self.readsAsHost(here),

@@ -2,11 +2,11 @@ import HTTPFiles
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// A body whose next piece is asked for once the one before has reached the upstream's channel.
+/// A body whose next piece is requested once the previous one has reached the upstream's channel.
 ///
-/// The HTTP client hands each piece to its event loop and takes the next one unless that loop has told it to pause; a loop
-/// that is not scheduled for a while cannot tell, and pieces pile up without a bound (158 MB were seen on a busy machine).
-/// A round trip through the loop lets it speak first.
+/// The HTTP client passes each piece to its event loop and takes the next one unless that loop has asked it to pause. A loop that
+/// is not scheduled for a while cannot ask, and pieces pile up without limit (158 MB were measured on a busy machine). A round trip
+/// through the loop gives it the opportunity to ask.
 struct PacedBody: AsyncSequence, Sendable {
     typealias Element = ByteBuffer
 
@@ -30,7 +30,9 @@ struct PacedBody: AsyncSequence, Sendable {
     }
 }
 
-/// Notices that an upstream takes no more of a body, which the HTTP client does not.
+/// Detects that an upstream accepts no more of a body.
+///
+/// The HTTP client does not detect this.
 final class UploadStall: Sendable {
     private let loop: any EventLoop
     private let limit: TimeAmount
@@ -39,17 +41,17 @@ final class UploadStall: Sendable {
     private struct State {
         var timer: Scheduled<Void>?
         var isStalled = false
-        /// Ends the wait that is under way.
+        /// Ends the current wait.
         var whenStalled: AsyncStream<Void>.Continuation?
     }
 
-    /// - Parameter loop: that of the client's connections.
+    /// - Parameter loop: The event loop of the client's connections.
     init(on loop: any EventLoop, limit: Duration) {
         self.loop = loop
         self.limit = TimeAmount(limit)
     }
 
-    /// Runs `work`, cancelled when the upload stalls, or has stalled before.
+    /// Runs `work`, and cancels it if the upload stalls or has stalled before.
     func cancelling<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws -> Result {
         let stream = stalls()
         return try await withThrowingTaskGroup(of: Result?.self) { group in
@@ -76,7 +78,9 @@ final class UploadStall: Sendable {
         return stream
     }
 
-    /// The answer is over: nobody waits for the rest of the body any more.
+    /// The answer is over.
+    ///
+    /// The rest of the body is not needed any more.
     func end() {
         state.withLockedValue { $0.timer?.cancel() }
     }

@@ -1,19 +1,21 @@
-/// Why a text is no pattern; positions are in characters, from 0.
+/// Why a text is not a valid pattern.
+///
+/// Positions are in characters, from 0.
 package enum PatternError: Error, Equatable, Sendable {
     case empty
     /// More than ``ProxyPattern/maxLength`` characters.
     case tooLong
-    /// Its counted repetitions make it larger than a pattern may be.
+    /// The counted repetitions make the pattern too large.
     case tooLarge
-    /// A `(` or `[` without its end, or a `)` without its begin.
+    /// A `(` or `[` without its end, or a `)` without its beginning.
     case unbalanced(at: Int)
-    /// `*`, `+`, `?` or `{` with nothing before it.
+    /// A `*`, `+`, `?` or `{` that follows nothing.
     case nothingToRepeat(at: Int)
     /// `{3,2}`, `{x}`, `[z-a]`.
     case badRange(at: Int)
-    /// A look-around, a back-reference, `\b` and whatever else cannot be matched in one pass.
+    /// A look-around, a back-reference, `\b`, or another element that cannot be matched in one pass.
     case unsupported(at: Int)
-    /// Nothing that it matches begins with `/`, and every path does.
+    /// No match begins with `/`, but every path does.
     case noPath
 }
 

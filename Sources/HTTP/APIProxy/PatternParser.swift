@@ -1,4 +1,4 @@
-/// A regular expression, taken apart.
+/// A parsed regular expression.
 indirect enum PatternNode: Equatable, Sendable {
     case one(ScalarSet)
     case sequence([PatternNode])
@@ -8,10 +8,10 @@ indirect enum PatternNode: Equatable, Sendable {
 }
 
 extension PatternNode {
-    /// Any rest: `.*`.
+    /// Any text: `.*`.
     static let rest = PatternNode.repeated(.one(.any), least: 0, most: nil)
 
-    /// Whether there is no character that it could take.
+    /// Whether the node matches no character.
     var takesNothing: Bool {
         switch self {
         case .one: false
@@ -20,7 +20,7 @@ extension PatternNode {
         }
     }
 
-    /// The characters with which all begins that it matches, as far as they stand there one by one.
+    /// The fixed text with which every match begins.
     var literal: [Unicode.Scalar] {
         guard case .sequence(let nodes) = self else { return [] }
         var scalars: [Unicode.Scalar] = []
@@ -32,14 +32,14 @@ extension PatternNode {
     }
 }
 
-/// Which characters stand at one place.
+/// The characters that are accepted at one position.
 struct ScalarSet: Equatable, Sendable {
     var ranges: [ClosedRange<Unicode.Scalar>]
     var isNegated = false
 
     static let any = ScalarSet(ranges: [], isNegated: true)
 
-    /// The same with its ranges in order and apart from one another, as ``contains(_:)`` needs them.
+    /// Returns the same set with ordered, disjoint ranges, as ``contains(_:)`` requires.
     var sorted: ScalarSet {
         var apart: [ClosedRange<Unicode.Scalar>] = []
         for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
@@ -52,7 +52,7 @@ struct ScalarSet: Equatable, Sendable {
         return ScalarSet(ranges: apart, isNegated: isNegated)
     }
 
-    /// Of a ``sorted`` set.
+    /// - Precondition: The set is ``sorted``.
     func contains(_ scalar: Unicode.Scalar) -> Bool {
         var places = ranges.indices
         while !places.isEmpty {
@@ -65,15 +65,14 @@ struct ScalarSet: Equatable, Sendable {
         return isNegated
     }
 
-    /// The character, where there is only one.
+    /// The only character of the set, or nil if there are several.
     var single: Unicode.Scalar? {
         guard ranges.count == 1, !isNegated, ranges[0].lowerBound == ranges[0].upperBound else { return nil }
         return ranges[0].lowerBound
     }
 }
 
-/// Reads the part of regular expressions that all of them share: characters, `.`, `[a-z]`, `\d \w \s`, `( )`, `|`,
-/// `* + ? {m,n}`.
+/// Parses the part of regular expressions that all dialects share: characters, `.`, `[a-z]`, `\d \w \s`, `( )`, `|`, `* + ? {m,n}`.
 struct PatternParser {
     private let text: [Unicode.Scalar]
     private var position = 0
@@ -121,7 +120,7 @@ struct PatternParser {
         case "\\": return .one(try escaped(at: start))
         case "*", "+", "?", "{": throw .nothingToRepeat(at: start)
         case "]", "}": throw .unbalanced(at: start)
-        // A pattern always matches the whole path, so that the two mean something only inside of it.
+        // A pattern always matches the whole path, so `^` and `$` would only have a meaning inside of it.
         case "^", "$": throw .unsupported(at: start)
         default: return .one(ScalarSet(ranges: [scalar...scalar]))
         }
@@ -152,7 +151,7 @@ struct PatternParser {
         } else {
             return node
         }
-        // What takes no character is the same however often it stands, and counting it would take for ever.
+        // Repeating a node that matches no character has no effect, and counting the repetitions would never end.
         guard !node.takesNothing else { throw .nothingToRepeat(at: start) }
         // A lazy repetition matches the same paths.
         _ = take("?")
@@ -160,7 +159,7 @@ struct PatternParser {
         return .repeated(node, least: least, most: most)
     }
 
-    /// `3}`, `3,}` and `3,5}`.
+    /// Parses `3}`, `3,}` and `3,5}`.
     private mutating func bounds(at start: Int) throws(PatternError) -> (Int, Int?) {
         guard let least = number() else { throw .badRange(at: start) }
         guard take(",") else {
@@ -197,7 +196,7 @@ struct PatternParser {
         return set
     }
 
-    /// After a backslash: a class, or a character that is no letter and no digit.
+    /// Parses the text after a backslash: a class, or a character that is not a letter or a digit.
     private mutating func escaped(at start: Int) throws(PatternError) -> ScalarSet {
         guard let scalar = next else { throw .unsupported(at: start) }
         position += 1

@@ -1,5 +1,7 @@
-/// A regular expression as steps that are followed all at once, so that matching takes time in proportion to the path and
-/// to the steps, of which there are few: no pattern can make a page stop the server (Thompson, 1968).
+/// A regular expression as steps that are followed simultaneously (Thompson, 1968).
+///
+/// Matching takes time in proportion to the length of the path and the number of steps, which is small. So no pattern lets a
+/// page block the server.
 struct PatternProgram: Sendable {
     private enum Step: Sendable {
         case take(ScalarSet)
@@ -7,9 +9,11 @@ struct PatternProgram: Sendable {
         case done
     }
 
-    /// Twice as many as a pattern has characters: each character of a path is held against all of them at worst.
+    /// Twice the number of a pattern's characters.
+    ///
+    /// In the worst case, each character of a path is compared with all steps.
     static let maxSteps = 2 * ProxyPattern.maxLength
-    /// Nodes that are looked at, those too that add no step: what a pattern's repetitions unfold to.
+    /// The most nodes after unfolding the repetitions, including nodes that add no step.
     private static let maxNodes = 8 * maxSteps
 
     private var steps: [Step] = []
@@ -66,7 +70,7 @@ struct PatternProgram: Sendable {
     /// Whether all of `text` matches.
     func matches(_ text: some Sequence<Unicode.Scalar>) -> Bool { run(text).matches }
 
-    /// - Returns: also how many steps were held against a character: at most ``maxSteps`` a character.
+    /// - Returns: Whether the text matches, and the number of comparisons: at most ``maxSteps`` per character.
     func run(_ text: some Sequence<Unicode.Scalar>) -> (matches: Bool, work: Int) {
         var work = 0
         var seen = [Int](repeating: -1, count: steps.count)
@@ -87,7 +91,9 @@ struct PatternProgram: Sendable {
         return (current.contains { if case .done = steps[$0] { true } else { false } }, work)
     }
 
-    /// Whether there is a text beginning with `scalar` that matches: every step that is reached leads on to the end.
+    /// Whether a text that begins with `scalar` can match.
+    ///
+    /// Only the first steps are checked, because every reachable step leads to the end.
     func canBegin(with scalar: Unicode.Scalar) -> Bool {
         var seen = [Int](repeating: -1, count: steps.count)
         var first: [Int] = []
@@ -97,7 +103,7 @@ struct PatternProgram: Sendable {
         }
     }
 
-    /// All places that are reached from one without a character.
+    /// Adds all steps that are reachable from `start` without a character.
     private func follow(from start: Int, into list: inout [Int], _ seen: inout [Int], round: Int) {
         var open = [start]
         while let index = open.popLast() {

@@ -1,6 +1,6 @@
 package import PatchFormat
 
-/// A file with rules, and what all of them share.
+/// A file with rules and their shared settings.
 ///
 /// ```json
 /// { "format": "patchline-proxies-v1", "timeoutSeconds": 60, "ca": "-----BEGIN CERTIFICATE-----…",
@@ -8,16 +8,16 @@ package import PatchFormat
 ///              { "pattern": "/shop/.*", "to": ["https://shop.example.com"], "pages": { "account": "sid" } } ] }
 /// ```
 ///
-/// All members but `format` and `rules`, and in a rule but `pattern` and `to`, may be absent; others are refused, because
-/// a misspelled one would be a rule that somebody believes in. So is a rule that certainly never counts, for one before it.
+/// All members except `format` and `rules`, and in a rule except `pattern` and `to`, are optional. Unknown members are rejected,
+/// because a misspelled one would be ignored unnoticed. A rule that can never apply, because of one before it, is rejected too.
 package struct ProxyFile: Sendable {
     package static let format = "patchline-proxies-v1"
-    /// In bytes.
+    /// The largest file in bytes.
     package static let limit = 1_000_000
     package static let timeouts = 1...3_600
 
     package let rules: [ProxyRule]
-    /// PEM: who vouches for the upstreams in place of the system's roots.
+    /// PEM certificates that are trusted for the upstreams instead of the system's roots.
     package let authorities: String?
     package let timeoutSeconds: Int?
 

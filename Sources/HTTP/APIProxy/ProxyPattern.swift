@@ -1,13 +1,13 @@
 package import HTTPFiles
 
-/// Which paths a rule names: a regular expression that matches the whole of a decoded path.
+/// The paths of a rule: a regular expression that matches the whole of a decoded path.
 ///
-/// `^` at its begin and `$` at its end may stand there and say nothing new.
+/// `^` at its beginning and `$` at its end are accepted and have no effect.
 package struct ProxyPattern: Sendable, CustomStringConvertible {
     package static let maxLength = 512
 
     package let text: String
-    /// The whole names before the first character that is not itself: `api`, `v1` of `/api/v1/.*`.
+    /// The whole names before the first special character: `api`, `v1` of `/api/v1/.*`.
     package let prefix: [String]
     private let node: PatternNode
     private let program: PatternProgram
@@ -33,10 +33,12 @@ package struct ProxyPattern: Sendable, CustomStringConvertible {
         return matches(path.text + slash)
     }
 
-    /// - Parameter path: decoded.
+    /// - Parameter path: The decoded path.
     func matches(_ path: String) -> Bool { program.matches(path.unicodeScalars) }
 
-    /// Whether this certainly matches every path that another one matches; where it does not say so, it may all the same.
+    /// Whether this pattern certainly matches every path that `other` matches.
+    ///
+    /// False if that cannot be proved.
     package func covers(_ other: ProxyPattern) -> Bool {
         if node == other.node || coversAll { return true }
         guard let literal = literalBeforeRest else { return false }
@@ -46,11 +48,11 @@ package struct ProxyPattern: Sendable, CustomStringConvertible {
     /// Whether this matches every path, as `/.*` does.
     var coversAll: Bool {
         guard let literal = literalBeforeRest else { return false }
-        // Every path begins with it.
+        // Every path begins with this text.
         return literal.isEmpty || literal == ["/"]
     }
 
-    /// The fixed text of a pattern that is such a text and then `.*`; nil for all others.
+    /// The fixed text of a pattern that consists of that text and `.*`, or nil for all other patterns.
     private var literalBeforeRest: [Unicode.Scalar]? {
         guard case .sequence(let nodes) = node, nodes.last == PatternNode.rest else { return nil }
         let literal = Array(node.literal)

@@ -1,13 +1,13 @@
-/// Why a text is no rule.
+/// Why a text is not a valid rule.
 package enum ProxyRuleError: Error, Equatable, Sendable {
-    /// Not `PATTERN=URL`.
+    /// The text is not of the form `PATTERN=URL`.
     case noUpstream
     case pattern(PatternError)
-    /// This is no upstream's URL.
+    /// The text is not a valid URL of an upstream.
     case upstream(String)
-    /// More than ``ProxyRule/maxUpstreams``.
+    /// There are more than ``ProxyRule/maxUpstreams``.
     case tooManyUpstreams
-    /// Not a path that starts with `/` and can stand in a cookie.
+    /// The path does not begin with `/` or contains characters that a cookie must not have.
     case cookiePath
 }
 
@@ -24,7 +24,7 @@ extension ProxyRuleError: CustomStringConvertible {
 }
 
 extension ProxyRule {
-    /// `PATTERN=URL`, or `PATTERN=URL,URL` for servers that are asked in this order.
+    /// Parses `PATTERN=URL`, or `PATTERN=URL,URL` for servers that are tried in this order.
     package init(argument text: String) throws(ProxyRuleError) {
         let characters = Array(text)
         let start = characters.indices.first { index in

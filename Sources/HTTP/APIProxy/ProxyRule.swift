@@ -1,9 +1,9 @@
 import HTTPFiles
 
-/// Requests for these paths go to these servers.
+/// Forwards requests for these paths to these servers.
 ///
-/// As with nginx, an upstream's path takes the place of the pattern's ``ProxyPattern/prefix``, and an upstream without
-/// one, not even `/`, gets the path as it is:
+/// As in nginx, an upstream's path replaces the pattern's ``ProxyPattern/prefix``. An upstream without a path, not even `/`,
+/// receives the path unchanged:
 ///
 /// ```
 /// /api/.*  to  https://a.example        /api/items/3 ──▶ /api/items/3
@@ -14,11 +14,15 @@ package struct ProxyRule: Sendable {
     package static let maxUpstreams = 16
 
     package let pattern: ProxyPattern
-    /// At least one; the first that a connection can be made to answers.
+    /// The upstreams, at least one.
+    ///
+    /// The first one that is reachable answers.
     package let upstreams: [Upstream]
-    /// Where its cookies are sent to; nil for what ``ProxyRules`` finds right.
+    /// The path of the upstream's cookies.
+    ///
+    /// If nil, ``ProxyRules`` determines it.
     package let cookiePath: String?
-    /// How its pages are kept; nil where they are not.
+    /// How the rule's pages are kept, or nil if they are not kept.
     package var pages: LivePages?
 
     package init(_ pattern: ProxyPattern, to upstreams: [Upstream], cookiePath: String? = nil) {
@@ -28,7 +32,7 @@ package struct ProxyRule: Sendable {
         self.cookiePath = cookiePath
     }
 
-    /// The path that `upstream` is asked for, as sent by the client, and the query.
+    /// Returns the path that is requested from `upstream`, as sent by the client, with the query.
     func target(of request: FileRequest, at upstream: Upstream) -> String {
         var path = request.sentPath.text
         if let base = upstream.base {
@@ -38,7 +42,7 @@ package struct ProxyRule: Sendable {
         return path + (request.query.map { "?\($0)" } ?? "")
     }
 
-    /// The other way round, for what the upstream says about its own paths; nil for a path that no request leads to.
+    /// Returns the local path for an upstream's path, or nil if no request leads to it.
     func localPath(of path: String, at upstream: Upstream) -> String? {
         guard let base = upstream.base else { return path }
         let names = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)

@@ -1,7 +1,9 @@
 package import HTTPFiles
 import NIOHTTP1
 
-/// All rules of a device; the first that names a path is the one for it.
+/// All rules of a device.
+///
+/// The first rule that matches a path applies.
 package struct ProxyRules: Sendable {
     package static let maxRules = 100
 
@@ -15,9 +17,9 @@ package struct ProxyRules: Sendable {
         rules.first { $0.pattern.matches(path) }
     }
 
-    /// The rule for a request, whose path is passed on as it was sent.
+    /// Returns the rule for a request, whose path is forwarded as it was sent.
     ///
-    /// - Throws: if servers may read the path in different ways and not every reading has this rule.
+    /// - Throws: If servers may read the path in different ways, and not every reading has this rule.
     func rule(for request: FileRequest) throws(SentPathRefusal) -> ProxyRule? {
         guard let named = rules.firstIndex(where: { $0.pattern.matches(request.path) }) else { return nil }
         let readings: [String]
@@ -33,10 +35,10 @@ package struct ProxyRules: Sendable {
         return rules[named]
     }
 
-    /// Which paths a cookie of a rule's upstream may name.
+    /// Returns the path to which cookies of a rule's upstream are limited.
     ///
-    /// All upstreams share the device's origin, and with it its cookies. Where all rules lead to one server, nobody else
-    /// can get them; else they stay below the rule's own prefix, so that no server gets another's.
+    /// All upstreams share the device's origin, and with it its cookies. If all rules lead to one server, its cookies need no
+    /// limit. Otherwise they are limited to the rule's own prefix, so that no server receives another's cookies.
     func cookiePath(of rule: ProxyRule) -> String {
         if let path = rule.cookiePath { return path }
         let origins = Set(rules.flatMap { $0.upstreams.map(\.origin) })
@@ -46,11 +48,11 @@ package struct ProxyRules: Sendable {
 }
 
 extension ProxyRules {
-    /// An upstream's reference to one of its own resources, as the page can follow it.
+    /// Returns an upstream's reference to one of its own resources in a form that the page can follow.
     ///
-    /// What leads to other servers stays; what leads to a path of the upstream that no rule names becomes the upstream's
-    /// own URL. A path that a browser would read as another host's name (`//evil.example`) begins with `/.` instead: that
-    /// is the same path, and always one of this origin.
+    /// References to other servers are unchanged. A reference to a path of the upstream without a rule becomes the upstream's own
+    /// URL. A path that a browser would read as another host's name (`//evil.example`) is prefixed with `/.`: that is the same
+    /// path, and always on this origin.
     func local(_ location: String, of upstream: Upstream, by rule: ProxyRule) -> String {
         switch reference(location, of: upstream, by: rule) {
         case .elsewhere: location
@@ -59,13 +61,13 @@ extension ProxyRules {
         }
     }
 
-    /// Where an upstream's reference leads.
+    /// The target of an upstream's reference.
     enum Reference: Equatable {
-        /// To another server, or relative to the path of the answer.
+        /// Another server, or a path relative to the answer's.
         case elsewhere
-        /// To a path of the upstream that no rule names.
+        /// A path of the upstream that no rule matches.
         case upstream(String)
-        /// To a path that a rule passes on to this upstream. It may read as a host, see ``readsAsHost(_:)``.
+        /// A path that a rule forwards to this upstream. A browser may read it as a host, see ``readsAsHost(_:)``.
         case here(String)
     }
 
@@ -75,7 +77,7 @@ extension ProxyRules {
         guard let local = rule.localPath(of: parts.path, at: upstream) else {
             return .upstream(upstream.origin + path)
         }
-        // In front of a site, also a path that is refused here (`/a%2Fb`) does not lead to the site's inner address.
+        // In front of a site, a path that is refused here (`/a%2Fb`) must not reveal the site's inner address either.
         let isAllOfSite = rule.pattern.coversAll && rules.count == 1
         if !isAllOfSite {
             // A browser resolves dot segments itself.
@@ -87,15 +89,15 @@ extension ProxyRules {
         return .here(local + parts.rest)
     }
 
-    /// Whether a browser reads a host after the first slash.
+    /// Whether a browser reads a host name after the first slash.
     ///
-    /// It ignores tabs and line ends, and `\` is a slash to it (URL Standard, "relative slash state").
+    /// Browsers ignore tabs and line ends, and treat `\` as a slash (URL Standard, "relative slash state").
     static func readsAsHost(_ path: String) -> Bool {
         let read = path.unicodeScalars.filter { !["\t", "\n", "\r"].contains($0) }.dropFirst()
         return read.first == "/" || read.first == "\\"
     }
 
-    /// `Refresh` (`5; url=http://site/x`) with the page's own URL in place of the upstream's.
+    /// Returns `Refresh` (`5; url=http://site/x`) with the page's own URL instead of the upstream's.
     func localRefresh(_ value: String, of upstream: Upstream, by rule: ProxyRule) -> String {
         guard let separator = value.firstIndex(where: { $0 == ";" || $0 == "," }) else { return value }
         let isSpace = { (character: Character) in character == " " || character == "\t" }
@@ -110,7 +112,7 @@ extension ProxyRules {
         return value[..<url.startIndex] + local(String(url), of: upstream, by: rule) + value[url.endIndex...]
     }
 
-    /// `Link` (RFC 8288) with the page's own URLs in place of the upstream's: its targets, and quoted parameters such as
+    /// Returns `Link` (RFC 8288) with the page's own URLs instead of the upstream's: its targets, and quoted parameters such as
     /// `anchor`.
     func localLinks(_ value: String, of upstream: Upstream, by rule: ProxyRule) -> String {
         var (links, rest) = ("", value[...])
@@ -119,7 +121,7 @@ extension ProxyRules {
             links += rest[...start]
             rest = rest[rest.index(after: start)...]
             let url = rest.prefix { $0 != (isTarget ? ">" : "\"") }
-            // A relative parameter is text, such as a title.
+            // A parameter without `//` is text, such as a title.
             let isURL = isTarget || url.contains("//")
             links += isURL ? local(String(url), of: upstream, by: rule) : String(url)
             rest = rest[url.endIndex...]
@@ -128,7 +130,7 @@ extension ProxyRules {
         return links + rest
     }
 
-    /// From its first slash on; nil for what is relative to its own path, or another server's.
+    /// The reference from its first slash on, or nil if it is relative to its own path or on another server.
     private static func path(of location: String, at upstream: Upstream) -> String? {
         let absolute = location.hasPrefix("//") ? "\(upstream.isSecure ? "https" : "http"):\(location)" : location
         if absolute.hasPrefix("/") { return absolute }

@@ -1,9 +1,9 @@
 package import PatchFetch
 
-/// Why rules and a file make no proxy.
+/// Why rules and a file cannot be used for a proxy.
 package enum ProxySettingsFault: Error, Equatable, Sendable {
     case tooManyRules
-    /// Nobody can be trusted by these authorities.
+    /// The authorities are not valid for TLS.
     case authorities(TLSFault)
 }
 
@@ -17,11 +17,12 @@ extension ProxySettingsFault: CustomStringConvertible {
 }
 
 extension APIProxy.Settings {
-    /// What a device is told of its proxy, one by one and by a file: the file's rules come last, and what is told beside it counts in
-    /// place of what it says.
+    /// Joins a device's own settings with those of a file.
     ///
-    /// - Parameter authorities: in PEM.
-    /// - Returns: nil without a rule.
+    /// The file's rules are last, and the device's own values replace the file's.
+    ///
+    /// - Parameter authorities: The trusted certificates in PEM.
+    /// - Returns: Nil if there is no rule.
     package static func joining(
         _ rules: [ProxyRule],
         before file: ProxyFile?,

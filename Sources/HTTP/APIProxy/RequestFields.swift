@@ -3,13 +3,13 @@ import HTTPPeers
 import NIOHTTP1
 
 extension HTTPHeaders {
-    /// What an upstream gets of a request's fields.
+    /// The fields of a request that an upstream of a device receives.
     ///
-    /// It sees a client of its own origin: `Host` is the upstream's, `Origin` and `Referer` of the device's origin become
-    /// the upstream's, without the page's path. Nothing says that a proxy stands between, nothing names the device's
-    /// address: `Forwarded`, `X-Forwarded-…` and `Via` are dropped and none are added.
+    /// The upstream receives the request of a client of its own origin: `Host` is the upstream's, and `Origin` and `Referer` of the
+    /// device's origin become the upstream's, without the page's path. No field reveals the proxy or the device's address:
+    /// `Forwarded`, `X-Forwarded-…` and `Via` are dropped, and none are added.
     ///
-    /// - Parameter reservedCookies: how cookies begin that are the device's own; no upstream sees those.
+    /// - Parameter reservedCookies: The prefix of the device's own cookies, which are not sent to upstreams.
     init(of request: FileRequest, for upstream: Upstream, reservedCookies: String) {
         var fields = request.headers.withoutHopByHop()
         fields.remove(names: [
@@ -33,12 +33,12 @@ extension HTTPHeaders {
         add(name: "Host", value: upstream.authority)
     }
 
-    /// What a site's server gets of a request's fields, from the proxy in front of it.
+    /// The fields of a request that a site's server receives from the proxy in front of it.
     ///
-    /// All that speaks of the client; and who asked, for which name and how (`X-Forwarded-…`), of which a client's own word counts
-    /// only where it is a proxy that is trusted.
+    /// They are all fields that describe the client, and `X-Forwarded-…` with the client's address, the requested host and the
+    /// scheme. Values that the client sent for these are kept only if it is a trusted proxy.
     ///
-    /// - Parameter address: of the connection that the request came over; nil where it is unknown.
+    /// - Parameter address: The address of the request's connection, or nil if unknown.
     init(
         of request: FileRequest,
         from address: String?,
@@ -52,7 +52,7 @@ extension HTTPHeaders {
         if !isTrusted {
             fields.remove(names: ["Forwarded", "X-Real-IP"])
             fields.remove(prefix: "x-forwarded-")
-            // Servers that hand fields on as CGI does read `X_Forwarded_For` as the same (RFC 3875 §4.1.18).
+            // Servers with a CGI-like interface read `X_Forwarded_For` as the same field (RFC 3875 §4.1.18).
             for name in Set(fields.map { $0.name.lowercased() }) where name.contains("_") {
                 let same = name.replacing("_", with: "-")
                 guard ["forwarded", "x-real-ip"].contains(same) || same.hasPrefix("x-forwarded-") else { continue }

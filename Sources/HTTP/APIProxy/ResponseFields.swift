@@ -1,25 +1,27 @@
 import NIOHTTP1
 
 extension HTTPHeaders {
-    /// What upstreams say to browsers about their own origin, which the page does not see.
+    /// Fields in which upstreams describe their own origin to browsers.
     ///
-    /// CORS is for other origins, and the page is none; HSTS, Alt-Svc and the like would speak of the device's port;
-    /// Clear-Site-Data, Service-Worker-Allowed and a Cross-Origin-Resource-Policy for all would give the app's storage,
-    /// pages and answers away: to a page on another port of this machine, for which cookies travel.
+    /// They are removed.
+    ///
+    /// CORS is for other origins, but the page has the same origin. HSTS, Alt-Svc and similar fields would apply to the device's
+    /// port. Clear-Site-Data, Service-Worker-Allowed and an open Cross-Origin-Resource-Policy would expose the app's storage, pages
+    /// and answers to a page on another port of this machine, which shares the cookies.
     private static let ofOrigin = [
         "Alt-Svc", "Clear-Site-Data", "Cross-Origin-Resource-Policy", "Expect-CT", "NEL", "Origin-Agent-Cluster",
         "Public-Key-Pins", "Report-To",
         "Service-Worker-Allowed", "Strict-Transport-Security",
     ]
 
-    /// What a site's client gets of its server's fields: all but those of the connection, with the proxy's own URLs for the
-    /// server's.
+    /// The fields of a server's answer that a site's client receives: all except those of the connection, with the proxy's own URLs
+    /// instead of the server's.
     init(ofSite fields: HTTPHeaders, at upstream: Upstream, by rule: ProxyRule, in rules: ProxyRules) {
         self = fields.withoutHopByHop()
         localise(of: upstream, by: rule, in: rules)
     }
 
-    /// What the page gets of an upstream's fields.
+    /// The fields of an upstream's answer that the page receives.
     init(from fields: HTTPHeaders, of upstream: Upstream, by rule: ProxyRule, in rules: ProxyRules, reserved: String) {
         self = fields.withoutHopByHop()
         remove(names: Self.ofOrigin)
@@ -35,7 +37,7 @@ extension HTTPHeaders {
         localise(of: upstream, by: rule, in: rules)
     }
 
-    /// Replaces the upstream's own URLs by the proxy's in all fields that name some.
+    /// Replaces the upstream's own URLs by the proxy's in all fields that contain URLs.
     private mutating func localise(of upstream: Upstream, by rule: ProxyRule, in rules: ProxyRules) {
         for name in ["Location", "Content-Location"] {
             replaceValues(of: name) { rules.local($0, of: upstream, by: rule) }

@@ -1,16 +1,17 @@
 /// A cookie of an upstream as the device's origin can keep it (RFC 6265).
 ///
-/// `Domain` goes: the cookie is the device's origin's. `Secure` goes, with what needs it (`SameSite=None`,
-/// `Partitioned`), because that origin is loopback HTTP; to the upstream the cookie travels as safely as the upstream's
-/// URL says. Names that promise `Secure` (`__Host-`, `__Secure-`) are spelled otherwise here and right there.
+/// `Domain` is removed, so the cookie belongs to the device's origin. `Secure` and the attributes that require it (`SameSite=None`,
+/// `Partitioned`) are removed, because that origin is loopback HTTP. The upstream's URL decides whether the cookie is sent to the
+/// upstream over TLS. Names that promise `Secure` (`__Host-`, `__Secure-`) have another spelling on the device and their own at the
+/// upstream.
 enum SetCookie {
     private static let promises = [("__Host-", "__PatchlineHost-"), ("__Secure-", "__PatchlineSecure-")]
 
-    /// The field for the page; nil for a cookie that would take the place of one of the device's own.
+    /// Returns the field for the page, or nil for a cookie that would replace one of the device's own.
     ///
     /// - Parameters:
-    ///   - scope: the path that a cookie for all paths gets; none may name a path outside.
-    ///   - localPath: what a path of the upstream is here.
+    ///   - scope: The path of a cookie for all paths. Cookies are limited to it.
+    ///   - localPath: Returns the local path for a path of the upstream.
     static func kept(_ value: String, reserved: String, scope: String, localPath: (String) -> String?) -> String? {
         let parts = value.split(separator: ";", omittingEmptySubsequences: false).map(\.trimmingSpaces)
         guard let pair = parts.first, let name = pair.split(separator: "=").first, !pair.hasPrefix("=") else {
@@ -32,21 +33,23 @@ enum SetCookie {
         return kept.joined(separator: "; ")
     }
 
-    /// Nil for what says nothing: the browser then takes the request's own folder.
+    /// Returns nil for an invalid path.
+    ///
+    /// Then the scope applies, or the browser's default, which is the request's own folder.
     private static func here(_ path: String, scope: String, _ localPath: (String) -> String?) -> String? {
         guard path.hasPrefix("/") else { return nil }
         guard path != "/", let local = localPath(path) else { return scope }
         return scope == "/" || local == scope || local.hasPrefix("\(scope)/") ? local : scope
     }
 
-    /// The pairs of a Cookie field that an upstream gets, under the names that it gave.
+    /// Returns the pairs of a Cookie field that an upstream receives, under the upstream's own names.
     static func sentBack(_ value: String, reserved: String) -> [String] {
         value.split(separator: ";").map(\.trimmingSpaces)
             .filter { !$0.isEmpty && !$0.lowercased().hasPrefix(reserved.lowercased()) }
             .map { renamed($0, from: \.1, to: \.0) }
     }
 
-    /// What a cookie of this name is called here.
+    /// Returns the local name of an upstream's cookie.
     static func nameHere(_ name: String) -> String { renamed(name, from: \.0, to: \.1) }
 
     private static func renamed(

@@ -1,14 +1,16 @@
-/// A server that requests are passed on to: `https://api.example.com/v2/`.
+/// A server that requests are forwarded to: `https://api.example.com/v2/`.
 package struct Upstream: Hashable, Sendable, CustomStringConvertible {
     package static let rule = "must be http:// or https://, a host, and at most a path; no user, query or fragment"
 
     package let isSecure: Bool
-    /// A name or an address; IPv6 without its brackets.
+    /// A name or an address.
+    ///
+    /// IPv6 has no brackets.
     package let host: String
     package let port: Int
-    /// `api.example.com`, with the port where it is not the scheme's own.
+    /// `api.example.com`, with the port if it is not the scheme's default.
     package let authority: String
-    /// The names of its path, percent-encoded; nil when it has none, not even `/`.
+    /// The names of the path, percent-encoded, or nil if there is no path, not even `/`.
     package let base: [String]?
 
     package init?(_ text: String) {

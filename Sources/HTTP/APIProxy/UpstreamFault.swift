@@ -3,25 +3,25 @@ import HTTPPeers
 import NIOHTTP1
 import PatchFetch
 
-/// Why an upstream gave no answer.
+/// Why an upstream did not answer.
 enum UpstreamFault: Error, Equatable, Sendable {
-    /// Too many requests are under way to it, in all or from this client: nothing of the request was sent.
+    /// Too many requests to the upstream are in progress, in all or from this client. Nothing of the request was sent.
     case busy
-    /// Too many endless answers of it are under way, in all or for this client.
+    /// Too many endless answers of the upstream are in progress, in all or for this client.
     case tooManyStreams
-    /// There is no connection: nothing of the request was sent.
+    /// There is no connection. Nothing of the request was sent.
     case unreachable
-    /// There is no connection in time: nothing of the request was sent.
+    /// There is no connection within the time limit. Nothing of the request was sent.
     case connectTimedOut
-    /// It is not who it should be, or does not speak TLS: nothing of the request was sent.
+    /// The server's identity could not be verified, or it does not speak TLS. Nothing of the request was sent.
     case notTrusted
-    /// The connection is made, and nothing moved on it for the rule's time.
+    /// The connection was made, and then nothing was transferred for the rule's time.
     case timedOut
     /// The connection ended before the answer did.
     case closed
-    /// What came is no HTTP.
+    /// The received bytes are not HTTP.
     case malformed
-    /// What no server may answer.
+    /// An answer that HTTP does not allow.
     case answer(AnswerFault)
 
     init(_ error: any Error) {
@@ -42,7 +42,7 @@ enum UpstreamFault: Error, Equatable, Sendable {
         }
     }
 
-    /// Whether another upstream may be asked the same: this one has seen nothing of it.
+    /// Whether another upstream may receive the same request, because this one has received nothing of it.
     var isBeforeRequest: Bool {
         switch self {
         case .busy, .unreachable, .connectTimedOut, .notTrusted: true
@@ -50,10 +50,14 @@ enum UpstreamFault: Error, Equatable, Sendable {
         }
     }
 
-    /// Whether the proxy itself refused the request; the upstream did nothing wrong.
+    /// Whether the proxy itself refused the request.
+    ///
+    /// The upstream did nothing wrong.
     var isRefusal: Bool { self == .busy || self == .tooManyStreams }
 
-    /// What the page reads; `X-Patchline-Proxy` tells it from an upstream's own 502.
+    /// The answer for the page.
+    ///
+    /// `X-Patchline-Proxy` distinguishes it from an upstream's own 502.
     func answer(_ upstream: Upstream) -> FileAnswer {
         let host = upstream.authority
         let (status, name, text): (HTTPResponseStatus, String, String) =
@@ -75,7 +79,7 @@ enum UpstreamFault: Error, Equatable, Sendable {
 }
 
 extension UpstreamFault: CustomStringConvertible {
-    /// For a line of a log, behind the upstream's origin.
+    /// The text for a log line, after the upstream's origin.
     var description: String {
         switch self {
         case .busy: "too many requests are under way"

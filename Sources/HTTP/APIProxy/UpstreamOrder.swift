@@ -1,8 +1,8 @@
 import NIOConcurrencyHelpers
 
-/// Which upstream of a rule is asked first: in the rule's order, but what could not be reached a moment ago comes last.
+/// The order in which a rule's upstreams are tried: the rule's order, with recently unreachable ones last.
 final class UpstreamOrder: Sendable {
-    /// How long an upstream that could not be reached is asked last.
+    /// How long an unreachable upstream is tried last.
     static let penalty = Duration.seconds(10)
 
     private let missing = NIOLockedValueBox<[Upstream: ContinuousClock.Instant]>([:])

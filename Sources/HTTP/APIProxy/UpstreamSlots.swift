@@ -1,9 +1,9 @@
 import HTTPFiles
 import NIOConcurrencyHelpers
 
-/// The requests that each upstream answers at a time, shared out among clients.
+/// The slots for simultaneous requests to each upstream, shared among clients.
 final class UpstreamSlots: Sendable {
-    /// Whose requests are counted together.
+    /// The client that a request counts for.
     enum Client: Hashable, Sendable {
         /// In front of a site: the client's address.
         case address(ClientName)
@@ -54,8 +54,8 @@ final class UpstreamSlots: Sendable {
     private let state = NIOLockedValueBox(State())
 
     /// - Parameters:
-    ///   - limit: requests at a time to one upstream.
-    ///   - report: called with a line about refused requests, at most once a minute.
+    ///   - limit: The most requests at a time to one upstream.
+    ///   - report: Called with a line about refused requests, at most once a minute.
     init(
         limit: Int,
         now: @escaping @Sendable () -> ContinuousClock.Instant,
@@ -64,7 +64,7 @@ final class UpstreamSlots: Sendable {
         (self.limit, self.now, self.report) = (limit, now, report)
     }
 
-    /// - Parameter isEndless: whether the request accepts an endless answer alone.
+    /// - Parameter isEndless: Whether the request accepts only an endless answer.
     /// - Throws: `busy`, or `tooManyStreams` if endless answers have no room.
     func take(_ upstream: Upstream, for client: Client, isEndless: Bool) throws(UpstreamFault) -> Slot {
         let time = now()
@@ -76,7 +76,7 @@ final class UpstreamSlots: Sendable {
             throw .busy
         }
         let taken = Slot(self, upstream, slot)
-        // The upstream is not asked for a stream that would be dropped at its head.
+        // Checked first, so that the upstream is not asked for a stream that would be dropped at its head.
         if isEndless { try taken.becomesEndless() }
         return taken
     }
@@ -89,7 +89,7 @@ final class UpstreamSlots: Sendable {
     }
 }
 
-/// Refused requests, counted so that a flood makes one line a minute.
+/// Counts refused requests, so that a flood makes one line a minute.
 struct RefusalTally: Equatable, Sendable {
     static let interval = Duration.seconds(60)
 

@@ -31,9 +31,9 @@ package struct APIAnswer: Sendable {
 
     package static let nothing = APIAnswer(.none, status: 204)
 
-    /// As ``FileSource`` answers.
+    /// Returns the answer in the form of a ``FileSource``.
     ///
-    /// - Parameter isWhole: see ``ServedBytes/isWhole``.
+    /// - Parameter isWhole: See ``ServedBytes/isWhole``.
     package func served(isWhole: Bool = false) -> FileAnswer {
         let (bytes, type): ([UInt8], String)
         switch content {
@@ -56,9 +56,9 @@ package struct APIAnswer: Sendable {
 }
 
 extension APIProblem {
-    /// The problem as an answer.
+    /// Returns the problem as an answer.
     ///
-    /// - Parameter headers: further fields.
+    /// - Parameter headers: Further fields.
     package func answer(_ headers: HTTPHeaders = [:]) -> APIAnswer {
         var headers = headers
         if let allow { headers.add(name: "Allow", value: allow) }

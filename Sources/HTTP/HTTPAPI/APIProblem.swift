@@ -6,13 +6,13 @@ package import PatchFormat
 package struct APIProblem: Error, Equatable, Sendable {
     package static let mediaType = "application/problem+json"
 
-    /// 400 to 599.
+    /// The status, from 400 to 599.
     package let status: Int
     /// The kind of problem, for programs: `conflict`, `unauthorized`.
     package let kind: String
     /// One sentence for people.
     package let detail: String
-    /// How to continue.
+    /// A way to continue.
     package let hint: String?
     /// The rule that the request, or the release in it, broke.
     package let rule: String?

@@ -21,17 +21,17 @@ package struct APIRoute<Access: APIAccess, Call: Sendable>: Sendable {
     package typealias Work = @Sendable (Call) async throws -> APIAnswer
 
     package let method: HTTPMethod
-    /// With `{app}` for a variable part.
+    /// The path, with `{app}` for a variable part.
     package let path: String
     package let name: String
     package let about: String
-    /// Nil if every caller of the API has the right.
+    /// The required right, or nil if every caller of the API has it.
     package let access: Access?
     package let query: [APIParameter]
     package let headers: [APIParameter]
     package let body: APIBody
     package let answers: [DescribedAnswer]
-    /// Statuses of problems besides those of every operation.
+    /// Statuses of problems in addition to those of every operation.
     package let problems: [Int]
     package let work: Work
 
@@ -55,12 +55,12 @@ package struct APIRoute<Access: APIAccess, Call: Sendable>: Sendable {
 
     package var needsToken: Bool { access?.needsToken ?? false }
 
-    /// Names in braces, in order.
+    /// The names in braces, in order.
     package var pathParameters: [String] {
         path.split(separator: "/").compactMap { Self.variable($0) }
     }
 
-    /// The values of the variable parts of a path; nil for a path of another route.
+    /// Returns the values of the variable parts of a path, or nil for a path of another route.
     package func parameters(of segments: [String]) -> [String: String]? {
         let parts = path.split(separator: "/")
         guard parts.count == segments.count else { return nil }
@@ -92,7 +92,7 @@ package struct APIParameter: Sendable {
     }
 }
 
-/// The body that a route takes.
+/// The body that a route accepts.
 package enum APIBody: Sendable {
     case none
     /// An object of at most `limit` bytes.
@@ -100,7 +100,9 @@ package enum APIBody: Sendable {
     /// Bytes of any number, used while they arrive.
     case bytes
 
-    /// The largest document that has a deadline as a whole; more has a minimum rate.
+    /// The largest document with one deadline for the whole.
+    ///
+    /// A larger one has a minimum rate.
     private static let smallLimit = 1024 * 1024
 
     /// Whether the body has a minimum rate in place of one deadline.
@@ -113,7 +115,7 @@ package enum APIBody: Sendable {
     }
 }
 
-/// An answer of a route, as its description has it.
+/// An answer of a route, as listed in its description.
 package struct DescribedAnswer: Sendable {
     package let status: Int
     package let about: String

@@ -42,7 +42,7 @@ package final class EventHub: Sendable {
         var isOpen = true
     }
 
-    /// Names this process, so that event numbers of another process are not taken for its own.
+    /// Names this process, so that event numbers of another process are not mistaken for its own.
     private let start: String
     private let kept: Int
     private let mostListeners: Int

@@ -15,10 +15,10 @@ package struct EventStream: Sendable {
     private let user: UInt32?
 
     /// - Parameters:
-    ///   - topic: nil for all.
-    ///   - id: the last event that the listener received.
-    ///   - beat: the time between comments, which show that the connection is alive.
-    ///   - user: the listener's, as ``FileRequest/user``.
+    ///   - topic: The topic of the events, or nil for all.
+    ///   - id: The last event that the listener received.
+    ///   - beat: The time between comments, which show that the connection is alive.
+    ///   - user: The listener's user, as ``FileRequest/user``.
     package init(_ hub: EventHub, of topic: String?, after id: String?, beat: Duration, user: UInt32? = nil) {
         (self.hub, self.topic, self.beat, self.user) = (hub, topic, beat, user)
         position = hub.position(after: id)
@@ -32,7 +32,7 @@ package struct EventStream: Sendable {
     }
 
     package func send(_ write: @escaping ServedStream.Write) async throws {
-        // Before the first events are read, so that no event falls between the two.
+        // Registered before the first events are read, so that no event is missed in between.
         let wakes = hub.wakes(for: user)
         try await write(ByteBuffer(string: "retry: 1000\n\n"))
         var position = position
@@ -54,7 +54,7 @@ package struct EventStream: Sendable {
             for await _ in ticks {
                 let before = position
                 guard try await tell(after: &position, write) else { return }
-                // A tick of the clock may replace one for news.
+                // A tick of the beat may replace one for news, so the position decides.
                 if position == before, !isPushedOut.withLockedValue(\.self) {
                     try await write(ByteBuffer(string: ":\n\n"))
                 }
@@ -64,7 +64,7 @@ package struct EventStream: Sendable {
         }
     }
 
-    /// - Returns: false if the listener is too far behind, which ends the stream.
+    /// - Returns: False if the listener is too far behind, which ends the stream.
     private func tell(after position: inout Int, _ write: ServedStream.Write) async throws(ClientGone) -> Bool {
         while true {
             switch hub.news(after: position) {
@@ -85,7 +85,7 @@ package struct EventStream: Sendable {
         }
     }
 
-    /// Events in one write.
+    /// The most events in one write.
     private static let piece = 32
 
     private static func missed(_ count: Int) -> ByteBuffer {

@@ -1,11 +1,11 @@
 package import NIOCore
 package import PatchFormat
 
-/// A body that must be one JSON object of at most so many bytes.
+/// A body that must be one JSON object of limited size.
 package enum JSONBody {
     /// - Parameters:
-    ///   - type: the value of `Content-Type`.
-    ///   - length: of `Content-Length`; what says that it is too large is not read.
+    ///   - type: The value of `Content-Type`.
+    ///   - length: The value of `Content-Length`. A body that is announced as too large is not read.
     package static func fields<Body: AsyncSequence>(
         of body: Body,
         type: String?,
@@ -22,9 +22,9 @@ package enum JSONBody {
     }
 }
 
-/// A form of at most so many bytes, as JSPatch's clients post it.
+/// A form of limited size, as JSPatch's clients post it.
 package enum FormBody {
-    /// - Parameter type: the value of `Content-Type`; nil does, as some send none.
+    /// - Parameter type: The value of `Content-Type`. Nil is accepted, because some clients omit it.
     package static func bytes<Body: AsyncSequence>(
         of body: Body,
         type: String?,
@@ -39,7 +39,7 @@ package enum FormBody {
 }
 
 private enum MediaType {
-    /// Without its parameters.
+    /// Returns the media type without its parameters.
     static func name(in type: String?) -> String? { type?.split(separator: ";").first.map { $0.lowercased() } }
 }
 

@@ -1,6 +1,6 @@
 /// One member of a query: `name=value`, or a name alone.
 package struct QueryMember: Equatable, Sendable {
-    /// As the client sent them.
+    /// The name as the client sent it.
     package let spelledName: String
     package let spelledValue: String
 
@@ -12,12 +12,12 @@ package struct QueryMember: Equatable, Sendable {
         }
     }
 
-    /// Nil if an escape is broken.
+    /// The decoded name, or nil if an escape is invalid.
     package var name: String? { Self.decoded(spelledName, plusIsSpace: true) }
 
-    /// Nil if an escape is broken.
+    /// Returns the decoded value, or nil if an escape is invalid.
     ///
-    /// - Parameter plusIsSpace: whether `+` is a space, as in forms.
+    /// - Parameter plusIsSpace: Whether `+` is a space, as in forms.
     package func value(plusIsSpace: Bool) -> String? { Self.decoded(spelledValue, plusIsSpace: plusIsSpace) }
 
     private static func decoded(_ text: String, plusIsSpace: Bool) -> String? {

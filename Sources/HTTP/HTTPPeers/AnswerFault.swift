@@ -1,17 +1,17 @@
 import NIOHTTP1
 
-/// Why a server's answer is not given to the HTTP client: no server may answer so (RFC 9110 §15).
+/// Why a server's answer is withheld from the HTTP client: HTTP does not allow such an answer (RFC 9110 §15).
 package enum AnswerFault: Error, Equatable, Sendable {
     /// A status below 100.
     case status(Int)
-    /// One interim answer (1xx) after another, and never the answer itself.
+    /// The server sends interim answers (1xx) without a final answer.
     case interimAnswers(limit: Int)
-    /// A piece of an answer where none may come.
+    /// A piece of an answer where none is allowed.
     case outOfOrder
 }
 
 extension AnswerFault: CustomStringConvertible {
-    /// Goes on after "the server's answer".
+    /// The text continues "the server's answer".
     package var description: String {
         switch self {
         case .status(let code): "has status \(Self.threeDigits(code)), which no HTTP status can be"
@@ -25,10 +25,10 @@ extension AnswerFault: CustomStringConvertible {
     }
 }
 
-/// An answer comes in a transfer coding other than `chunked`, which no client of ours reads.
+/// An answer has a transfer coding other than `chunked`, which our clients cannot read.
 ///
-/// Such a body ends with its connection (RFC 9112 §6.3), and async-http-client 1.37.0 then takes it for whole though TLS did
-/// not say that it ends: whoever cuts the connection would cut the body.
+/// Such a body ends with its connection (RFC 9112 §6.3). async-http-client 1.37.0 then treats it as complete even without the
+/// closing message of TLS, so an attacker who cuts the connection could truncate the body.
 struct TransferCodingError: Error, CustomStringConvertible {
     var description: String { "the server's answer comes in a transfer coding other than chunked" }
 

@@ -2,18 +2,20 @@ package import NIOCore
 package import NIOHTTP1
 import NIOSSL
 
-/// Sits between a connection's HTTP decoder and the HTTP client, so that no answer of a server can end the process.
+/// A handler between a connection's HTTP decoder and the HTTP client.
 ///
-/// async-http-client 1.37.0 traps in two places that a server's bytes and timing reach; each has a test that fails once
-/// a later version no longer traps there (`UpstreamFaultTests`), and its part here can then go:
-/// 1. A status below 100. `HTTPRequestStateMachine.receivedHTTPResponseHead` passes over every head below 200, and the
-///    decoder ends such a message like any other, so that its end comes to a `preconditionFailure`.
-/// 2. An answer that is whole before its request is, over a channel that takes no more. When the rest of the request is
-///    flushed, the pool starts the next request within the flush; the channel's news that it is writable again comes to
-///    that request's write timeout, which thought so from the start: `preconditionFailure`.
+/// It ensures that no answer of a server can end the process.
 ///
-/// The guard makes an error of the first before the client sees it, and prevents the second: the client learns a turn
-/// of the event loop later that its request was sent.
+/// async-http-client 1.37.0 traps in two places that depend on a server's bytes and timing. Each has a test that fails once a later
+/// version no longer traps there (`UpstreamFaultTests`). Then its part of the guard can be removed:
+/// 1. A status below 100. `HTTPRequestStateMachine.receivedHTTPResponseHead` skips every head below 200, and the decoder ends such
+///    a message like any other, so its end reaches a `preconditionFailure`.
+/// 2. An answer that is complete before its request is, on a channel that is not writable. When the rest of the request is flushed,
+///    the pool starts the next request within the flush. The notice that the channel is writable again then reaches the write
+///    timeout of that request, which assumed a writable channel from the start: `preconditionFailure`.
+///
+/// For the first, the guard reports an error before the client sees the head. It prevents the second: the client is notified one
+/// turn of the event loop later that its request was sent.
 ///
 /// It also checks the certificate's name of a server over TLS, before the first byte of a request is written
 /// (``ServerName``).
@@ -23,18 +25,24 @@ package final class AnswerGuard: ChannelDuplexHandler {
     package typealias OutboundIn = HTTPClientRequestPart
     package typealias OutboundOut = HTTPClientRequestPart
 
-    /// A field that never leaves: its value is the request's target, byte for byte, in place of the URL's path and query.
+    /// An internal field that is never sent.
+    ///
+    /// Its value is the request's target, byte for byte, and replaces the URL's path and query.
     package static let targetField = "Patchline-Request-Target"
 
     private var order = AnswerOrder()
     private var isNameRight = false
-    /// Nothing passes any more, either way.
+    /// Whether the connection is over.
+    ///
+    /// Then nothing passes in either direction.
     private var isOver = false
 
-    /// Puts one on a connection of async-http-client; for `http1_1ConnectionDebugInitializer`, which runs on the
-    /// connection's event loop, with TLS after its handshake, and before any request.
+    /// Adds a guard to a connection of async-http-client.
     ///
-    /// - Parameter check: any further check before the first request.
+    /// Called from `http1_1ConnectionDebugInitializer`, which runs on the connection's event loop before any request, and with TLS
+    /// after its handshake.
+    ///
+    /// - Parameter check: A further check before the first request.
     package static func stand(
         on channel: any Channel,
         _ check: (any Channel) throws -> Void = { _ in }
@@ -46,7 +54,7 @@ package final class AnswerGuard: ChannelDuplexHandler {
             try check(channel)
             return channel.eventLoop.makeSucceededVoidFuture()
         } catch {
-            // Later than the failure: the client's pool must hear of that first.
+            // Closed after the failure is reported, because the client's pool must receive the failure first.
             channel.eventLoop.execute { channel.close(promise: nil) }
             return channel.eventLoop.makeFailedFuture(error)
         }
@@ -68,8 +76,9 @@ package final class AnswerGuard: ChannelDuplexHandler {
         context.fireChannelRead(data)
     }
 
-    /// After bytes that are not HTTP the decoder reads nothing any more: such a connection must not wait for another
-    /// request.
+    /// Closes the connection after bytes that are not HTTP.
+    ///
+    /// The decoder reads nothing more, so the connection must not wait for another request.
     package func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard error is HTTPParserError || error is NIOHTTPDecoderError else { return context.fireErrorCaught(error) }
         end(context, because: error)
@@ -106,7 +115,7 @@ package final class AnswerGuard: ChannelDuplexHandler {
 
     private func look(at head: HTTPRequestHead, _ context: ChannelHandlerContext) throws(ServerNameError) {
         guard !isNameRight else { return }
-        // Without TLS there is no such handler.
+        // Without TLS, there is no such handler.
         if let certificate = try? context.pipeline.syncOperations.nioSSL_peerCertificate() {
             try ServerName(authority: head.headers.first(name: "host") ?? "").check(certificate)
         }
@@ -117,7 +126,8 @@ package final class AnswerGuard: ChannelDuplexHandler {
         let written = channel.eventLoop.makePromise(of: Void.self)
         written.futureResult.whenComplete { result in
             channel.eventLoop.execute {
-                // The pool has let go of a connection that was closed meanwhile, and must not hear that it is free.
+                // The pool has dropped a connection that was closed meanwhile, so it must not be notified that the connection is
+                // free.
                 guard channel.isActive else { return promise.fail(ChannelError.ioOnClosedChannel) }
                 promise.completeWith(result)
             }

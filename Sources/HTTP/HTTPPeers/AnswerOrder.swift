@@ -1,4 +1,4 @@
-/// Which piece of an answer may come next on a connection that carries one request after the other.
+/// Which piece of an answer may be next on a connection that carries one request after the other.
 ///
 /// ```
 /// idle ──request──▶ asked ──1xx, at most so many──▶ asked
@@ -17,12 +17,14 @@ struct AnswerOrder: Equatable {
         case end
     }
 
-    /// Servers send one or two; without an end they would hold a request for ever, for each counts as a sign of life.
+    /// Servers send one or two.
+    ///
+    /// Without a limit, a server could hold a request forever, because each interim answer counts as progress.
     static let interimLimit = 32
 
     private(set) var state = State.idle
 
-    /// The head of a request goes out.
+    /// Notes that the head of a request is sent.
     mutating func asks() {
         state = .asked(interim: 0)
     }
@@ -30,7 +32,7 @@ struct AnswerOrder: Equatable {
     mutating func takes(_ piece: Piece) throws(AnswerFault) {
         switch (piece, state) {
         case (.head(let status), _) where status < 100: throw .status(status)
-        // 101 is the last head of its answer.
+        // A 101 is the last head of its answer.
         case (.head(let status), .asked(let interim)) where status < 200 && status != 101:
             guard interim < Self.interimLimit else { throw .interimAnswers(limit: Self.interimLimit) }
             state = .asked(interim: interim + 1)

@@ -2,9 +2,9 @@ package import NIOCore
 import NIOSSL
 import NIOTLS
 
-/// Lets nobody speak over a connection before its handshake is done and the certificate names the server.
+/// Blocks all data on a connection until its handshake is complete and the certificate matches the server's name.
 ///
-/// Stands right behind the TLS handler of a client that makes its connections itself.
+/// It is the handler directly behind the TLS handler, for clients that make their own connections.
 package final class HandshakeGate: ChannelInboundHandler {
     package typealias InboundIn = NIOAny
     package typealias InboundOut = NIOAny
@@ -15,7 +15,7 @@ package final class HandshakeGate: ChannelInboundHandler {
         self.name = name
     }
 
-    /// Not yet: who waits for it would begin to speak.
+    /// Held back: the handlers behind this one would begin to send.
     package func channelActive(context: ChannelHandlerContext) {}
 
     package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

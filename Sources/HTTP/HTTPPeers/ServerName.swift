@@ -1,19 +1,19 @@
 import NIOCore
 package import NIOSSL
 
-/// A server's certificate is good, and names another.
+/// A server's certificate is valid but for another name.
 package struct ServerNameError: Error, Equatable, Sendable {
     package let host: String
 }
 
-/// Who a server must be: the host of its URL.
+/// The required identity of a server: the host of its URL.
 ///
-/// A name counts by the DNS names of a certificate's subjectAltName alone (RFC 9525 §6.3). The TLS library would also take
-/// the certificate's common name, where there is no subjectAltName, and, for a name, the address that it led to: whoever
-/// answers for names could then use a certificate for an address. An address is the TLS library's to check, which it does
-/// by subjectAltName alone.
+/// A name is compared only with the DNS names in a certificate's subjectAltName (RFC 9525 §6.3). The TLS library would also accept
+/// the certificate's common name if there is no subjectAltName, and, for a name, the address that it resolved to. An attacker who
+/// controls name resolution could then use a certificate for an address. Addresses are checked by the TLS library, which uses only
+/// subjectAltName.
 package struct ServerName: Equatable, Sendable {
-    /// In small letters, without a dot at its end; nil for an address.
+    /// The name in lower case, without a dot at its end, or nil for an address.
     let name: String?
     let host: String
 
@@ -24,7 +24,7 @@ package struct ServerName: Equatable, Sendable {
         name = isAddress ? nil : Self.plain(bare)
     }
 
-    /// - Parameter authority: as in the Host field: with or without a port.
+    /// - Parameter authority: The value of a Host field, with or without a port.
     init(authority: String) {
         let isBracketed = authority.hasPrefix("[")
         let host = isBracketed ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" }
@@ -39,11 +39,13 @@ package struct ServerName: Equatable, Sendable {
 
     func isNamed(by names: [String]) -> Bool {
         guard let name else { return true }
-        // Beyond ASCII no DNS name stands as it is, and small letters of other scripts may be ours: of U+212A it is k.
+        // DNS names in certificates are ASCII. Other scripts have characters whose lower case is ASCII: U+212A becomes k.
         return names.contains { $0.utf8.allSatisfy { $0 < 0x80 } && Self.matches(Self.plain($0), name) }
     }
 
-    /// `*` stands for the whole of the first label, and for nothing else.
+    /// Matches a name with a pattern.
+    ///
+    /// `*` matches exactly the first label.
     private static func matches(_ pattern: String, _ name: String) -> Bool {
         guard !name.isEmpty, pattern.hasPrefix("*.") else { return !name.isEmpty && pattern == name }
         guard let dot = name.firstIndex(of: "."), dot != name.startIndex, pattern.utf8.count > 2 else { return false }

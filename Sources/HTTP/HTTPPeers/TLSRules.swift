@@ -1,8 +1,10 @@
 package import NIOSSL
 
-/// Which TLS is spoken, by our servers and our clients alike: 1.3, and 1.2 with ECDHE and AEAD alone (RFC 9325 §4.2).
+/// The TLS versions of our servers and clients: 1.3, and 1.2 with ECDHE and AEAD only (RFC 9325 §4.2).
 package enum TLSRules {
-    /// Those of 1.2; the ones of 1.3 are all of this kind, and the TLS library lets nobody choose.
+    /// The cipher suites of 1.2.
+    ///
+    /// All suites of 1.3 are of this kind, and the TLS library does not allow selecting them.
     package static let suites: [NIOTLSCipher] = [
         .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
         .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
@@ -14,7 +16,7 @@ package enum TLSRules {
         configuration.cipherSuiteValues = suites
     }
 
-    /// What every client of ours begins with: the system's roots, and a certificate that is checked.
+    /// The base configuration of all our clients: the system's roots, and full certificate verification.
     package static func client() -> TLSConfiguration {
         var configuration = TLSConfiguration.makeClientConfiguration()
         apply(to: &configuration)

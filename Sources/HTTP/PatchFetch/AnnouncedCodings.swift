@@ -3,7 +3,8 @@ import PatchFormat
 
 /// The content codings that an answer announces (RFC 9110 §8.4).
 ///
-/// Object stores and forges keep any value that an uploader sent: an empty one, `aws-chunked`, `utf-8`. Unknown names are ignored.
+/// Object stores and forges keep any value that an uploader sent, such as an empty one, `aws-chunked` or `utf-8`. Unknown names are
+/// ignored.
 struct AnnouncedCodings: Equatable {
     /// The codings that the device decodes, in the order in which they were applied.
     let forms: [CompressionFormat]
@@ -30,7 +31,7 @@ struct AnnouncedCodings: Equatable {
     /// Every coding is decoded in its own pass.
     private static let most = 2
 
-    /// Of IANA's register, without those of ``CompressionFormat``.
+    /// Codings of IANA's registry that are not in ``CompressionFormat``.
     private static let others: Set = [
         "aes128gcm", "br", "compress", "dcb", "dcz", "deflate", "exi", "pack200-gzip", "x-compress",
     ]

@@ -1,11 +1,11 @@
-/// How often a request was made in vain, and when it is made again.
+/// Counts a request's failed tries and decides about the next one.
 ///
-/// Pure. What moved bytes forward starts the count anew: a bad line is slow, and no reason to give up.
+/// Pure. Progress restarts the count: a bad line is slow, and no reason to give up.
 package struct Attempts {
     private let limit: Int
     private let longestWish: Duration
     private var backoff = Backoff.device
-    /// In a row, without a byte of progress.
+    /// Consecutive failures without a byte of progress.
     private var failures = 0
 
     package init(_ deadlines: Deadlines) {
@@ -20,9 +20,9 @@ package struct Attempts {
     }
 
     /// - Parameters:
-    ///   - errors: one of each server that was asked.
-    ///   - progress: whether any of them brought bytes that the next try need not ask for.
-    ///   - random: as for ``Backoff``.
+    ///   - errors: One error of each server that was asked.
+    ///   - progress: Whether any server delivered bytes that the next try need not request.
+    ///   - random: As for ``Backoff``.
     package mutating func failed(_ errors: [FetchError], progress: Bool, random: Double) -> Next {
         if progress { failures = 0 }
         failures += 1
@@ -35,7 +35,7 @@ package struct Attempts {
 }
 
 extension FetchError {
-    /// Not what its own deadline ended: that is as long as it may take.
+    /// False for a request that reached its own deadline, because that is the time it is allowed.
     package var isWorthRetrying: Bool {
         switch self {
         case .timedOut, .syncDeadline: false
@@ -43,7 +43,7 @@ extension FetchError {
         }
     }
 
-    /// The server's wish for the next try, if it has one.
+    /// The time that the server asks to wait before the next try, if any.
     package var retryAfter: RetryAfter? {
         if case .busy(_, _, let retryAfter) = self { retryAfter } else { nil }
     }

@@ -1,28 +1,30 @@
-/// How long to wait before a failed request is made again.
+/// The time to wait before a failed request is repeated.
 ///
-/// Each wait is a multiple of the one before, ±25 %, so that a fleet that lost its server does not come back in one
-/// moment; a server's longer wish (`Retry-After`) is respected.
+/// Each wait is a multiple of the previous one, ±25 %, so that a fleet that lost its server does not return at one moment. A
+/// server's longer `Retry-After` is respected.
 package struct Backoff: Equatable, Sendable {
-    /// How a `Retry-After` is treated.
+    /// The treatment of `Retry-After`.
     package enum Patience: Equatable, Sendable {
-        /// Respected up to this time; then the request is made all the same.
+        /// Respected up to this time. After it, the request is repeated regardless.
         case upTo(Duration)
-        /// Respected, plus up to a quarter; a longer wish is reported, not waited for.
+        /// Respected, plus up to a quarter. A longer time is reported instead of waited for.
         case orGivesUp(above: Duration)
     }
 
     /// The first waits, without a spread.
     private let first: [Duration]
-    /// In seconds: multiplied by ``factor`` once for each wait before.
+    /// The unit of the later waits in seconds.
+    ///
+    /// It is multiplied by ``factor`` once for each previous wait.
     private let unit: Double
     private let factor: Double
-    /// The spread is laid on top of it.
+    /// The longest wait, before the spread is added.
     package let longest: Duration
     package var patience: Patience
 
-    /// A device's: 0.1, 0.1, 4.8, 10.6, 23, 52, 113, 249, then 300 s for ever.
+    /// The backoff of devices: 0.1, 0.1, 4.8, 10.6, 23, 52, 113, 249, then always 300 s.
     ///
-    /// Meteor's figures; a changed network ends any wait at once.
+    /// The values are Meteor's. A changed network ends any wait at once.
     package static let device = Backoff(
         first: [.milliseconds(100), .milliseconds(100)],
         unit: 1,
@@ -31,7 +33,7 @@ package struct Backoff: Equatable, Sendable {
         patience: .upTo(.seconds(60))
     )
 
-    /// A build's: 0.5 s, 1 s, 2 s and on to a minute.
+    /// The backoff of builds: 0.5 s, 1 s, 2 s and so on, up to a minute.
     package static let build = Backoff(
         first: [],
         unit: 0.5,
@@ -41,10 +43,10 @@ package struct Backoff: Equatable, Sendable {
     )
 
     /// - Parameters:
-    ///   - failures: of this request so far, in a row.
-    ///   - asked: the server's wish.
-    ///   - random: from 0 up to, not including, 1; 0.5 leaves the wait as it is.
-    /// - Returns: nil when the server's wish exceeds the patience.
+    ///   - failures: The number of consecutive failures of this request.
+    ///   - asked: The server's `Retry-After`.
+    ///   - random: At least 0 and less than 1. 0.5 leaves the wait unchanged.
+    /// - Returns: Nil if the server's time exceeds the patience.
     package func wait(failures: Int, asked: Duration? = nil, random: Double) -> Duration? {
         let own = own(before: max(0, failures - 1), random)
         guard let asked else { return own }
@@ -62,7 +64,7 @@ package struct Backoff: Equatable, Sendable {
         return Self.rounded(.seconds(min(seconds, longest) * (0.75 + random / 2)))
     }
 
-    /// To a microsecond.
+    /// Rounds to a microsecond.
     private static func rounded(_ wait: Duration) -> Duration {
         .microseconds(Int((wait / .microseconds(1)).rounded()))
     }

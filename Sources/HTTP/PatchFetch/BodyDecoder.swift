@@ -1,23 +1,27 @@
 package import PatchCompression
 package import PatchFormat
 
-/// Takes the bytes of an answer as they travel, and gives out the file's.
+/// Decodes the bytes of an answer into the bytes of the file.
 package struct BodyDecoder: ~Copyable {
-    /// Nil for a file that comes as it is.
+    /// The coding of the body, or nil for a plain file.
     package let coding: CompressionFormat?
     private var decompressor: Decompressor?
     private var plain: [UInt8] = []
-    /// Whether a compressed form came to its end; who counts a plain file's bytes knows that of it.
+    /// Whether a compressed form was complete.
+    ///
+    /// Always true for a plain file, whose bytes the caller counts.
     package private(set) var isComplete: Bool
 
-    /// - Parameter limit: the most bytes that may come out of a compressed form.
+    /// - Parameter limit: The largest decoded size of a compressed form, in bytes.
     package init(_ coding: CompressionFormat?, limit: Int) throws(CompressionError) {
         self.coding = coding
         isComplete = coding == nil
         decompressor = if let coding { try Decompressor(coding, limit: limit) } else { nil }
     }
 
-    /// Takes the next bytes; ask ``next()`` until it has nothing more to give before the next ones.
+    /// Takes the next bytes.
+    ///
+    /// Call ``next()`` until it returns nil before the next ones.
     package mutating func feed(_ chunk: [UInt8]) {
         guard coding != nil else {
             plain = chunk
@@ -26,7 +30,7 @@ package struct BodyDecoder: ~Copyable {
         decompressor?.feed(chunk)
     }
 
-    /// The file's next bytes; nil when more of the answer is needed.
+    /// Returns the file's next bytes, or nil if more of the answer is needed.
     package mutating func next() throws(CompressionError) -> [UInt8]? {
         guard var open = decompressor.take() else {
             defer { plain = [] }
@@ -39,7 +43,7 @@ package struct BodyDecoder: ~Copyable {
         return piece
     }
 
-    /// - Throws: `incomplete` where a compressed form did not come to its end.
+    /// - Throws: `incomplete` if a compressed form was not complete.
     package func finish() throws(CompressionError) {
         if let coding, !isComplete { throw .incomplete(coding.codec) }
     }

@@ -2,10 +2,11 @@ import PatchCompression
 import PatchFormat
 import PatchCrypto
 
-/// Decodes a body whose answer announces codings that were not asked for.
+/// Decodes a body with announced codings that were not requested.
 ///
-/// Such an announcement may be false: a bucket announces `gzip` for a file that was uploaded as it is. The signed digest decides for a
-/// small file, the announced length for a larger one. Without either, a coding is undone if the bytes begin as it does.
+/// Such an announcement may be false: a bucket may announce `gzip` for a file that was uploaded uncompressed. The signed digest
+/// decides for a small file, the announced length for a larger one. Without either, a coding is decoded if the bytes begin with its
+/// signature.
 struct CodingRemoval {
     /// The most bytes that are collected before the decision.
     static let collected = 65_536
@@ -14,11 +15,11 @@ struct CodingRemoval {
     private let length: Int?
     /// The bytes before the decision; nil after it.
     private var start: [UInt8]? = []
-    /// From the coding that was applied last to the file.
+    /// The decoders, from the coding that was applied last to the file.
     private var layers: [Layer]
     private var hasEnded = false
 
-    /// - Parameter length: as announced.
+    /// - Parameter length: The announced length.
     init(_ forms: [CompressionFormat], of request: FetchRequest, length: Int?) {
         (self.request, self.length) = (request, length)
         layers = forms.reversed().enumerated().map { index, form in
@@ -26,13 +27,15 @@ struct CodingRemoval {
         }
     }
 
-    /// The most bytes that may travel: the coded form of a small file is larger than the file.
+    /// The most transferred bytes.
+    ///
+    /// The coded form of a small file is larger than the file.
     static func limit(of request: FetchRequest) -> Int {
         let (sum, isTooLarge) = request.limit.addingReportingOverflow(request.limit / 64 + collected)
         return isTooLarge ? .max : sum
     }
 
-    /// Takes the next bytes as they travel.
+    /// Takes the next transferred bytes.
     ///
     /// Call ``next()`` until it returns nil before the next ones.
     mutating func feed(_ bytes: [UInt8]) {
@@ -42,7 +45,7 @@ struct CodingRemoval {
         decide { [length] expected in (length ?? expected.size) == expected.size }
     }
 
-    /// The body is complete.
+    /// Notes the end of the body.
     ///
     /// Call ``next()`` until it returns nil, then ``check()``.
     mutating func end() {
@@ -58,7 +61,7 @@ struct CodingRemoval {
         layers[0].feed(bytes)
     }
 
-    /// The next bytes of the file.
+    /// Returns the next bytes of the file.
     mutating func next() throws(FetchError) -> [UInt8]? {
         if start != nil { return nil }
         do throws(CompressionError) { return try next(of: layers.count - 1) } catch {
@@ -81,11 +84,13 @@ struct CodingRemoval {
         }
     }
 
-    /// One coding, which is undone if the bytes begin as it does.
+    /// One coding, which is decoded if the bytes begin with its signature.
     private final class Layer {
         private let form: CompressionFormat?
         private let limit: Int
-        /// Bytes that were not given out; of a coded form only those before its decoder opens.
+        /// Bytes that were not returned yet.
+        ///
+        /// Of a coded form, only those before its decoder is opened.
         private var held: [UInt8] = []
         private var decoder: BodyDecoder?
         private var isDecided = false
@@ -114,7 +119,7 @@ struct CodingRemoval {
             return held.isEmpty ? nil : held
         }
 
-        /// - Returns: the bytes of a body that is too short for any form.
+        /// - Returns: The bytes of a body that is too short for any form.
         func end() -> [UInt8]? {
             isDecided = true
             guard decoder == nil, !held.isEmpty else { return nil }
@@ -127,7 +132,7 @@ struct CodingRemoval {
 }
 
 extension CompressionFormat {
-    /// The first bytes of every stream.
+    /// The first bytes of every stream in this format.
     fileprivate var signature: [UInt8] {
         switch self {
         case .gzip: [0x1F, 0x8B]

@@ -1,43 +1,53 @@
-/// How long a device waits and how often it tries, in one place.
+/// All time limits and retry counts of a device.
 package struct Deadlines: Equatable, Sendable {
-    /// One metadata role, list or manifest, each time that it is asked for.
+    /// The time for each request for one metadata role, list or manifest.
     package var document = Duration.seconds(60)
-    /// One object from one server, all tries together: at least this, and a second for every 10,000 bytes.
+    /// The time for one object from one server, all tries together: at least this, and a second for every 10,000 bytes.
     package var object = Duration.seconds(120)
-    /// A connection and its TLS handshake.
+    /// The time for a connection and its TLS handshake.
     package var connect = Duration.seconds(10)
     /// How long a server may send nothing.
     package var stall = Duration.seconds(30)
-    /// How often more a request is made after failures of the network, without one byte of progress in between.
+    /// How often a request is repeated after network failures without a byte of progress in between.
     package var retries = 4
-    /// The longest `Retry-After` that is heeded.
+    /// The longest `Retry-After` that is respected.
     package var retryAfter = Duration.seconds(60)
-    /// A whole sync; nil for no end.
+    /// The time for a whole sync.
+    ///
+    /// Nil means no limit.
     package var sync: Duration? = .seconds(6 * 3_600)
-    /// While objects travel: how often the channel is asked for a newer list; nil for never.
+    /// The interval at which the channel is checked for a newer list while objects are downloaded.
+    ///
+    /// Nil means never.
     package var newerList: Duration? = .seconds(60)
-    /// How often in one sync a newer list stops the download of an older one.
+    /// How often in one sync a newer list may stop the download of an older one.
     package var newerLists = 3
 
-    /// The most bytes a second, of all requests together; nil for no limit.
+    /// The most bytes per second, all requests together.
+    ///
+    /// Nil means no limit.
     package var rate: Int?
 
-    /// Below this a sync would hardly come to an end.
+    /// The lowest allowed rate.
+    ///
+    /// Below it, a sync would hardly finish.
     package static let leastRate = 1_000
 
     package init() {}
 
     package func object(of size: Int) -> Duration {
-        // An object's share of the rate, and half of that again for those that come beside it.
+        // The object's share of the rate, halved because others are downloaded beside it.
         let slowest = min(10_000, rate.map { $0 / (2 * HTTPFetcher.connections) } ?? .max)
         return max(object, .seconds(size / max(1, slowest)))
     }
 
-    /// How long nothing may be read: with a rate, a connection also stands still while others have their turn.
+    /// How long a read may take.
+    ///
+    /// With a rate, a connection also pauses while others have their turn.
     package var reading: Duration {
         stall + (rate.map { .seconds(HTTPFetcher.connections * Self.piece / $0) } ?? .zero)
     }
 
-    /// What a connection hands over at once, at most, in bytes.
+    /// The most bytes that a connection delivers at once.
     private static let piece = 1 << 17
 }

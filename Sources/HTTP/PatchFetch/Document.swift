@@ -1,35 +1,35 @@
 import PatchCompression
 package import PatchFormat
 
-/// A file that is small enough to be held.
+/// A file that is small enough to be kept in memory.
 package struct Document: Equatable, Sendable {
     package let bytes: [UInt8]
-    /// The compressed form that it came in.
+    /// The compressed form in which it was transferred.
     package let coding: CompressionFormat?
-    /// It came before, in another answer.
+    /// Whether it was taken from a prefetched answer.
     package var isPrefilled = false
-    /// Why the bytes may be wrong; nil if nothing speaks against them.
+    /// Why the bytes may be wrong, or nil if there is no reason to doubt them.
     package internal(set) var doubt: FetchError?
 }
 
-/// A document, and what its server calls it.
+/// A document with its server's validator.
 package struct NamedDocument: Equatable, Sendable {
     package let document: Document
-    /// To be sent as ``FetchRequest/unless``.
+    /// The validator, for ``FetchRequest/unless``.
     package let validator: String?
-    /// There is no document: the one that was named still holds.
+    /// Whether there is no document because the known one is still current.
     package let isUnchanged: Bool
 }
 
 extension Fetcher {
-    /// The whole file, decoded.
+    /// Returns the whole file, decoded.
     ///
-    /// Where its compressed form does not give it, it is asked for once more as it is.
+    /// If its compressed form cannot be decoded to it, the plain file is requested once.
     package func document(_ request: FetchRequest) async throws(FetchError) -> Document {
         try await named(request).document
     }
 
-    /// The same, or nothing where ``FetchRequest/unless`` still holds.
+    /// Returns the file, or no document if ``FetchRequest/unless`` is still current.
     package func named(_ request: FetchRequest) async throws(FetchError) -> NamedDocument {
         do throws(FetchError) {
             return try await decoded(request)
@@ -50,7 +50,7 @@ extension Fetcher {
                 }
             }
         } catch .short(let path) {
-            // Some proxies compress, and announce the plain file's length.
+            // Some proxies compress the body but announce the plain file's length.
             if let coding = head.coding { throw .badForm(path, .incomplete(coding.codec)) }
             guard request.takesShort, !bytes.isEmpty else { throw .short(path) }
             doubt = .short(path)
@@ -75,7 +75,7 @@ extension Fetcher {
         )
     }
 
-    /// The answer to a question.
+    /// Returns the answer to a question.
     package func answer(
         to question: [UInt8],
         at path: String,

@@ -1,7 +1,7 @@
 import PatchFormat
 
 extension FetchError {
-    /// What went wrong on the way, in a device's words.
+    /// Translates a transport error into a device's error.
     init(_ error: any Error, path: String, server: ServerURL, within time: Duration) async {
         let host = server.host
         switch TransportFault(error) {

@@ -4,38 +4,38 @@ package import PatchCompression
 /// Why a fetch failed.
 package enum FetchError: Error, Equatable, Sendable {
     case notFound(String)
-    /// Any other answer than 200 (or 206 to a range).
+    /// Any answer other than 200, or 206 to a range.
     case status(String, code: Int)
-    /// 429 or 503, with the time that the server asks for before the next try.
+    /// 429 or 503, with the time that the server asks to wait before the next try.
     case busy(String, code: Int, retryAfter: RetryAfter)
-    /// A redirect to another server, or one too many: the device knows its servers.
+    /// A redirect to another server, or one too many. A device only uses its own servers.
     case redirected(String, to: String)
-    /// More bytes than the caller allows; the rest was not read.
+    /// More bytes than the caller allows. The rest was not read.
     case tooLarge(String, limit: Int)
     /// Fewer bytes than the server announced.
     case short(String)
-    /// Not done at its deadline, even if bytes kept arriving.
+    /// Not complete at its deadline, even if bytes kept arriving.
     case timedOut(String)
     /// No byte for as long as a server may be silent.
     case stalled(String)
-    /// No connection, or one that broke.
+    /// No connection, or a broken one.
     case connection(String, reason: String)
-    /// Nobody tells an address of the server's name.
+    /// The server's name could not be resolved to an address.
     case noAddress(host: String)
     case tls(TLSFault)
-    /// An answer that no server may give.
+    /// An answer that HTTP does not allow.
     case answer(String, AnswerFault)
-    /// A content coding that was not asked for and that the device does not decode.
+    /// A content coding that was not requested and that the device cannot decode.
     case encoded(String, as: String)
-    /// A compressed form of which the file does not come: it is asked for as it is.
+    /// A compressed form that cannot be decoded to the file. The plain file is requested instead.
     case badForm(String, CompressionError)
     /// A web page instead of the file: a captive portal's, or an error page with status 200.
     case webPage(String)
-    /// A captive portal or a proxy answered in the server's place.
+    /// A captive portal or a proxy answered instead of the server.
     case intercepted(String, Interception)
-    /// The receiver of the bytes refused them or could not keep them.
+    /// The receiver of the bytes rejected them or could not store them.
     case notTaken(String, reason: String)
-    /// The whole sync took longer than it may, in seconds.
+    /// The whole sync took longer than allowed, in seconds.
     case syncDeadline(seconds: Int)
     /// The version being downloaded is no longer the newest.
     case newerList
@@ -69,7 +69,9 @@ extension FetchError: CustomStringConvertible {
         }
     }
 
-    /// Whether the way to the server failed, not the server's content: then trying again helps (J11).
+    /// Whether the network path failed rather than the server's content.
+    ///
+    /// Then another try helps (J11).
     package var isNetwork: Bool {
         switch self {
         case .short, .timedOut, .stalled, .connection, .noAddress, .busy, .webPage, .intercepted, .syncDeadline:
@@ -81,7 +83,7 @@ extension FetchError: CustomStringConvertible {
         }
     }
 
-    /// Whether another network may end it: a portal or a proxy that answers TLS has a certificate of its own.
+    /// Whether another network may avoid the error: a portal or a proxy that answers TLS has its own certificate.
     package var mayBeOfThisNetwork: Bool {
         switch self {
         case .tls(.wrongHostName), .tls(.unknownIssuer), .tls(.pinMismatch), .tls(.notTLS), .tls(.handshake): true
@@ -89,10 +91,10 @@ extension FetchError: CustomStringConvertible {
         }
     }
 
-    /// Whether the server sent or announced bytes that nobody signed, or answered as no server may.
+    /// Whether the server sent or announced bytes that are not signed, or answered in a way that HTTP does not allow.
     package var isLie: Bool {
         switch self {
-        // Some compress whatever they send, also what grows by it: no byte of it is wrong.
+        // Some servers compress every file, even if it becomes larger. The bytes are correct.
         case .badForm(_, .notSmaller): false
         case .tooLarge, .answer, .encoded, .badForm: true
         case .notFound, .status, .busy, .redirected, .short, .timedOut, .stalled, .connection, .noAddress, .tls,

@@ -1,32 +1,34 @@
 package import PatchFormat
 
-/// A source of bytes: a server, a folder, a test's simulator.
+/// A source of bytes: a server, a folder, or a test's simulator.
 package protocol Fetcher: Sendable {
-    /// Hands over one head, then the bytes while they arrive, as they travel; together with `resume.offset` at most `limit` of
-    /// them.
+    /// Passes one head to the receiver, and then the transferred bytes while they arrive. Together with `resume.offset`, there are
+    /// at most `limit` bytes.
     func fetch(
         _ request: FetchRequest,
         take: (_ part: FetchedPart) async throws(FetchError) -> Void
     ) async throws(FetchError)
 
-    /// The bytes of `path`, which are not sent again when the server still has the `known` ones.
+    /// Returns the bytes of `path`. They are not transferred if the server's are the same as `known`.
     func bytes(_ path: String, known: [UInt8], limit: Int, deadline: Duration) async throws(FetchError) -> [UInt8]
 }
 
 /// A request for one file.
 package struct FetchRequest: Equatable, Sendable {
-    /// The part of a file that is here, and the server's validator for it.
+    /// The stored part of a file, and the server's validator for it.
     package struct Resume: Equatable, Sendable {
-        /// The first byte to ask for.
+        /// The offset of the first requested byte.
         package let offset: Int
         /// A strong validator, verbatim: an entity tag or a date (RFC 9110 §13.1.5).
         ///
-        /// Nil if the path names the content: every
-        /// server has the same bytes under it, and the receiver compares them with signed digests.
+        /// Nil if the path identifies the content: every server has the same bytes under it, and the receiver compares them with
+        /// signed digests.
         package let validator: String?
-        /// The compressed form that is here in part; its bytes are counted, not the file's.
+        /// The compressed form of the stored part.
+        ///
+        /// Then `offset` counts its bytes instead of the file's.
         package let coding: CompressionFormat?
-        /// The first byte after the wanted ones; nil for the rest of the file.
+        /// The offset after the last requested byte, or nil for the rest of the file.
         package let end: Int?
 
         package init(offset: Int, validator: String?, coding: CompressionFormat? = nil, end: Int? = nil) {
@@ -37,29 +39,37 @@ package struct FetchRequest: Equatable, Sendable {
         }
     }
 
-    /// Below `/APP/`: `metadata/timestamp.json`; made by ``URLLayout`` only.
+    /// The path below `/APP/`, such as `metadata/timestamp.json`.
+    ///
+    /// Only ``URLLayout`` makes it.
     package let path: String
-    /// The most bytes of the whole file, and of a compressed form of it: one that is no smaller is none.
+    /// The largest size of the whole file, and of its compressed form, which must be smaller than the file.
     package let limit: Int
-    /// For the whole request.
+    /// The time limit for the whole request.
     package let deadline: Duration
-    /// Behind the path, without its `?`.
+    /// The query after the path, without its `?`.
     package var query: String?
-    /// A validator of what is here, verbatim: where it still holds, nothing else comes.
+    /// A validator of the stored file, verbatim.
+    ///
+    /// If it is still current, no bytes are sent.
     package var unless: String?
-    /// With `expected`, or of a file that has a size nobody signed.
+    /// The part to request.
+    ///
+    /// Only with `expected`, or for a file without a signed size.
     package var resume: Resume?
-    /// Whether it is asked for as it is, and in no compressed form.
+    /// Whether only the plain file is accepted, in no compressed form.
     package var isPlain = false
-    /// Whether a web page is what is asked for, and not what somebody sent in its place.
+    /// Whether a web page is the expected content instead of a sign of interception.
     package var takesWebPage = false
-    /// Whether only the answer's head is asked for: no byte of the file comes.
+    /// Whether only the answer's head is requested, without any bytes of the file.
     package var isHead = false
     /// The digests of the whole file, if known.
     package var expected: ExpectedFile?
     /// Whether a body that is shorter than announced is accepted, because the receiver verifies its bytes.
     package var takesShort = false
-    /// A document to post: then `path` is below the server itself, ``URLLayout/answer(_:_:)`` for one.
+    /// A document to post.
+    ///
+    /// Then `path` is below the server itself, for example ``URLLayout/answer(_:_:)``.
     package var question: [UInt8]?
     /// The media type of ``question``.
     package var questionType = "application/json"
@@ -78,17 +88,17 @@ package struct FetchRequest: Equatable, Sendable {
         self.resume = resume
     }
 
-    /// The content codings that may be answered, in the order in which they are preferred.
+    /// The accepted content codings, in order of preference.
     ///
-    /// The timestamp goes as it is: it is small, and its tag is its digest. So does the rest of a file that came as it is,
-    /// for that is what its validator names.
+    /// The timestamp is requested plain: it is small, and its tag is its digest. The rest of a plain file is requested plain too,
+    /// because its validator identifies the plain file.
     package var codings: [CompressionFormat] {
         let isPlainRest = resume.map { $0.coding == nil } ?? false
         let isPlain = isPlain || isPlainRest || question != nil || path == URLLayout.timestamp || expected?.size == 0
         return isPlain ? [] : CompressionFormat.allCases
     }
 
-    /// The same file from its first byte, in no compressed form.
+    /// The same request for the plain file from its first byte.
     package var plain: FetchRequest {
         var request = self
         (request.isPlain, request.resume) = (true, nil)
@@ -98,28 +108,30 @@ package struct FetchRequest: Equatable, Sendable {
 
 /// A piece of an answer.
 package enum FetchedPart: Equatable, Sendable {
-    /// Comes first, and once.
+    /// Sent once, before all other pieces.
     case head(FetchedHead)
     case bytes([UInt8])
 }
 
-/// An answer's head, as far as it describes the bytes that follow.
+/// An answer's head, with the fields that describe the bytes that follow.
 package struct FetchedHead: Equatable, Sendable {
-    /// Their first offset: the requested one, or 0 because the whole file is sent.
+    /// The offset of the first byte: the requested one, or 0 if the whole file is sent.
     package let offset: Int
-    /// The strong validator of what is sent, verbatim; nil where the server names none.
+    /// The strong validator of the sent bytes, verbatim, or nil if the server has none.
     package let validator: String?
-    /// Its type is HTML.
+    /// Whether the media type is HTML.
     package let isWebPage: Bool
-    /// The compressed form that the bytes are of: whoever takes them decodes them, within bounds.
+    /// The compressed form of the bytes.
+    ///
+    /// The receiver decodes them, within its limits.
     package let coding: CompressionFormat?
-    /// No bytes follow: ``FetchRequest/unless`` still holds.
+    /// Whether no bytes follow because ``FetchRequest/unless`` is still current.
     package let isUnchanged: Bool
-    /// They came before, in another answer: see ``PrefilledFetcher``.
+    /// Whether the bytes are from a prefetched answer: see ``PrefilledFetcher``.
     package let isPrefilled: Bool
-    /// How many bytes follow, as they travel; nil where the server does not say.
+    /// The number of bytes that follow, as transferred, or nil if the server does not announce it.
     package internal(set) var length: Int?
-    /// The announced content coding that is not decoded, for messages; nil if there is none.
+    /// The announced content coding that is not decoded, for messages, or nil if there is none.
     package internal(set) var unread: String?
 
     package init(
@@ -141,9 +153,9 @@ package struct FetchedHead: Equatable, Sendable {
 }
 
 extension Fetcher {
-    /// How many bytes would travel; nil where the server does not say.
+    /// Returns the number of bytes that a download would transfer, or nil if the server does not announce it.
     ///
-    /// - Returns: also the compressed form that they would be of.
+    /// - Returns: The number, and the compressed form of the bytes.
     package func size(_ request: FetchRequest) async throws(FetchError) -> (bytes: Int, coding: CompressionFormat?)? {
         var request = request
         request.isHead = true
@@ -152,7 +164,7 @@ extension Fetcher {
             try await fetch(request) { part throws(FetchError) in
                 switch part {
                 case .head(let head): found = head
-                // Nothing of a file is taken from one that sends it all the same.
+                // A server that sends the file anyway is ignored.
                 case .bytes: throw .notTaken(request.path, reason: "ended")
                 }
             }

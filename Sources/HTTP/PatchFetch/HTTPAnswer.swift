@@ -4,21 +4,21 @@ import PatchFormat
 
 /// The meaning of an answer's head for its request.
 ///
-/// Pure; RFC 9110 §13.1.5, §14 and §15. A field that contradicts the request costs at most another request: signed digests decide about
-/// the bytes.
+/// Pure; RFC 9110 §13.1.5, §14 and §15. A field that contradicts the request costs at most another request, because signed digests
+/// decide about the bytes.
 enum HTTPAnswer: Equatable {
-    /// The body is wanted; `length` as announced.
+    /// The body is wanted. `length` is the announced one.
     ///
-    /// `undoing`: codings that were announced without having been asked for, in the order in which they were applied.
+    /// `undoing`: announced codings that were not requested, in the order in which they were applied.
     case body(FetchedHead, length: Int?, undoing: [CompressionFormat] = [])
     /// The server still has the known bytes.
     case notModified
-    /// No such part, or another part than the requested one: the whole file must be asked for.
+    /// There is no such part, or the answer has another part. The whole file must be requested.
     case noSuchRange
-    /// The file is elsewhere, as the server spells it.
+    /// The file has moved. The value is the server's `Location`.
     case movedTo(String)
 
-    /// - Parameter tag: of the If-None-Match that was sent, if any.
+    /// - Parameter tag: The tag of the If-None-Match that was sent, if any.
     init(
         _ status: Int,
         _ headers: HTTPHeaders,
@@ -32,13 +32,13 @@ enum HTTPAnswer: Equatable {
             throw .intercepted(path, sign)
         }
         switch status {
-        // 203: a proxy says that it may have changed something.
+        // 203: a proxy may have changed the answer.
         case 200, 203: self = try Self.whole(headers, request)
         case 206:
             if let resume = request.resume {
                 self = Self.part(headers, request, resume)
             } else {
-                // Some servers answer every request so.
+                // Some servers send a 206 for every request.
                 guard headers.isOfWholeFile else { throw .status(path, code: status) }
                 self = try Self.whole(headers, request)
             }
@@ -47,7 +47,7 @@ enum HTTPAnswer: Equatable {
         case 301...303, 307, 308:
             guard request.question == nil, let location else { throw .redirected(path, to: location ?? "nowhere") }
             self = .movedTo(location)
-        // An object storage answers 403 for a missing file.
+        // Object stores answer 403 for a missing file.
         case 403, 404: throw .notFound(path)
         case 429, 503:
             guard let retryAfter = headers.first(name: "retry-after").flatMap({ RetryAfter(field: $0) }) else {
@@ -68,14 +68,14 @@ enum HTTPAnswer: Equatable {
         let forms = announced.forms
         guard forms.isEmpty else {
             if let length, length > CodingRemoval.limit(of: request) { throw request.tooLarge(as: nil) }
-            // A tag names the coded bytes, so that no later request continues what is decoded here.
+            // The tag identifies the coded bytes, so it is omitted. Otherwise a later request would resume from decoded bytes.
             return .body(FetchedHead(isWebPage: headers.isWebPage), length: length, undoing: forms)
         }
-        // Of a file whose size is signed its bytes are counted, not those that are announced.
+        // The received bytes of a file with a signed size are counted. The announced length is ignored.
         if let length, length > request.limit, request.expected == nil { throw request.tooLarge(as: nil) }
         var head = headers.fetchedHead(offset: 0, of: request, nil)
         head.unread = announced.unread
-        // Known before the body: no received bytes are given up for it.
+        // Known before the body, so no received bytes are lost.
         if let length, let expected = request.expected, length != expected.size {
             if head.isWebPage { throw .webPage(request.path) }
             if let unread = announced.unread { throw .encoded(request.path, as: unread) }
@@ -93,7 +93,8 @@ enum HTTPAnswer: Equatable {
             range.first == resume.offset,
             range.last == min(resume.end ?? range.total, range.total) - 1,
             resume.coding == nil ? request.mayHave(range.total) : range.total <= request.limit,
-            // A server that sends the rest of what a strong validator names need not repeat its coding (RFC 9110 §15.3.7).
+            // A server that sends the rest of a representation for a strong validator need not repeat its coding (RFC 9110
+            // §15.3.7).
             forms.isEmpty || resume.mayBe(forms, of: request)
         else { return .noSuchRange }
         let head = headers.fetchedHead(offset: resume.offset, of: request, resume.coding)
@@ -102,7 +103,7 @@ enum HTTPAnswer: Equatable {
 }
 
 extension FetchRequest.Resume {
-    /// Whether what is here may be the first part of a representation with these codings.
+    /// Whether the stored part may be the beginning of a representation with these codings.
     fileprivate func mayBe(_ forms: [CompressionFormat], of request: FetchRequest) -> Bool {
         guard let coding else { return request.expected != nil || validator != nil }
         return forms == [coding]
@@ -110,16 +111,18 @@ extension FetchRequest.Resume {
 }
 
 extension FetchRequest {
-    /// Whether the whole file, as it is, may have so many bytes.
+    /// Whether the whole plain file may have `total` bytes.
     fileprivate func mayHave(_ total: Int) -> Bool { expected.map { total == $0.size } ?? (total <= limit) }
 
-    /// - Parameter coding: of what has too many bytes.
+    /// - Parameter coding: The coding of the body that is too large, or nil for the plain file.
     func tooLarge(as coding: CompressionFormat?) -> FetchError {
         coding.map { .badForm(path, .notSmaller($0.codec, limit: limit)) } ?? .tooLarge(path, limit: limit)
     }
 }
 
-/// `bytes 100-199/200` (RFC 9110 §14.4); nil for everything else, also for an unknown length.
+/// A parsed `bytes 100-199/200` (RFC 9110 §14.4).
+///
+/// Nil for all other values, including an unknown total.
 struct ContentRange: Equatable {
     let first: Int
     let last: Int
@@ -147,7 +150,9 @@ extension HTTPHeaders {
         return FetchedHead(offset: offset, validator: validator, isWebPage: isWebPage, coding: coding)
     }
 
-    /// Neither a date nor the tag of the plain file tells it from its compressed forms.
+    /// The validator of a compressed form.
+    ///
+    /// Dates and the plain file's tag are excluded, because they do not distinguish the forms.
     private func validatorOfForm(of request: FetchRequest) -> String? {
         guard first(name: "etag") != nil, let tag = strongValidator,
             request.expected.map({ tag != "\"\($0.sha256)\"" }) ?? true
@@ -155,7 +160,7 @@ extension HTTPHeaders {
         return tag
     }
 
-    /// Of a 206: whether it is the whole file.
+    /// Whether a 206 contains the whole file.
     fileprivate var isOfWholeFile: Bool {
         guard let range = first(name: "content-range").flatMap({ ContentRange($0) }) else { return false }
         return range.first == 0 && range.last == range.total - 1
@@ -166,7 +171,7 @@ extension HTTPHeaders {
         return type.hasPrefix("text/html") || type.hasPrefix("application/xhtml+xml")
     }
 
-    /// A validator for If-Range: a strong tag, else a date that is older than the answer (RFC 9110 §8.8.2.2).
+    /// A validator for If-Range: a strong tag, or else a date that is older than the answer (RFC 9110 §8.8.2.2).
     var strongValidator: String? {
         if let tag = first(name: "etag") {
             return tag.hasPrefix("\"") && tag.utf8.count <= Limits.validator ? tag : nil

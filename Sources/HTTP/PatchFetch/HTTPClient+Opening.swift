@@ -3,9 +3,9 @@ import Dispatch
 import NIOCore
 
 extension HTTPClient.Configuration {
-    /// What every client of ours has in common: HTTP/1.1, no redirect followed, nothing unpacked, every answer guarded.
+    /// The configuration that all our clients share: HTTP/1.1, no automatic redirects, no decompression, every answer guarded.
     ///
-    /// - Parameter connections: open at once to one server.
+    /// - Parameter connections: The most open connections to one server.
     package init(trusting trust: TLSTrust, connectTimeout: Duration, connections: Int) {
         self.init()
         redirectConfiguration = .disallow
@@ -19,7 +19,9 @@ extension HTTPClient.Configuration {
 }
 
 extension HTTPClient {
-    /// Runs `body` with a client whose connections are gone when it returns.
+    /// Runs `body` with a client.
+    ///
+    /// Its connections are closed when this returns.
     package static func with<Value: Sendable, Failure: Error>(
         _ configuration: Configuration,
         _ body: (HTTPClient) async throws(Failure) -> Value
@@ -31,9 +33,9 @@ extension HTTPClient {
         return try result.get()
     }
 
-    /// Returns once all connections are gone.
+    /// Closes all connections and returns afterwards.
     ///
-    /// By a queue of its own: libdispatch's global ones, once used, have it look at their threads once a second.
+    /// It uses a queue of its own, because libdispatch's global queues, once used, check their threads every second.
     package func close() async {
         await withCheckedContinuation { over in
             shutdown(queue: DispatchQueue(label: "patchline.client")) { _ in over.resume() }

@@ -2,17 +2,21 @@ import AsyncHTTPClient
 import NIOCore
 package import PatchFormat
 
-/// The client that stands behind fetchers, from its opening to its end.
+/// Opens and closes the client that fetchers share.
 extension HTTPFetcher {
-    /// Connections open at once to one server.
+    /// The most open connections to one server.
     package static let connections = 6
 
-    /// For a process that only syncs, before it does anything else: one event loop leaves the other cores to the digests.
+    /// Limits the process to one event loop, which leaves the other cores to the digests.
+    ///
+    /// Called first, by a process that only syncs.
     package static func useOneEventLoop() {
         NIOSingletons.groupLoopCountSuggestion = 1
     }
 
-    /// Runs `body` with a server and its mirrors, whose connections are gone when it returns.
+    /// Runs `body` with a server and its mirrors.
+    ///
+    /// Their connections are closed when this returns.
     package static func with<Result: Sendable, Failure: Error>(
         _ servers: [ServerURL],
         app: AppID,
@@ -34,7 +38,7 @@ extension HTTPFetcher {
         }
     }
 
-    /// Runs `body` with a client that is gone when it returns.
+    /// Runs `body` with a client that is closed when this returns.
     package static func with<Result: Sendable, Failure: Error>(
         _ places: BaseURLs,
         _ settings: Settings = Settings(),

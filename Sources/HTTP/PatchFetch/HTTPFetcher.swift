@@ -5,26 +5,31 @@ import NIOPosix
 package import PatchFormat
 import PatchCrypto
 
-/// Fetches over HTTP, once: trying again, and where, is the engine's business.
+/// Fetches over HTTP, once.
 ///
-/// No redirect is followed, nothing is cached, and a compressed form is handed over as it travels.
+/// Repeated tries and mirrors are the engine's task.
+///
+/// Answers are not cached, redirects are followed only up to ``Settings/redirects``, and a compressed form is passed on as
+/// transferred.
 package struct HTTPFetcher: Fetcher {
     let client: HTTPClient
     let places: BaseURLs
     let settings: Settings
-    /// Of all fetchers of one client; nil for as fast as it comes.
+    /// The pace shared by all fetchers of one client, or nil for no limit.
     let pace: Pace?
 
     package struct Settings: Sendable {
         package var deadlines = Deadlines()
         package var trust = TLSTrust()
-        /// The clock for a body's deadline, and for the rate.
+        /// The clock for a body's deadline and for the rate.
         package var clock: @Sendable () -> ContinuousClock.Instant = { .now }
-        /// How the rate is kept.
+        /// Waits, to keep the rate.
         package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
-        /// Called with the date of each answer, as the server writes it (RFC 9110 §6.6.1).
+        /// Called with the `Date` of each answer, as the server writes it (RFC 9110 §6.6.1).
         package var hearsDate: (@Sendable (String) -> Void)?
-        /// The most redirects that are followed for one file; only those to another path of the same server are.
+        /// The most redirects that are followed for one file.
+        ///
+        /// Only redirects to another path of the same server are followed.
         package var redirects = 0
 
         package init() {}
@@ -32,20 +37,20 @@ package struct HTTPFetcher: Fetcher {
 
     /// The base URLs of the parts of the URL layout.
     package struct BaseURLs: Sendable {
-        /// Nil when only files are fetched.
+        /// Nil if only files are fetched.
         let server: ServerURL?
         let rest: ServerURL
         let metadata: ServerURL?
         let targets: ServerURL?
 
-        /// A Patchline server: everything below `/APP/`.
+        /// A Patchline server: everything is below `/APP/`.
         package init(_ server: ServerURL, app: AppID) {
             self.server = server
             rest = server.appending(app)
             (metadata, targets) = (nil, nil)
         }
 
-        /// Any TUF repository: metadata and targets each have their own base URL.
+        /// Any TUF repository: metadata and targets each have a base URL.
         package init(metadata: ServerURL, targets: ServerURL) {
             server = nil
             rest = metadata
@@ -83,7 +88,9 @@ package struct HTTPFetcher: Fetcher {
         }
     }
 
-    /// Patchline's servers tag a file with its SHA-256; with another's tag the bytes just travel.
+    /// Patchline's servers tag a file with its SHA-256.
+    ///
+    /// With a tag of another form, the bytes are transferred again.
     package func bytes(
         _ path: String,
         known: [UInt8],
@@ -93,7 +100,7 @@ package struct HTTPFetcher: Fetcher {
         var bytes: [UInt8] = []
         let tag = "\"\(SHA256Digest(of: known).hex)\""
         var request = FetchRequest(path, limit: limit, deadline: deadline)
-        // A compressed form has another tag than the file that is known.
+        // A compressed form has another tag than the known file.
         request.isPlain = true
         let isNew = try await fetch(request, unless: tag) { if case .bytes(let chunk) = $0 { bytes += chunk } }
         return isNew ? bytes : known
@@ -112,7 +119,7 @@ package struct HTTPFetcher: Fetcher {
         } catch let error as FetchError {
             throw error
         } catch {
-            // The fault at the end of a cancelled task's connection is of no interest.
+            // The error at the end of a cancelled task's connection is irrelevant.
             if Task.isCancelled { throw .cancelled }
             let server = places.server(of: request)
             throw await FetchError(error, path: request.path, server: server, within: settings.deadlines.connect)
@@ -120,9 +127,9 @@ package struct HTTPFetcher: Fetcher {
     }
 
     /// - Parameters:
-    ///   - url: the target of a redirect; nil for the file's own URL.
-    ///   - redirects: how many were followed before.
-    /// - Returns: false when the server says that the file still has `tag`.
+    ///   - url: The target of a redirect, or nil for the file's own URL.
+    ///   - redirects: The number of redirects that were followed before.
+    /// - Returns: False if the server confirms that the file still has `tag`.
     private func get(
         _ request: FetchRequest,
         at url: String? = nil,
@@ -152,7 +159,7 @@ package struct HTTPFetcher: Fetcher {
             whole.resume = nil
             return try await get(whole, at: url, after: redirects, unless: tag, take: take)
         case .body(var head, let length, let undoing):
-            // The length of a coded form is not the file's, and its announcement may be false.
+            // The length of a coded form differs from the file's, and its announcement may be false.
             head.length = undoing.isEmpty ? length : nil
             try await take(.head(head))
             if request.isHead { return true }
@@ -162,12 +169,12 @@ package struct HTTPFetcher: Fetcher {
                     try body.feed(Array(buffer.readableBytesView))
                     while let piece = try body.next() { try await take(.bytes(piece)) }
                     if let pace { end += try await pace.pay(for: buffer.readableBytes) }
-                    // The client's own deadline covers the head alone.
+                    // The client's own deadline covers only the head.
                     guard settings.clock() < end else { throw FetchError.timedOut(request.path) }
                 }
                 try Task.checkCancellation()
             } catch let error where !(error is FetchError) && !Task.isCancelled && body.isWhole {
-                // More was announced than the file has, and than came.
+                // The server announced more bytes than it sent, but the file is complete.
                 return true
             }
             body.end()
@@ -177,7 +184,9 @@ package struct HTTPFetcher: Fetcher {
         }
     }
 
-    /// Reads a short answer to its end, so that its connection is kept: each check for a newer root ends with a 404.
+    /// Reads a short answer to its end, so that its connection is kept.
+    ///
+    /// Each check for a newer root ends with a 404.
     private func finish(_ response: HTTPClientResponse, by end: ContinuousClock.Instant) async throws {
         guard let field = response.headers.first(name: "content-length"), let length = Int(field),
             length <= Self.shortAnswer
@@ -185,7 +194,7 @@ package struct HTTPFetcher: Fetcher {
         do {
             for try await _ in response.body where settings.clock() >= end { return }
         } catch {
-            // The body does not matter; a broken connection is not used again.
+            // The body does not matter, and a broken connection is not reused.
             try Task.checkCancellation()
         }
     }

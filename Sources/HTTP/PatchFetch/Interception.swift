@@ -1,23 +1,23 @@
 package import PatchFormat
 
-/// A sign that a captive portal or a proxy answered in the server's place.
+/// A sign that a captive portal or a proxy answered instead of the server.
 ///
-/// It is a fault of the network that the device is in now: another network, or a login, ends it.
+/// It is a fault of the device's current network. Another network, or a login, resolves it.
 package enum Interception: Equatable, Sendable {
-    /// A redirect to a host that has nothing to do with the server, in an answer that no TLS vouches for.
+    /// A redirect to a host that is unrelated to the server, in an answer without TLS.
     case redirect(to: String)
-    /// 511: the network wants a login (RFC 6585 §6). 407: a proxy wants one (RFC 9110 §15.5.8). No server answers so.
+    /// 511: the network requires a login (RFC 6585 §6). 407: a proxy requires one (RFC 9110 §15.5.8). Servers do not send these.
     case status(Int)
-    /// A web page in the place of data.
+    /// A web page instead of data.
     case page
 
     package static let hint = "log in to the network, or let this machine through the proxy"
 
     /// - Parameters:
-    ///   - status: of an answer.
-    ///   - location: its Location, if any.
-    /// - Returns: nil for an answer that may be the server's own. A redirect is the server's own if TLS proves who answers, if it stays
-    ///   on the server's host, or if it leads to a host whose name extends the server's or the reverse.
+    ///   - status: The status of the answer.
+    ///   - location: The answer's Location, if any.
+    /// - Returns: Nil for an answer that may be the server's own. A redirect is the server's own if TLS proves the server's
+    ///   identity, if it stays on the server's host, or if it leads to a host whose name extends the server's or the reverse.
     package init?(status: Int, location: String?, from server: ServerURL) {
         switch status {
         case 407, 511: self = .status(status)
@@ -30,7 +30,7 @@ package enum Interception: Equatable, Sendable {
         }
     }
 
-    /// Nil for a path, which stays on the server.
+    /// Returns nil for a path, which stays on the server.
     private static func host(of location: String) -> String? {
         let lower = location.lowercased()
         let rest: Substring

@@ -3,16 +3,16 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
-/// Tells each time that the way to a server may have opened: an address, a link or a route came.
+/// Emits an element each time that a network path may have become available: a new address, link or route.
 ///
-/// Every iteration watches for itself, from its beginning to its end.
+/// Every iteration has its own watch, from its beginning to its end.
 package struct NetworkChanges: AsyncSequence, Sendable {
     package typealias Element = Void
     package typealias Failure = Never
 
     private let watch: @Sendable () -> AsyncStream<Void>
 
-    /// - Parameter watch: called for each iteration.
+    /// - Parameter watch: Called for each iteration.
     package init(_ watch: @escaping @Sendable () -> AsyncStream<Void>) {
         self.watch = watch
     }
@@ -21,10 +21,12 @@ package struct NetworkChanges: AsyncSequence, Sendable {
         watch().makeAsyncIterator()
     }
 
-    /// Nothing ever changes.
+    /// A network that never changes.
     package static let none = NetworkChanges { AsyncStream { _ in } }
 
-    /// What the kernel says; nothing where it says nothing.
+    /// The kernel's notices.
+    ///
+    /// Empty if the kernel does not send any.
     package static let system = NetworkChanges {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let descriptor = patchline_open_network_changes()
@@ -41,7 +43,7 @@ package struct NetworkChanges: AsyncSequence, Sendable {
     }
 }
 
-/// Reads the kernel's messages (netlink(7)): a head of 16 bytes with the type at 4, then what the type says.
+/// Reads the kernel's messages (netlink(7)): a head of 16 bytes with the type at offset 4, then the content for that type.
 private final class NetworkMessages: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = Never
@@ -64,14 +66,14 @@ private final class NetworkMessages: ChannelInboundHandler {
         if isOpening { changed() }
     }
 
-    /// More happened than the kernel could tell.
+    /// Messages were lost, so a change is assumed.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         changed()
         context.close(promise: nil)
     }
 }
 
-/// One message of the kernel's.
+/// One message of the kernel.
 struct NetworkMessage: Equatable {
     private let type: UInt16?
     private let linkFlags: UInt32?
@@ -81,11 +83,13 @@ struct NetworkMessage: Equatable {
         type = bytes.getInteger(at: bytes.readerIndex + 4, endianness: .host)
         // struct ifinfomsg: the flags are its third word.
         linkFlags = bytes.getInteger(at: bytes.readerIndex + 24, endianness: .host)
-        // struct rtmsg: how many bits of the destination count is its second byte.
+        // struct rtmsg: the second byte is the length of the destination in bits.
         routeBits = bytes.getInteger(at: bytes.readerIndex + 17)
     }
 
-    /// An address came, a link that runs, or a way to everywhere; not that one went.
+    /// Whether the message reports a new address, a running link, or a new default route.
+    ///
+    /// Removals do not count.
     var isOpening: Bool {
         switch type {
         case UInt16(RTM_NEWADDR): true

@@ -1,14 +1,16 @@
 import NIOConcurrencyHelpers
 
-/// Keeps all that comes below a rate: whoever takes bytes waits until they would have come at it, and the server is held back.
+/// Limits the rate of received bytes.
+///
+/// The receiver of bytes waits until the rate allows them, which holds the server back.
 final class Pace: Sendable {
     private let rate: Int
     private let clock: @Sendable () -> ContinuousClock.Instant
     private let sleep: @Sendable (Duration) async throws -> Void
-    /// When what came so far would have come.
+    /// The time at which the bytes so far are due at this rate.
     private let due: NIOLockedValueBox<ContinuousClock.Instant?>
 
-    /// - Parameter rate: in bytes a second.
+    /// - Parameter rate: Bytes per second.
     init(
         _ rate: Int,
         clock: @escaping @Sendable () -> ContinuousClock.Instant,
@@ -17,13 +19,13 @@ final class Pace: Sendable {
         (self.rate, self.clock, self.sleep, due) = (rate, clock, sleep, NIOLockedValueBox(nil))
     }
 
-    /// Waits for as long as these bytes take, behind those that came before.
+    /// Waits until these bytes are due, after the previous ones.
     ///
-    /// - Returns: how long that was.
+    /// - Returns: The time waited.
     func pay(for bytes: Int) async throws -> Duration {
         let now = clock()
         let end = due.withLockedValue { due in
-            // A time in which nothing came is not made up for.
+            // An idle time is not made up for.
             let end = max(due ?? now, now) + .nanoseconds(bytes * 1_000_000_000 / rate)
             due = end
             return end

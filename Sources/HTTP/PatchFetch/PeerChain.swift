@@ -5,20 +5,22 @@ import NIOPosix
 import NIOSSL
 import PatchFormat
 
-/// The certificates that a server shows, looked at to say why they were refused.
+/// Reads the certificates that a server shows, to find out why they were refused.
 ///
-/// The handshake is broken off as soon as they are here: nothing is ever sent to that server.
+/// The handshake is aborted as soon as they arrive, and nothing is sent to the server.
 enum PeerChain {
-    /// When one certificate holds.
+    /// The time for which one certificate is valid.
     struct Validity: Equatable, Sendable {
         let begin: UTCTime
         let end: UTCTime
     }
 
-    /// The clock that the TLS library judges by.
+    /// The clock that the TLS library uses.
     static var now: UTCTime { UTCTime(seconds: Glibc.time(nil)) }
 
-    /// The server's own first; empty when it shows none.
+    /// Returns the server's chain, its own certificate first.
+    ///
+    /// Empty if it shows none.
     static func shown(by server: ServerURL, within time: Duration) async -> [Validity] {
         let loop = MultiThreadedEventLoopGroup.singleton.any()
         let chain = loop.makePromise(of: [Validity].self)

@@ -1,4 +1,4 @@
-/// Files that are here, and one that the server said it does not have.
+/// Files that were already received, and one that the server reported as missing.
 package struct Prefill: Sendable {
     package let files: [String: [UInt8]]
     package let missing: String
@@ -8,9 +8,9 @@ package struct Prefill: Sendable {
     }
 }
 
-/// Answers with what is here, and asks the server for everything else.
+/// Answers requests from the prefilled files, and passes all others to the server.
 ///
-/// Whoever fetches judges the bytes like all others; who refuses them asks for the plain file, which comes from the server.
+/// The receiver verifies these bytes like all others. If it rejects them, it requests the plain file, which the server sends.
 package struct PrefilledFetcher: Fetcher {
     private let prefill: Prefill
     private let server: any Fetcher

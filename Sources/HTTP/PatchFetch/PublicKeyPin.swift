@@ -1,6 +1,6 @@
 package import PatchFormat
 
-/// The key that a server must have: SHA-256 of its certificate's SubjectPublicKeyInfo, written `sha256/BASE64` (RFC 7469).
+/// A pinned key of a server: SHA-256 of its certificate's SubjectPublicKeyInfo, written `sha256/BASE64` (RFC 7469).
 package struct PublicKeyPin: Hashable, Sendable, CustomStringConvertible {
     package static let rule = "must be sha256/ and the base64 of 32 bytes"
 

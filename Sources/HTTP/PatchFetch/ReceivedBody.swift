@@ -1,13 +1,13 @@
 import PatchFormat
 
-/// The bytes of an answer while they arrive, counted and bounded.
+/// Counts and limits the bytes of an answer while they arrive.
 struct ReceivedBody {
     private let request: FetchRequest
     private let head: FetchedHead
-    /// As announced.
+    /// The announced length.
     private let length: Int?
     private var removal: CodingRemoval?
-    /// As they travel, those before the requested part included.
+    /// Transferred bytes, including those before the requested part.
     private var received: Int
     private var waiting: [UInt8] = []
 
@@ -17,7 +17,7 @@ struct ReceivedBody {
         received = head.offset
     }
 
-    /// Whether every byte of a file of known size is here, whatever length was announced.
+    /// Whether every byte of a file of known size has arrived, regardless of the announced length.
     var isWhole: Bool { removal == nil && head.coding == nil && request.expected?.size == received }
 
     /// Takes the next bytes.
@@ -30,7 +30,7 @@ struct ReceivedBody {
         if removal == nil { waiting = bytes } else { removal?.feed(bytes) }
     }
 
-    /// The next bytes of the file.
+    /// Returns the next bytes of the file.
     mutating func next() throws(FetchError) -> [UInt8]? {
         guard var removal else {
             defer { waiting = [] }
@@ -40,7 +40,7 @@ struct ReceivedBody {
         return try removal.next().map { bytes throws(FetchError) in try checked(bytes) }
     }
 
-    /// The body came to its end.
+    /// Notes the end of the body.
     ///
     /// Call ``next()`` until it returns nil, then ``check()``.
     mutating func end() { removal?.end() }

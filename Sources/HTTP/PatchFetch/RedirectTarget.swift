@@ -1,16 +1,16 @@
 import PatchFormat
 
-/// Where a redirect leads that stays on its server: the same scheme, host and port.
+/// The target of a redirect that stays on its server: the same scheme, host and port.
 struct RedirectTarget: Equatable {
     private static let maxLength = 8_192
 
     let url: String
 
-    /// Nil for a target on another server, and for one that is no URL.
+    /// Nil for a target on another server, and for an invalid URL.
     ///
     /// - Parameters:
-    ///   - location: the value of `Location`.
-    ///   - url: the URL that was asked for.
+    ///   - location: The value of `Location`.
+    ///   - url: The requested URL.
     init?(_ location: String, from url: String) {
         let target = location.prefix { $0 != "#" }
         guard !target.isEmpty, target.utf8.count <= Self.maxLength,
@@ -38,7 +38,9 @@ struct RedirectTarget: Equatable {
         url = origin + Self.withoutDotSegments(path) + target.dropFirst(path.count)
     }
 
-    /// Resolves `.` and `..`, which a client never sends (RFC 3986 §5.2.4); empty segments stay.
+    /// Resolves `.` and `..`, which a client never sends (RFC 3986 §5.2.4).
+    ///
+    /// Empty segments are kept.
     private static func withoutDotSegments(_ path: some StringProtocol) -> String {
         let segments = String(path).split(separator: "/", omittingEmptySubsequences: false).dropFirst()
         var kept: [Substring] = []
@@ -57,7 +59,7 @@ struct RedirectTarget: Equatable {
         self.init(origin, (path.hasPrefix("/") ? "" : "/") + path)
     }
 
-    /// `https://host:port`, and the rest.
+    /// Splits a URL into `https://host:port` and the rest.
     private static func parts(_ url: String) -> (origin: String, rest: String)? {
         guard let scheme = url.firstRange(of: "://") else { return nil }
         let origin =

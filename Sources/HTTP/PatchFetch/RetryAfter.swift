@@ -1,9 +1,9 @@
-/// How long a server asks to be left alone: `Retry-After` in seconds (RFC 9110 §10.2.3).
+/// The time that a server asks clients to wait: `Retry-After` in seconds (RFC 9110 §10.2.3).
 ///
-/// Any machine on the way can send any number. The value is bounded where it is read, and each caller names the longest time that
-/// it respects: ``upTo(_:)``. A date counts as no value, because the device's clock may be wrong.
+/// Any machine on the network path can send any number. The value is bounded when it is parsed, and each caller sets the longest
+/// time that it respects: ``upTo(_:)``. A date is ignored, because the device's clock may be wrong.
 package struct RetryAfter: Equatable, Sendable, ExpressibleByIntegerLiteral, CustomStringConvertible {
-    /// In seconds: the longest interval that settings allow between two syncs, to which a longer wish is shortened.
+    /// The upper bound in seconds: the longest interval that settings allow between two syncs.
     package static let longest = 31_536_000
 
     /// From 0 to ``longest``.
@@ -17,16 +17,18 @@ package struct RetryAfter: Equatable, Sendable, ExpressibleByIntegerLiteral, Cus
         self.init(seconds)
     }
 
-    /// Reads a field; nil for a date, a negative number, and everything else but digits.
+    /// Parses a field.
+    ///
+    /// Nil for a date, a negative number, and any other text that is not digits.
     package init?(field: String) {
         guard !field.isEmpty, field.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains) else {
             return nil
         }
-        // Only digits: no integer means more than an integer can hold.
+        // The text has only digits, so a failed conversion means a number that is too large.
         self.init(Int(field) ?? .max)
     }
 
-    /// The time, and at most `longest`.
+    /// Returns the time, at most `longest`.
     package func upTo(_ longest: Duration) -> Duration { min(.seconds(seconds), longest) }
 
     package var description: String { "\(seconds)" }

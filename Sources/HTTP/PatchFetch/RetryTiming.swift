@@ -1,28 +1,28 @@
-/// How a device waits: its timer, its dice, and what ends a wait early.
+/// The timer and the random numbers for waits, and the events that end a wait early.
 package struct RetryTiming: Sendable {
-    /// Throws when the task is cancelled.
+    /// Throws if the task is cancelled.
     package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
-    /// From 0 up to, not including, 1.
+    /// Returns a number of at least 0 and less than 1.
     package var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
-    /// How long tries take.
+    /// Measures the duration of tries.
     package var clock: @Sendable () -> ContinuousClock.Instant = { .now }
     package var networkChanges = NetworkChanges.system
 
     package init() {}
 
-    /// What ended a wait.
+    /// The reason for the end of a wait.
     package enum End: Equatable, Sendable {
         case over
         case networkChanged
     }
 
-    /// Waits, or until the network changes.
+    /// Waits for `duration`, or until the network changes.
     package func wait(_ duration: Duration) async throws(FetchError) -> End {
         let end = await withTaskGroup(of: End?.self) { group in
             group.addTask { (try? await sleep(duration)).map { .over } }
             group.addTask {
                 for await _ in networkChanges { return .networkChanged }
-                // Nothing to watch: the timer alone counts.
+                // There is nothing to watch, so only the timer counts.
                 return nil
             }
             defer { group.cancelAll() }

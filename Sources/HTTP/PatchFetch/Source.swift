@@ -1,6 +1,6 @@
-/// A server, or a mirror of it, that is asked for files.
+/// A server, or a mirror of it, that files are requested from.
 package struct Source: Sendable {
-    /// As it was set: `https://updates.example.com`.
+    /// The name as configured: `https://updates.example.com`.
     package let name: String
     package let fetcher: any Fetcher
 

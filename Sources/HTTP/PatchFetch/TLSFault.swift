@@ -1,20 +1,20 @@
 package import PatchFormat
 
-/// Why a device does not talk to a server, although there is one.
+/// Why a device refuses to use a server that it can reach.
 package enum TLSFault: Error, Equatable, Sendable {
     /// The certificate is for other names.
     case wrongHostName(host: String)
-    /// Nobody whom the device trusts vouches for the certificate.
+    /// The certificate is not issued by an authority that the device trusts.
     case unknownIssuer(host: String)
     case expired(host: String, at: UTCTime)
     case notYetValid(host: String, until: UTCTime)
-    /// What answers there does not speak TLS.
+    /// The server does not speak TLS.
     case notTLS(host: String)
-    /// A good certificate, of another key than the pinned ones.
+    /// A valid certificate with a key that is not pinned.
     case pinMismatch(found: PublicKeyPin)
-    /// Pins or an own authority are set, and the URL is `http://`.
+    /// Pins or an own authority are configured, but the URL is `http://`.
     case notEncrypted(host: String)
-    /// The own authority's file holds no certificate.
+    /// The own authority's file contains no certificate.
     case noAuthority
     case handshake(host: String, reason: String)
 }
@@ -37,7 +37,7 @@ extension TLSFault: CustomStringConvertible {
 }
 
 extension TLSFault {
-    /// Asks the server for its certificates once more where the TLS library did not say what is wrong with them.
+    /// Requests the server's certificates again if the TLS library did not report the reason for its refusal.
     init(_ refusal: TransportFault.TLSRefusal, of server: ServerURL, within time: Duration) async {
         let host = server.host
         switch refusal {
@@ -52,7 +52,7 @@ extension TLSFault {
         }
     }
 
-    /// What is wrong with a chain that the TLS library did not take, without saying why.
+    /// Determines the fault of a chain that the TLS library refused without a reason.
     init(refused chain: [PeerChain.Validity], host: String, now: UTCTime) {
         if let expired = chain.first(where: { $0.end < now }) {
             self = .expired(host: host, at: expired.end)

@@ -5,24 +5,27 @@ package import NIOSSL
 import PatchFormat
 import PatchCrypto
 
-/// Which servers a client talks to over TLS: those whose certificate the system's roots vouch for, or an own authority;
-/// and, where keys are pinned, of these only those that have one of them.
+/// The servers that a client accepts over TLS: those with a certificate from the system's roots or from an own authority.
 ///
-/// Pins come on top: name, dates and issuer of a certificate are checked all the same. This decides who may slow a device
-/// down or watch it; what it installs is decided by signatures alone.
+/// If keys are pinned, the server must also have one of them.
+///
+/// Pins are an addition: the name, dates and issuer of a certificate are checked regardless. TLS decides who can slow a device down
+/// or watch it. Signatures alone decide which versions it installs.
 package struct TLSTrust: Sendable {
-    /// In place of the system's; empty for the system's.
+    /// Authorities that replace the system's roots.
+    ///
+    /// Empty to use the system's.
     private let authorities: [NIOSSLCertificate]
     package let pins: Set<PublicKeyPin>
 
-    /// The system's roots.
+    /// Trusts the system's roots.
     package init() {
         authorities = []
         pins = []
     }
 
-    /// - Parameter authorities: PEM, one certificate or several; nil for the system's roots.
-    /// - Throws: `noAuthority` where the PEM holds no certificate that can be read.
+    /// - Parameter authorities: PEM with one or more certificates, or nil for the system's roots.
+    /// - Throws: `noAuthority` if the PEM contains no readable certificate.
     package init(authorities: [UInt8]?, pins: Set<PublicKeyPin> = []) throws(TLSFault) {
         self.pins = pins
         guard let authorities else {
@@ -46,7 +49,7 @@ package struct TLSTrust: Sendable {
 
     package func apply(to configuration: inout HTTPClient.Configuration) {
         configuration.tlsConfiguration = self.configuration
-        // Runs after the handshake and before any request is written; when it fails, none ever is.
+        // Runs after the handshake and before any request is written. If it fails, no request is sent.
         configuration.http1_1ConnectionDebugInitializer = { [pins] channel in
             AnswerGuard.stand(on: channel) { channel in
                 guard !pins.isEmpty else { return }

@@ -6,34 +6,33 @@ import NIOPosix
 import NIOSSL
 package import SystemPackage
 
-/// A fault on the way to a server or back, whatever library threw it.
+/// A fault on the network path to a server or back, regardless of the library that threw it.
 ///
-/// The one place where errors of the HTTP client, of sockets and of TLS are told apart; each caller words them for its
-/// readers.
+/// Only this type interprets errors of the HTTP client, of sockets and of TLS. Each caller words them for its readers.
 package enum TransportFault: Error, Equatable, Sendable {
-    /// Not done within the caller's deadline.
+    /// Not complete within the caller's deadline.
     case deadline
-    /// No bytes came, or none were taken, for the time allowed.
+    /// No bytes were received, or none were accepted, for the allowed time.
     case silent(Direction)
-    /// No connection in time; nothing of the request was sent.
+    /// There is no connection within the time limit. Nothing of the request was sent.
     case connectTimedOut
-    /// No TLS handshake in time; nothing of the request was sent.
+    /// There is no TLS handshake within the time limit. Nothing of the request was sent.
     case handshakeTimedOut
-    /// No address of the host took the connection.
+    /// No address of the host accepted the connection.
     case noConnection(host: String, port: Int, inTime: Bool)
-    /// The name service knows no address of the host, or does not answer; nothing was sent to anybody.
+    /// The name service has no address of the host, or does not answer. Nothing was sent.
     case noAddress(host: String)
     /// The socket's error.
     case socket(Errno)
-    /// The server is not the expected one, or does not speak TLS; nothing of the request was sent.
+    /// The server is not the expected one, or does not speak TLS. Nothing of the request was sent.
     case tls(TLSRefusal)
     /// The connection ended before the answer did.
     case endedEarly(End)
     /// The answer is not HTTP.
     case malformed(String)
-    /// An answer that no server may give.
+    /// An answer that HTTP does not allow.
     case answer(AnswerFault)
-    /// Any other error of the connection, as the client words it.
+    /// Any other error of the connection, in the client's words.
     case client(String)
     /// An unknown error.
     case other(String)
@@ -43,11 +42,11 @@ package enum TransportFault: Error, Equatable, Sendable {
     }
 
     package enum End: Equatable, Sendable {
-        /// Between the pieces of an answer.
+        /// Between two pieces of an answer.
         case closed
-        /// Within one.
+        /// Within a piece of an answer.
         case cut
-        /// Under the client's hands.
+        /// The channel was closed while the client used it.
         case channel
     }
 
@@ -55,12 +54,12 @@ package enum TransportFault: Error, Equatable, Sendable {
     package enum TLSRefusal: Equatable, Sendable {
         /// The certificate is for other names.
         case otherName
-        /// No trusted authority vouches for the certificate, or not at this time.
+        /// The certificate is not issued by a trusted authority, or is not valid at this time.
         case notVerified
         case notTLS
-        /// The connection ended in the handshake.
+        /// The connection ended during the handshake.
         case ended
-        /// A rule of our own refused the server.
+        /// One of our own rules refused the server.
         case fault(TLSFault)
         case handshake(String)
     }
@@ -78,7 +77,7 @@ package enum TransportFault: Error, Equatable, Sendable {
         }
     }
 
-    /// Of the layers below the client.
+    /// Interprets an error of the layers below the client.
     private init(below error: any Error) {
         switch error {
         case let fault as TransportFault: self = fault
@@ -100,7 +99,7 @@ package enum TransportFault: Error, Equatable, Sendable {
         }
     }
 
-    /// Whether nothing of the request was sent, so that another server may be asked the same.
+    /// Whether nothing of the request was sent, so that another server may receive the same request.
     package var isBeforeRequest: Bool {
         switch self {
         case .connectTimedOut, .handshakeTimedOut, .noConnection, .noAddress, .tls: true
@@ -115,7 +114,7 @@ extension TransportFault {
 }
 
 extension TransportFault.TLSRefusal {
-    /// From the TLS library's text.
+    /// Interprets the TLS library's text.
     fileprivate init(_ text: String) {
         if text.contains("CERTIFICATE_VERIFY_FAILED") {
             self = .notVerified
@@ -136,7 +135,7 @@ extension ChannelError {
 }
 
 extension NIOConnectionError {
-    /// Every address of the host kept silent.
+    /// Whether all addresses of the host failed to answer in time.
     fileprivate var hasTimedOut: Bool {
         !connectionErrors.isEmpty
             && connectionErrors.allSatisfy { ($0.error as? ChannelError)?.isConnectTimeout == true }

@@ -4,11 +4,11 @@ import Glibc
 import PatchStore
 package import SystemPackage
 
-/// The user as whom a command works on a folder: started by root on the folder of a service, it acts as the folder's owner.
+/// The user that a command acts as: started by root on the folder of a service, it acts as the folder's owner.
 ///
-/// Otherwise root would leave files behind that the service cannot read, and could be led out of the folder by its owner.
+/// Otherwise root would create files that the service cannot read, and the folder's owner could redirect root out of the folder.
 package enum ActingOwner: Equatable, Sendable {
-    /// A user and a group, by their numbers.
+    /// A user and a group, by their numeric ids.
     package struct User: Equatable, Sendable {
         package let id: UInt32
         package let group: UInt32
@@ -16,15 +16,15 @@ package enum ActingOwner: Equatable, Sendable {
         package init(id: UInt32, group: UInt32) { (self.id, self.group) = (id, group) }
     }
 
-    /// The command stays who it is.
+    /// The command keeps its user.
     case unchanged
     case owner(User, of: FilePath)
-    /// The folders have several owners, and a process can act as one of them.
+    /// The folders have several owners, but a process can act as only one.
     case several([FilePath])
 
     /// - Parameters:
-    ///   - user: the number of the user that started the command.
-    ///   - folders: the folders that the command works on, each with its owner.
+    ///   - user: The id of the user that started the command.
+    ///   - folders: The folders that the command works on, each with its owner.
     package init(startedBy user: UInt32, on folders: [(path: FilePath, owner: User)]) {
         guard user == 0, let first = folders.first(where: { $0.owner.id != 0 }) else {
             self = .unchanged
@@ -38,8 +38,9 @@ package enum ActingOwner: Equatable, Sendable {
 extension ActingOwner {
     private static let taken = Mutex<(name: String, folder: FilePath)?>(nil)
 
-    /// Acts as the owner of these folders from now on, in all threads; of a missing folder, as the owner of the one that it
-    /// would be made in.
+    /// Acts as the owner of these folders from now on, in all threads.
+    ///
+    /// For a missing folder, the owner is that of its nearest existing parent.
     ///
     /// Called before the command opens its first file.
     package static func take(on folders: [FilePath]) throws(Failure) {
@@ -70,9 +71,9 @@ extension ActingOwner {
         taken.withLock { $0 = (account.name, folder) }
     }
 
-    /// The name of a folder's owner if this process stays root and the folder is another user's.
+    /// The name of a folder's owner if this process stays root and the folder belongs to another user.
     ///
-    /// For a folder that is named only while the process runs.
+    /// For a folder that is determined only while the process runs.
     package static func stranger(of folder: FilePath) -> String? {
         guard geteuid() == 0, let owner = owner(of: folder), owner.id != 0 else { return nil }
         return Account(owner).name
@@ -84,7 +85,7 @@ extension ActingOwner {
         return Account(User(id: facts.st_uid, group: facts.st_gid)).name
     }
 
-    /// The folder, or the nearest one above it that exists.
+    /// Returns the folder, or its nearest existing parent.
     private static func existing(_ folder: FilePath) -> FilePath {
         var folder = folder
         while folder != "/", facts(of: folder) == nil { folder = folder.parent }
@@ -100,7 +101,7 @@ extension ActingOwner {
         return unsafe path.withPlatformString { unsafe lstat($0, &facts) } == 0 ? facts : nil
     }
 
-    /// Adds the acting user to a failure for want of permission.
+    /// Adds the acting user to a failure caused by missing permissions.
     static func explained(_ failure: Failure) -> Failure {
         taken.withLock { $0 }.map { failure.explained(as: $0.name, on: $0.folder) } ?? failure
     }
@@ -132,7 +133,7 @@ extension Failure {
         )
     }
 
-    /// The same with the user as whom the command acts, if it is for want of permission.
+    /// Returns the same failure, with the acting user added if it is caused by missing permissions.
     package func explained(as name: String, on folder: FilePath) -> Failure {
         guard message.lowercased().contains("permission denied") else { return self }
         return Failure(
@@ -145,9 +146,9 @@ extension Failure {
     }
 }
 
-/// A user as the system knows it.
+/// A user's name and group, from the system.
 package struct Account {
-    /// The number if the user has no name.
+    /// The name, or the id if the user has no name.
     package let name: String
     let group: UInt32
     let groups: [UInt32]
@@ -169,7 +170,7 @@ package struct Account {
         hasName = true
     }
 
-    /// A command line that runs these words as this user.
+    /// Returns a command line that runs these words as this user.
     package func command(_ words: [String]) -> String {
         let line = ([words.first.map { FilePath($0).name ?? $0 } ?? ""] + words.dropFirst()).map(shellWord)
         let user = hasName ? "runuser -u \(name)" : "setpriv --reuid \(id) --regid \(group) --clear-groups"

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// A number of bytes on the command line, in powers of a thousand and as the programs print it: `1GB`, `13.6kB`, `13609B`.
+/// A number of bytes on the command line, with decimal units and in the form of the programs' output: `1GB`, `13.6kB`, `13609B`.
 package struct ByteCountArgument: ExpressibleByArgument {
     package static let rule = "must be a number of bytes such as 1GB, 13.6kB or 13609B"
 

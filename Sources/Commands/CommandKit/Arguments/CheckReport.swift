@@ -1,13 +1,13 @@
 package import PatchFormat
 package import PatchTrust
 
-/// Every check that a verification made, for people line by line and for scripts as rows.
+/// All checks of a verification, as lines for people and as rows for scripts.
 package struct CheckReport: Sendable {
-    /// How many checks of one rule are shown where there is one for each file, unless all are asked for.
+    /// The most checks of one rule that are shown, for rules with one check for each file, unless all are requested.
     package static let shown = 20
 
     private let records: [CheckRecord]
-    /// By key id, in the words of whoever keeps the keys.
+    /// The names that the owner of the keys chose, by key id.
     private let names: [SHA256Digest: String]
 
     package init(_ records: [CheckRecord], names: [SHA256Digest: String] = [:]) {
@@ -15,7 +15,7 @@ package struct CheckReport: Sendable {
         self.names = names
     }
 
-    /// A line a check, in the order in which they were made.
+    /// Returns one line for each check, in the order of the checks.
     package func lines(all: Bool) -> [String] {
         var counts: [CheckRecord.Rule: Int] = [:]
         var lines: [String] = []
@@ -37,7 +37,7 @@ package struct CheckReport: Sendable {
         for line in lines(all: all) { console.line(line) }
     }
 
-    /// All of them, whatever their number.
+    /// All checks, without a limit.
     package var json: JSON {
         .array(
             records.map { record in
@@ -48,7 +48,9 @@ package struct CheckReport: Sendable {
         )
     }
 
-    /// Most faults name their subject themselves.
+    /// Returns the fault with its subject.
+    ///
+    /// Most faults already name it.
     private func fault(of record: CheckRecord) -> String {
         let fault = record.fault ?? ""
         return fault.hasPrefix("\(record.subject): ") ? fault : "\(record.subject): \(fault)"

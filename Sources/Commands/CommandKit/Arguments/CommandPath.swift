@@ -3,11 +3,11 @@ package import PatchFormat
 
 /// The command that a command line begins with, below a program's root: `patchsrv audit list …`.
 package struct CommandPath {
-    /// From the root on, the root first.
+    /// The commands from the root on.
     private var commands: [any ParsableCommand.Type]
-    /// What stands where a subcommand should.
+    /// The first word that should be a subcommand but is not.
     private var other: String?
-    /// Whether no word is left over.
+    /// Whether all words are subcommands.
     private var isWhole = false
 
     package init(_ arguments: [String], of root: any ParsableCommand.Type) {
@@ -26,15 +26,17 @@ package struct CommandPath {
         isWhole = true
     }
 
-    /// Whether what is no subcommand may be an argument of the usual one.
+    /// Whether an unknown subcommand may be an argument of the default one.
     var hasDefault: Bool { commands[commands.count - 1].configuration.defaultSubcommand != nil }
 
-    /// Whether nothing else stands there, and it does nothing without a subcommand.
+    /// Whether the command line has only subcommands, and the last one needs another subcommand.
     var isWholeGroup: Bool {
         isWhole && !hasDefault && !commands[commands.count - 1].configuration.subcommands.isEmpty
     }
 
-    /// Why it is no command, with the one that may have been meant; nil where it is one.
+    /// The failure for an unknown command, with a suggestion.
+    ///
+    /// Nil if the command exists.
     package var unknown: Failure? {
         guard let other else { return nil }
         let choices = commands[commands.count - 1].configuration.subcommands.filter { $0.configuration.shouldDisplay }
@@ -48,7 +50,7 @@ package struct CommandPath {
         )
     }
 
-    /// A help text with what the parser does not know of: the version, and the exit codes of the group that a command is of.
+    /// Adds the version and the exit codes of the command's group, which are unknown to the parser, to a help text.
     func completed(_ text: String) -> String {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         if commands.count == 1, let help = lines.firstIndex(where: { $0.hasPrefix("  -h, --help ") }) {

@@ -1,12 +1,12 @@
 package import PatchFormat
 
 extension Diagnosis {
-    /// A line each, with what to do about it in another.
+    /// Writes each finding as a line, with its remedy on another line.
     package func write(to console: Console) {
         for line in lines { line.write(to: console) }
     }
 
-    /// How a command ends that made it: a fault is refused, a warning is due.
+    /// The exit code of the command: a fault is `refused`, a warning is `due`.
     package var code: ResultCode {
         switch verdict {
         case .ok: .done
@@ -24,7 +24,7 @@ extension Diagnosis.Line {
             case .warning: console.styled("warning", .bold)
             case .fault: console.styled("fault", .bold, .red)
             }
-        // A code that people may look up stands where something is to be done.
+        // A code for searching is shown if the finding needs an action.
         let name = verdict == .ok ? "" : code.map { " [\($0)]" } ?? ""
         console.line("\(mark)  \(printable(subject)): \(printable(finding))\(name)")
         if let hint { console.line("  \(console.styled("hint:", .cyan)) \(printable(hint))") }

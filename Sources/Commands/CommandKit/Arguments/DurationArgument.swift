@@ -1,7 +1,7 @@
 import ArgumentParser
 import PatchFormat
 
-/// A length of time on the command line: `30d`, `6h`, `15m`, `10s`.
+/// A duration on the command line: `30d`, `6h`, `15m`, `10s`.
 package struct DurationArgument: ExpressibleByArgument {
     package let duration: Duration
 

@@ -1,12 +1,12 @@
 package import PatchFormat
 
-/// The section of a command's help that lists the codes with which it may end.
+/// The section of a command's help that lists its exit codes.
 package enum ExitCodes {
     static let heading = "EXIT CODES"
 
     /// - Parameters:
-    ///   - own: codes with what they mean here.
-    ///   - usual: codes that mean what they always do.
+    ///   - own: Codes with their meaning for this command.
+    ///   - usual: Codes with their usual meaning.
     fileprivate static func section(
         _ own: KeyValuePairs<ResultCode, String>,
         _ usual: [ResultCode]
@@ -20,16 +20,16 @@ package enum ExitCodes {
         return "\n\n" + ([heading] + rows).joined(separator: "\n")
     }
 
-    /// The lines of the section within a command's discussion; nil where it has none.
+    /// Returns the lines of the section in a command's discussion, or nil if it has none.
     static func section(of discussion: String) -> [String]? {
         let lines = discussion.split(separator: "\n", omittingEmptySubsequences: false)
         return lines.firstIndex { $0 == heading }.map { lines[$0...].map(String.init) }
     }
 }
 
-/// What stands at the end of a command's discussion.
+/// Returns the section of exit codes for the end of a command's discussion.
 ///
-/// Every command may end with 64, and says so without being told.
+/// Every command may end with 64, which is always listed.
 package func exitCodes(
     _ own: KeyValuePairs<ResultCode, String>,
     usual: ResultCode...

@@ -2,19 +2,21 @@ import Glibc
 import PatchFormat
 package import SystemPackage
 
-/// The files below a folder that belong to another user than the folder does.
+/// The files below a folder whose owner is not the folder's owner.
 package struct ForeignFiles: Equatable, Sendable {
     package let count: Int
-    /// The first one, in no particular order.
+    /// One of the files.
     package let example: FilePath
-    /// The owner of the folder, and its group: `patchline:patchline`.
+    /// The owner of the folder and its group: `patchline:patchline`.
     package let owner: String
 
     package init(count: Int, example: FilePath, owner: String) {
         (self.count, self.example, self.owner) = (count, example, owner)
     }
 
-    /// Looks at every file of `folder`, following no link; nil where all belong to its owner.
+    /// Examines every file of `folder` without following links.
+    ///
+    /// Nil if all belong to its owner.
     ///
     /// Folders that this user cannot list are skipped.
     package init?(in folder: FilePath) {
@@ -44,7 +46,7 @@ package struct ForeignFiles: Equatable, Sendable {
             + (count == 1 ? "it" : "them")
     }
 
-    /// - Parameter folder: as a command line names it.
+    /// - Parameter folder: The folder in the spelling of a command line.
     package func hint(for folder: FilePath) -> String { "as root: chown -Rh \(owner) \(shellWord(folder.string))" }
 
     private static func entries(of folder: String) -> [(path: String, facts: stat)] {

@@ -1,6 +1,6 @@
 package import PatchFormat
 
 extension JSON {
-    /// One line, for scripts.
+    /// The value as one line, for scripts.
     package var line: String { String(decoding: fileBytes, as: UTF8.self) }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 package import PatchFormat
 
-/// What the history says of a release besides what is in it.
+/// The descriptive texts of a release in the history.
 package struct NotesOptions: ParsableArguments {
     @Option(help: ArgumentHelp("What people call the release, in one line.", valueName: "text"))
     private var label: String?
@@ -17,7 +17,7 @@ package struct NotesOptions: ParsableArguments {
 
     package init() {}
 
-    /// As the API takes them.
+    /// The members of the API's request.
     package var json: JSON {
         let members = [("label", label), ("notes", notes), ("author", author), ("commit", commit)]
         return .fields(members.map { ($0.0, $0.1.map { .text($0) }) })

@@ -10,7 +10,7 @@ package struct PatchReference: Hashable, Sendable, CustomStringConvertible {
         (self.patchID, self.version) = (patchID, version)
     }
 
-    /// - Throws: a `ValidationError` that names the part that breaks its rule.
+    /// - Throws: A `ValidationError` that names the part that violates its rule.
     package init(parsing text: String) throws {
         let parts = text.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard let patchID = PatchID(parts[0]) else {
@@ -33,7 +33,7 @@ package struct PatchReference: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { version.map { "\(patchID)@\($0)" } ?? "\(patchID)" }
 
-    /// The version that is meant, where `--version` may name it too.
+    /// Returns the version from the reference or from `--version`.
     package func version(or option: VersionLabel?) throws -> VersionLabel? {
         if let version, let option, version != option {
             throw ValidationError("\(self) and --version \(option) name two versions; give one of them")

@@ -1,20 +1,22 @@
 package import ArgumentParser
 package import PatchFormat
 
-/// What a command line comes to before a command does anything.
+/// The parsed command line, before a command runs.
 package enum CommandLineReading {
     case runs(any ParsableCommand)
-    /// The version, or a help text.
+    /// The version or a help text.
     case prints(String)
     case fails(Failure)
-    /// In the parser's own words: a command line that it did not understand, or something else that it was asked for.
+    /// The parser's own message: a command line that it could not parse, or another request to the parser.
     case answers(any Error, text: String)
 }
 
 extension AsyncParsableCommand {
-    /// Runs one of the programs, whose root command this is: help, version and mistakes look alike in all.
+    /// Runs the program with this root command.
     ///
-    /// - Parameter prepare: called before the command runs, and before any task of the program does.
+    /// Help, version and errors have the same form in all programs.
+    ///
+    /// - Parameter prepare: Called before the command runs, and before any task of the program starts.
     package static func runProgram(
         _ arguments: [String],
         _ prepare: (any ParsableCommand) throws(Failure) -> Void = { _ in }
@@ -33,7 +35,7 @@ extension AsyncParsableCommand {
                     try command.run()
                 }
             } catch {
-                // What a command finds wrong with its command line while it runs is no question of how it is written.
+                // A validation error of a running command is not a syntax error, so the parser's usage text is omitted.
                 let message = message(for: error)
                 guard exitCode(for: error) == .validationFailure, !message.isEmpty else {
                     end(error, fullMessage(for: error))
@@ -58,14 +60,14 @@ extension AsyncParsableCommand {
         exit(withError: failure.code.asError)
     }
 
-    /// Says `error: ` as everything here does, where the parser would say `Error: `.
+    /// Writes `error: `, as all programs do, instead of the parser's `Error: `.
     private static func end(_ error: any Error, _ text: String) -> Never {
         guard let text = text.withoutParsersError else { exit(withError: error) }
         Console.standardError.line("error: " + text)
         exit(withError: exitCode(for: error))
     }
 
-    /// - Parameter columns: how wide a help text may be.
+    /// - Parameter columns: The widest line of a help text.
     package static func reading(_ arguments: [String], columns: Int) -> CommandLineReading {
         guard arguments != ["--version"] else { return .prints(Product.version) }
         let asked = CommandPath(arguments, of: Self.self)
@@ -74,11 +76,12 @@ extension AsyncParsableCommand {
         if let failure = asked.unknown, !asked.hasDefault { return .fails(failure) }
         do {
             var command = try parseAsRoot(whole)
-            // The parser's own, which throws the help that it was asked for.
+            // The parser's own help command, which throws the requested help.
             if "\(type(of: command))" == "HelpCommand" { try command.run() }
             return .runs(command)
         } catch {
-            // Wide enough that the parser breaks no line. Asked once: it makes all of the help for each answer.
+            // The text is wide enough that the parser breaks no line. It is requested once, because the parser makes all of the
+            // help each time.
             let text = fullMessage(for: error, columns: 100_000)
             if text.hasPrefix("OVERVIEW: ") || text.hasPrefix("USAGE: ") {
                 return .prints(HelpText(asked.completed(text)).lines(columns: columns).joined(separator: "\n"))
@@ -92,7 +95,7 @@ extension AsyncParsableCommand {
 }
 
 extension String {
-    /// What stands behind the word with which the parser begins where it tells a mistake.
+    /// The text after the parser's prefix of an error, or nil if there is no such prefix.
     fileprivate var withoutParsersError: Substring? {
         hasPrefix("Error: ") ? dropFirst("Error: ".count) : nil
     }

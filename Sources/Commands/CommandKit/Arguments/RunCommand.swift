@@ -1,9 +1,9 @@
 package import PatchFormat
 import ArgumentParser
 
-/// Runs a command's work and ends the process as its failure says.
+/// Runs a command's work, and ends the process with the exit code of a failure.
 ///
-/// - Parameter json: whether a script reads: then the failure also stands on standard output, as one line of JSON.
+/// - Parameter json: Whether the output is for scripts. Then the failure is also written to standard output, as one line of JSON.
 package func runCommand<Result>(
     json: Bool = false,
     _ work: () async throws(Failure) -> Result
@@ -19,6 +19,8 @@ package func runCommand<Result>(
 }
 
 extension ResultCode {
-    /// Ends the command with this code; what went wrong has been said.
+    /// Ends the command with this code.
+    ///
+    /// The failure was already reported.
     package var asError: any Error { ArgumentParser.ExitCode(rawValue) }
 }

@@ -1,9 +1,9 @@
 import Glibc
 package import SystemPackage
 
-/// A program of this product that another one runs.
+/// Another program of this product that is started by a command.
 package enum SiblingProgram {
-    /// Beside the program that runs, or else in PATH; nil where it is in neither.
+    /// Returns the path next to the running program or in PATH, or nil if the program is in neither.
     package static func path(of name: String) -> FilePath? {
         let inPath = (ProcessEnvironment.environment("PATH") ?? "").split(separator: ":").map { FilePath(String($0)) }
         let folders = [ProcessEnvironment.programFolder].compactMap(\.self) + inPath
@@ -12,7 +12,9 @@ package enum SiblingProgram {
         }
     }
 
-    /// Becomes `program`, with these arguments; returns only where the system does not let it, with the system's reason.
+    /// Replaces this process by `program` with these arguments.
+    ///
+    /// Returns only on failure, with the system's reason.
     package static func become(_ program: FilePath, _ arguments: [String]) -> String {
         var words = unsafe ([program.string] + arguments).map { unsafe strdup($0) } + [nil]
         defer { unsafe words.forEach { unsafe free($0) } }

@@ -1,7 +1,7 @@
 import ArgumentParser
 package import PatchFormat
 
-/// How the versions that a release lists newly begin: for `patchsign push` and `patchsrv publish`.
+/// The initial rollout of versions that a release lists for the first time: for `patchsign push` and `patchsrv publish`.
 package struct StartingRolloutOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -45,7 +45,7 @@ package struct StartingRolloutOptions: ParsableArguments {
         Self.wish(rollout, paused: paused, ramp, every: every?.duration)
     }
 
-    /// Why the options do not go together; nil if they do.
+    /// Returns why the options cannot be combined, or nil if they can.
     static func fault(_ shares: [SharePart], paused: Bool, _ ramps: [RampPart], every: Duration?) -> String? {
         let named = shares.map(\.patch) + ramps.map(\.patch)
         if Set(named).count < named.count { return "--rollout and --ramp say the share of a patch once" }
@@ -77,7 +77,7 @@ package struct StartingRolloutOptions: ParsableArguments {
     }
 }
 
-/// `10%`, `web=10%`.
+/// A share for all versions or for one: `10%`, `web=10%`.
 package struct SharePart: Hashable, Sendable {
     package let patch: PatchID?
     package let share: Int
@@ -91,7 +91,7 @@ package struct SharePart: Hashable, Sendable {
     }
 }
 
-/// `1%,5%,100%`, `web=1%,5%,100%`.
+/// A ramp for all versions or for one: `1%,5%,100%`, `web=1%,5%,100%`.
 package struct RampPart: Hashable, Sendable {
     package let patch: PatchID?
     package let steps: [Int]
@@ -106,7 +106,7 @@ package struct RampPart: Hashable, Sendable {
         RolloutRamp(steps: steps, every: Int(clamping: every.components.seconds))
     }
 
-    /// Why `--ramp` and `--every` do not go together.
+    /// Returns why `--ramp` and `--every` cannot be combined.
     package static func fault(_ hasNone: Bool, every: Duration?) -> String? {
         switch (hasNone, every) {
         case (false, nil): "--ramp needs --every, the time between two steps: --every 6h"

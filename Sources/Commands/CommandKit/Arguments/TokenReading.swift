@@ -1,14 +1,14 @@
 package import PatchFormat
 
-/// Where the text of a token comes from, for every command that asks a release service.
+/// Reads the text of a token, for every command that uses a release service.
 package enum TokenReading {
-    /// The variable of the environment that holds one where no file is named.
+    /// The environment variable with a token, which is used if no file is given.
     package static let variable = "PATCHLINE_TOKEN"
 
     /// - Parameters:
-    ///   - file: as it was named, `-` for standard input; nil for the environment.
-    ///   - limit: how many bytes the file may have.
-    ///   - parse: nil for what is no token.
+    ///   - file: The file as given, `-` for standard input, or nil for the environment.
+    ///   - limit: The largest file in bytes.
+    ///   - parse: Returns nil for a text that is not a valid token.
     package static func token<Token>(
         file: String?,
         limit: Int,

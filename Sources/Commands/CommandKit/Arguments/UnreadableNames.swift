@@ -1,9 +1,9 @@
 package import PatchFormat
 import Glibc
 
-/// Names given to a program that are not UTF-8, as files have in folders that older systems made.
+/// Names given to a program that are not UTF-8, as in folders made by older systems.
 ///
-/// Swift reads them with replacement characters, so the program would work on another file than the one that was named.
+/// Swift reads them with replacement characters, so the program would use another file than the given one.
 package struct UnreadableNames: Equatable, Sendable {
     /// The first such word of the command line, and the first such variable, with replacement characters.
     let argument: String?
@@ -11,9 +11,9 @@ package struct UnreadableNames: Equatable, Sendable {
     let isFolder: Bool
 
     /// - Parameters:
-    ///   - arguments: the words of the command line, each as the system keeps it.
-    ///   - environment: the variables that name files, by their names.
-    ///   - folder: the working directory.
+    ///   - arguments: The words of the command line, as the system stores them.
+    ///   - environment: The variables that contain file names, by their names.
+    ///   - folder: The working directory.
     package init(arguments: [[UInt8]], environment: [String: [UInt8]], folder: [UInt8]) {
         func first(_ words: [[UInt8]]) -> String? {
             words.first { String(validating: $0, as: UTF8.self) == nil }.map { String(decoding: $0, as: UTF8.self) }

@@ -2,7 +2,7 @@ package import PatchDelta
 import PatchFormat
 
 extension Table {
-    /// What updates cost, a row for each.
+    /// A table of the sizes of updates, with a row for each.
     package init(of steps: [UpdateStep]) {
         self.init([
             "patch", "from", "to", Column("pack", .right), Column("signatures", .right), Column("without", .right),
@@ -18,7 +18,7 @@ extension Table {
         }
     }
 
-    /// What the columns of ``init(of:)`` are, for help texts.
+    /// The meaning of the columns of ``init(of:)``, for help texts.
     package static let updateColumns = """
         the bytes of the pack, of the signatures beside it, and of the update without a pack, as estimated from the compressed
         forms and 3 kB a request; what comes out smallest: the pack, the pack of the whole bundle, or single objects; and of the

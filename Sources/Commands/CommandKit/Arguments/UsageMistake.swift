@@ -1,15 +1,17 @@
 import PatchFormat
 
-/// A command line that the parser did not understand, told in better words where there are any, and to scripts.
+/// A command line that the parser rejected, with a better message for some mistakes.
+///
+/// Scripts receive the message too.
 struct UsageMistake {
-    /// What stands before `--`.
+    /// The words before `--`.
     private let words: [String]
 
     init(_ arguments: [String]) {
         words = Array(arguments.prefix { $0 != "--" })
     }
 
-    /// What the parser calls a missing value where there is one that begins as an option does: `--retries -1`.
+    /// The failure for a value that begins like an option, which the parser reports as a missing value: `--retries -1`.
     func failure(_ message: String) -> Failure? {
         guard let option = message.firstMatch(of: #/^Missing value for '(-[A-Za-z0-9-]+)/#).map({ String($0.1) }),
             let value = zip(words, words.dropFirst()).first(where: { $0 == option && $1.hasPrefix("-") })?.1
@@ -24,7 +26,7 @@ struct UsageMistake {
         )
     }
 
-    /// With `--json`, as every other error.
+    /// Writes the failure to standard output if there is `--json`, like every other error.
     func tellScripts(_ failure: Failure) {
         if words.contains("--json") { Console.standardOutput.line(failure.json) }
     }

@@ -1,4 +1,4 @@
-/// A count of bytes for a person, in powers of a thousand: "812 B", "1.4 MB", "142 MB".
+/// A number of bytes for people, with decimal units: "812 B", "1.4 MB", "142 MB".
 package struct ByteText: CustomStringConvertible, Sendable {
     package let description: String
 
@@ -16,9 +16,9 @@ package struct ByteText: CustomStringConvertible, Sendable {
     private static let units = ["B", "kB", "MB", "GB", "TB", "PB"]
 }
 
-/// `count / scale` with one decimal below 100 and none above, rounded half up.
+/// Returns `count / scale` with one decimal below 100 and none above, rounded half up.
 func threeDigits(_ count: Int, per scale: Int) -> String {
-    // By whole and rest, so that no step exceeds an Int.
+    // Computed from quotient and remainder, so that no step exceeds an Int.
     let (whole, rest) = count.quotientAndRemainder(dividingBy: scale)
     let tenths = whole * 10 + (rest + scale / 20) / (scale / 10)
     return tenths < 1000 ? "\(tenths / 10).\(tenths % 10)" : "\(whole + (rest >= scale / 2 ? 1 : 0))"

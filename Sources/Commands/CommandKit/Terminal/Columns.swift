@@ -1,10 +1,10 @@
 extension String {
-    /// The columns it takes on a terminal: one a character, two where it is wide, none where it only combines.
+    /// The number of columns on a terminal: one for each character, two if it is wide, none if it only combines.
     package var columns: Int {
         reduce(0) { $0 + $1.columns }
     }
 
-    /// Cut to at most `limit` columns, with `…` where something is missing.
+    /// Returns the text cut to at most `limit` columns, with `…` for the omitted part.
     package func truncated(toColumns limit: Int) -> String {
         guard columns > limit else { return self }
         guard limit > 0 else { return "" }
@@ -19,7 +19,7 @@ extension String {
 
 extension Character {
     fileprivate var columns: Int {
-        // An emoji made of several scalars, or asked for with U+FE0F, is one wide picture.
+        // An emoji of several scalars, or one with U+FE0F, is one wide picture.
         if unicodeScalars.contains(where: { $0 == "\u{FE0F}" || $0.properties.isEmojiPresentation || $0.isWide }) {
             return 2
         }
@@ -31,7 +31,7 @@ extension Character {
 }
 
 extension Unicode.Scalar {
-    /// East Asian width W or F (Unicode annex 11), by block.
+    /// Whether the East Asian width is W or F (Unicode annex 11), by block.
     fileprivate var isWide: Bool {
         guard value >= 0x1100 else { return false }
         return wideBlocks.contains { $0.contains(value) }

@@ -1,12 +1,14 @@
 import PatchFormat
 import Glibc
 
-/// One output stream, and what it may be sent: a terminal's width and colours, or plain text for a file or a pipe.
+/// One output stream and its abilities: a terminal's width and colours, or plain text for a file or a pipe.
 package struct Console: Sendable {
     package let descriptor: Int32
-    /// Whether a person watches: lines may then be redrawn, and are cut to the width.
+    /// Whether a person watches.
+    ///
+    /// Then lines may be redrawn, and are cut to the width.
     package let isTerminal: Bool
-    /// In columns; 80 where nobody knows.
+    /// The width in columns; 80 if unknown.
     package let width: Int
     package let allowsColor: Bool
 
@@ -20,7 +22,7 @@ package struct Console: Sendable {
         self.allowsColor = allowsColor
     }
 
-    /// Asks the system and the environment what is behind a descriptor.
+    /// Determines a descriptor's kind from the system and the environment.
     package init(descriptor: Int32) {
         let isTerminal = isatty(descriptor) == 1
         self.init(
@@ -31,10 +33,10 @@ package struct Console: Sendable {
         )
     }
 
-    /// Whether colours are wanted: by default on a terminal that is not dumb.
+    /// Whether colours are used: by default on a terminal that is not dumb.
     ///
-    /// `NO_COLOR` (no-color.org) turns them off and wins over `CLICOLOR_FORCE` and `FORCE_COLOR`, which turn them on
-    /// for a pipe too. All three count when they are not empty; the two that force also when they are not `0`.
+    /// `NO_COLOR` (no-color.org) disables them and precedes `CLICOLOR_FORCE` and `FORCE_COLOR`, which also enable them for a pipe.
+    /// All three are ignored if empty; the two that force also if they are `0`.
     package static func allowsColor(isTerminal: Bool, environment: (String) -> String?) -> Bool {
         func isSet(_ name: String) -> Bool { environment(name).map { !$0.isEmpty } ?? false }
         func isForced(_ name: String) -> Bool { isSet(name) && environment(name) != "0" }
@@ -44,17 +46,19 @@ package struct Console: Sendable {
         return isTerminal && environment("TERM") != "dumb"
     }
 
-    /// Writes text as it is: what comes from outside goes through ``printable(_:)`` first.
+    /// Writes text unchanged.
     ///
-    /// Returns when everything is written. When the reader has gone (`patchsync status | head -1`) the process ends
-    /// as SIGPIPE would have ended it, quietly. When standard output cannot take it (a full disk) the process says
-    /// so and ends with ``ResultCode/disk``: a command whose answer is lost has not succeeded. Elsewhere the text is
-    /// lost, for there is nowhere left to write it. A program that serves continues instead: ``outlastStreams(output:errors:)``.
+    /// Text from outside must be made ``printable(_:)`` first.
+    ///
+    /// Returns when everything is written. If the reader has closed the pipe (`patchsync status | head -1`), the process ends
+    /// quietly, as SIGPIPE would end it. If standard output cannot be written (a full disk), the process reports it and ends with
+    /// ``ResultCode/disk``, because a command without its output has not succeeded. On another stream the text is lost, because
+    /// there is no other place for it. A program that serves continues instead: ``outlastStreams(output:errors:)``.
     package func write(_ text: String) {
         write(Array(text.utf8))
     }
 
-    /// Writes bytes that are no text: a signature, for a pipe or a file.
+    /// Writes bytes that are not text, such as a signature for a pipe or a file.
     package func write(_ bytes: [UInt8]) {
         if let lastingOutput { return lastingOutput.write(bytes) }
         do throws(SystemError) {
@@ -67,7 +71,7 @@ package struct Console: Sendable {
         }
     }
 
-    /// Writes text and a line feed, in one piece.
+    /// Writes text and a line feed as one piece.
     package func line(_ text: String = "") {
         write(text + "\n")
     }
@@ -75,6 +79,6 @@ package struct Console: Sendable {
     private func endAsBySIGPIPE() -> Never {
         _ = signal(SIGPIPE, SIG_DFL)
         raise(SIGPIPE)
-        _exit(128 + SIGPIPE)  // where the signal is blocked
+        _exit(128 + SIGPIPE)  // if the signal is blocked
     }
 }

@@ -1,15 +1,15 @@
 import Glibc
 
-// The C library's calls that this module makes, so that no other file needs an unsafe pointer for them.
-// What the passphrase prompt alone needs is in EchoOff.swift.
+// The C library's calls of this module, so that only this file needs unsafe pointers for them. Calls that only the passphrase
+// prompt needs are in EchoOff.swift.
 
-/// A call of the C library that failed, as its `errno`.
+/// A failed call of the C library, with its `errno`.
 package struct SystemError: Error, Equatable, Sendable {
     package let code: Int32
 
     package init(_ code: Int32) { self.code = code }
 
-    /// The system's words: "No such file or directory".
+    /// The system's text: "No such file or directory".
     package var reason: String {
         var text = [CChar](repeating: 0, count: 256)
         guard unsafe strerror_r(code, &text, text.count) == 0 else { return "error \(code)" }
@@ -17,7 +17,9 @@ package struct SystemError: Error, Equatable, Sendable {
     }
 }
 
-/// Writes all of `text`, over interrupted and short writes, and waits where a non-blocking stream is full.
+/// Writes all of `text`, despite interrupted and short writes.
+///
+/// Waits while a non-blocking stream is full.
 func writeAll(_ text: String, to descriptor: Int32) throws(SystemError) {
     try writeAll(Array(text.utf8), to: descriptor)
 }
@@ -29,7 +31,7 @@ func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
         if written >= 0 {
             bytes = bytes.dropFirst(written)
         } else if errno == EAGAIN {
-            // Non-blocking, because a program that shares the terminal made it so.
+            // The stream may be non-blocking because another program on the terminal made it so.
             var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
             _ = unsafe poll(&room, 1, -1)
         } else if errno != EINTR {
@@ -38,9 +40,9 @@ func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
     }
 }
 
-/// Writes as much as a stream accepts without waiting.
+/// Writes as many bytes as a stream accepts without waiting.
 ///
-/// - Returns: the bytes that it accepted, and an `errno` if not all of them: `EAGAIN` where it is full for now.
+/// - Returns: The number of accepted bytes, and an `errno` if not all were accepted: `EAGAIN` if the stream is full for now.
 func writeSome(_ bytes: [UInt8], to descriptor: Int32) -> (count: Int, fault: Int32?) {
     let kind = kind(of: descriptor)
     var rest = bytes[...]
@@ -49,7 +51,7 @@ func writeSome(_ bytes: [UInt8], to descriptor: Int32) -> (count: Int, fault: In
             var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
             if unsafe poll(&room, 1, 0) == 0 { return (bytes.count - rest.count, EAGAIN) }
         }
-        // A pipe that can be written to has room for this many bytes, so that one which may block does not.
+        // A writable pipe has room for this many bytes, so a blocking pipe does not block.
         let next = kind == S_IFREG ? rest : rest.prefix(Int(PIPE_BUF))
         let written = unsafe next.withUnsafeBytes { buffer in
             kind == S_IFSOCK
@@ -65,13 +67,15 @@ func writeSome(_ bytes: [UInt8], to descriptor: Int32) -> (count: Int, fault: In
     return (bytes.count, nil)
 }
 
-/// `S_IFREG`, `S_IFIFO` and so on; 0 for a descriptor that is not open.
+/// Returns `S_IFREG`, `S_IFIFO` and so on, or 0 for a closed descriptor.
 func kind(of descriptor: Int32) -> mode_t {
     var found = stat()
     return unsafe fstat(descriptor, &found) == 0 ? found.st_mode & S_IFMT : 0
 }
 
-/// The next bytes, at most `limit`; none at the end.
+/// Reads the next bytes, at most `limit`.
+///
+/// Returns none at the end.
 func readSome(_ limit: Int, from descriptor: Int32) throws(SystemError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: limit)
     while true {
@@ -81,7 +85,9 @@ func readSome(_ limit: Int, from descriptor: Int32) throws(SystemError) -> [UInt
     }
 }
 
-/// Opens a file without handing it on to child processes; the caller closes it.
+/// Opens a file that child processes do not inherit.
+///
+/// The caller closes it.
 func openFile(_ path: String, _ flags: Int32) throws(SystemError) -> Int32 {
     while true {
         let descriptor = unsafe open(path, flags | O_CLOEXEC)
@@ -90,7 +96,9 @@ func openFile(_ path: String, _ flags: Int32) throws(SystemError) -> Int32 {
     }
 }
 
-/// A pipe whose ends neither block nor reach child processes; the caller closes both.
+/// Opens a pipe whose ends are non-blocking and not inherited by child processes.
+///
+/// The caller closes both.
 func openPipe() throws(SystemError) -> (read: Int32, write: Int32) {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { throw SystemError(errno) }
@@ -101,14 +109,14 @@ func openPipe() throws(SystemError) -> (read: Int32, write: Int32) {
     return (ends[0], ends[1])
 }
 
-/// The columns of the terminal behind a descriptor; nil when it does not know.
+/// Returns the columns of the terminal behind a descriptor, or nil if unknown.
 func terminalColumns(_ descriptor: Int32) -> Int? {
     var size = winsize()
     guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
     return Int(size.ws_col)
 }
 
-/// A variable of this process's environment.
+/// Returns a variable of this process's environment.
 func environmentVariable(_ name: String) -> String? {
     guard let value = unsafe getenv(name) else { return nil }
     return unsafe String(cString: value)

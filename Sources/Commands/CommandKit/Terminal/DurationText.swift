@@ -1,4 +1,4 @@
-/// A length of time for a person: "12 ms", "4.2 s", "1 min 12 s", "2 h 5 min", "3 d 4 h".
+/// A duration for people: "12 ms", "4.2 s", "1 min 12 s", "2 h 5 min", "3 d 4 h".
 package struct DurationText: CustomStringConvertible, Sendable {
     package let description: String
 

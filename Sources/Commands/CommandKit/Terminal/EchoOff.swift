@@ -1,24 +1,26 @@
 import Glibc
 import Synchronization
 
-// A terminal without echo, and never left so: signals that end or stop the process are turned into input for as long
-// as a prompt waits. The prompt may run on any thread and the signal may arrive on another, so the handler only writes the
-// signal's number into a pipe, which the prompt waits for beside the terminal.
+// Turns a terminal's echo off, and on again in every case: signals that end or stop the process become input while a prompt waits.
+// The prompt and the signal may be on different threads, so the handler only writes the signal's number into a pipe, which the
+// prompt watches in addition to the terminal.
 
-/// What came while a prompt waited.
+/// The input or signal that ended a prompt's wait.
 enum PromptInput: Equatable {
     case line([UInt8])
     case end
-    /// One of `caughtSignals`; the process has not noticed it yet.
+    /// One of `caughtSignals`, without an effect on the process so far.
     case signal(Int32)
 }
 
-/// A terminal that a prompt waits for, and the pipe that signals arrive through.
+/// A terminal with a waiting prompt, and the pipe that delivers signals.
 struct PromptTerminal: ~Copyable {
     let terminal: Int32
     let signals: Int32
 
-    /// Waits for a line, without its line feed; of a longer one only the first `limit` bytes are kept.
+    /// Waits for a line and returns it without its line feed.
+    ///
+    /// Of a longer line, only the first `limit` bytes are kept.
     borrowing func line(limit: Int) throws(SystemError) -> PromptInput {
         var line: [UInt8] = []
         while true {
@@ -49,7 +51,7 @@ struct PromptTerminal: ~Copyable {
     }
 }
 
-/// Turns echo off, lets `body` ask, and puts everything back before it returns.
+/// Turns echo off, runs `body`, and restores everything before it returns.
 func withEchoOff(
     _ terminal: Int32,
     _ body: (borrowing PromptTerminal) throws(SystemError) -> PromptInput
@@ -60,14 +62,14 @@ func withEchoOff(
         var hidden = modes
         hidden.c_lflag &= ~tcflag_t(ECHO | ECHONL)
         hidden.c_lflag |= tcflag_t(ICANON | ISIG)
-        // Flushing drops what was typed ahead, with echo still on: it was seen.
+        // Flushing discards text that was typed earlier with echo on, and so was visible.
         guard unsafe tcsetattr(terminal, TCSAFLUSH, &hidden) == 0 else { throw SystemError(errno) }
         defer { unsafe tcsetattr(terminal, TCSAFLUSH, &modes) }
         return try body(input)
     }
 }
 
-/// Lets `body` ask while signals that end or stop the process are input, and puts their handlers back before it returns.
+/// Runs `body` while signals that end or stop the process are input, and restores their handlers before it returns.
 func withSignalsAsInput(
     _ terminal: Int32,
     _ body: (borrowing PromptTerminal) throws(SystemError) -> PromptInput
@@ -90,15 +92,17 @@ func withSignalsAsInput(
     return try body(PromptTerminal(terminal: terminal, signals: signals.read))
 }
 
-/// What a person or a system sends to end or stop a process.
+/// The signals that a person or a system sends to end or stop a process.
 private let caughtSignals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
 
-/// Where the handler writes; -1 while nobody asks.
+/// The pipe that the handler writes to, or -1 while no prompt waits.
 ///
-/// It is set before the first handler is, so that the lazy making of a global never happens inside one.
+/// It is set before the first handler, so that the lazy initialization of a global never happens inside a handler.
 private let signalPipe = Atomic<Int32>(-1)
 
-/// Catches a signal until its former action, which is returned, is put back; an ignored one stays ignored: nil.
+/// Catches a signal until the returned former action is restored.
+///
+/// An ignored signal remains ignored: nil.
 private func catchSignal(_ number: Int32) -> sigaction? {
     var former = sigaction()
     guard unsafe sigaction(number, nil, &former) == 0 else { return nil }
@@ -107,7 +111,7 @@ private func catchSignal(_ number: Int32) -> sigaction? {
 
     var action = sigaction()
     unsafe action.__sigaction_handler.sa_handler = { number in
-        // Only what signal-safety(7) allows, and errno as it was found.
+        // Only calls that signal-safety(7) allows, with errno preserved.
         let found = errno
         var byte = UInt8(truncatingIfNeeded: number)
         _ = unsafe write(signalPipe.load(ordering: .relaxed), &byte, 1)
@@ -117,7 +121,7 @@ private func catchSignal(_ number: Int32) -> sigaction? {
     return unsafe sigaction(number, &action, nil) == 0 ? former : nil
 }
 
-/// Sends this thread a signal and returns after it was acted on, even where the thread blocks it, as Dispatch's do.
+/// Sends this thread a signal and returns after its action, even if the thread blocks the signal, as Dispatch's threads do.
 func deliver(_ number: Int32) {
     var only = sigset_t()
     var former = sigset_t()

@@ -6,14 +6,14 @@ extension Failure {
         console.write(lines(on: console).map { $0 + "\n" }.joined())
     }
 
-    /// What ``report(to:)`` writes; text from outside is made ``printable(_:)``.
+    /// The lines of ``report(to:)``, with text from outside made ``printable(_:)``.
     package func lines(on console: Console) -> [String] {
         let hints = hint?.split(separator: "\n", omittingEmptySubsequences: true) ?? []
         return [console.styled("error:", .bold, .red) + " " + printable(message)]
             + hints.map { console.styled("hint:", .cyan) + " " + printable(String($0)) }
     }
 
-    /// One line for scripts: `{"error":{"message":"…","hint":"…","kind":"refused","exitCode":3}}`.
+    /// The failure as one line for scripts: `{"error":{"message":"…","hint":"…","kind":"refused","exitCode":3}}`.
     package var json: String {
         let hint = hint.map { ",\"hint\":\(jsonString($0))" } ?? ""
         return "{\"error\":{\"message\":\(jsonString(message))\(hint),"
@@ -21,7 +21,9 @@ extension Failure {
     }
 }
 
-/// RFC 8259 §7; everything outside printable ASCII is escaped too, so that the line is safe in any terminal and log.
+/// Quotes a text (RFC 8259 §7).
+///
+/// Everything outside printable ASCII is escaped too, so that the line is safe in any terminal and log.
 private func jsonString(_ text: String) -> String {
     var result = "\""
     for unit in text.utf16 {

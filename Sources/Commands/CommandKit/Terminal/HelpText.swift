@@ -1,12 +1,16 @@
-/// Help for a person to read: paragraphs filled, and columns hung below their own column, to a width.
+/// Help text for people: paragraphs are filled, and table columns are indented, to a width.
 ///
-/// Its input is the argument parser's unbroken text: successive unindented lines are a paragraph, wherever the source
-/// breaks them; an indented line is a row, and continues in the next if it ends in `\`.
+/// The input is the argument parser's unbroken text. Successive unindented lines are a paragraph, regardless of the line breaks in
+/// the source. An indented line is a row, which continues in the next line if it ends in `\`.
 package struct HelpText: Sendable {
     /// The second column of the parser's own tables.
     private static let column = 26
-    /// The last possible second column: further to the right nothing would fit.
+    /// The last possible second column.
+    ///
+    /// Text further to the right would not fit.
     private static let furthest = 40
+    /// The widest line.
+    ///
     /// Prose in longer lines is hard to read.
     package static let widest = 100
 
@@ -16,7 +20,7 @@ package struct HelpText: Sendable {
         self.source = Self.joined(source.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
     }
 
-    /// - Parameter columns: the longest line, except for a single longer word.
+    /// - Parameter columns: The longest line, except for a longer single word.
     package func lines(columns: Int) -> [String] {
         var lines: [String] = []
         var paragraph: [String] = []
@@ -44,7 +48,7 @@ package struct HelpText: Sendable {
 
     // MARK: Rows
 
-    /// Joins a command that continues in the next line.
+    /// Joins a command with its continuation lines.
     private static func joined(_ lines: [String]) -> [String] {
         var joined: [String] = []
         var goesOn = false
@@ -56,10 +60,10 @@ package struct HelpText: Sendable {
         return joined
     }
 
-    /// A row of options, arguments or subcommands.
+    /// Formats a row of options, arguments or subcommands.
     private func tableRow(_ line: String, _ columns: Int) -> [String] {
         let label = line.prefix(Self.column)
-        // The parser indents text about an option below it.
+        // The parser indents the text of an option below it.
         if label.allSatisfy({ $0 == " " }) || line.hasPrefix("        ") {
             return hung(String(repeating: " ", count: Self.column), String(line.drop { $0 == " " }), columns)
         }
@@ -82,7 +86,7 @@ package struct HelpText: Sendable {
         return command(label, String(indent), columns) + filled(indent + "    " + rest, hang: indent.count + 4, columns)
     }
 
-    /// A command line that can be pasted, however often it is broken.
+    /// Formats a command line so that it can still be pasted after it is broken.
     private func command(_ text: Substring, _ indent: String, _ columns: Int) -> [String] {
         var words: [String] = []
         for word in text.split(separator: " ") {
@@ -106,9 +110,11 @@ package struct HelpText: Sendable {
 
     // MARK: Filling
 
-    /// Lines of whole words; the last never has a single word.
+    /// Breaks text into lines of whole words.
+    ///
+    /// The last line never has a single word.
     private func filled(_ text: String, hang: Int, _ columns: Int) -> [String] {
-        // Keep the blanks before the hang: it is a label.
+        // The blanks before the hang are kept, because they are part of the label.
         let label = text.prefix(hang)
         let words = text.dropFirst(hang).split(separator: " ").map(String.init)
         return broken(words: words, String(label), String(repeating: " ", count: hang), columns)
@@ -137,7 +143,7 @@ package struct HelpText: Sendable {
 }
 
 extension String {
-    /// `EXIT CODES`, `OPTIONS:`.
+    /// Whether the line is a heading: `EXIT CODES`, `OPTIONS:`.
     fileprivate var isHeading: Bool {
         let name = hasSuffix(":") ? dropLast() : self[...]
         return name.count > 2 && name.allSatisfy { $0.isASCII && $0.isUppercase || $0 == " " }

@@ -2,22 +2,27 @@ import Synchronization
 import Dispatch
 import Glibc
 
-/// The output of a program that serves for days, and neither ends nor waits because a line cannot be written.
+/// The output of a program that runs for days.
 ///
-/// A full disk, a pipe without a reader, a broken disk, or a closed descriptor costs lines. They are counted, and the count is
-/// written once the stream accepts lines again: "3 lines were lost". A slow reader costs nothing while ``room`` bytes wait for it.
+/// A failed write neither ends the program nor makes it wait.
+///
+/// Lines are lost on a full disk, a pipe without a reader, a broken disk, or a closed descriptor. They are counted, and the count
+/// is written once the stream accepts lines again: "3 lines were lost". With a slow reader, no line is lost while at most ``room``
+/// bytes wait.
 package final class LastingOutput: Sendable {
-    /// Bytes that wait for a slow reader: as many as a pipe holds.
+    /// The most bytes that wait for a slow reader: the capacity of a pipe.
     package static let room = 65_536
 
     private struct State {
         var backlog = LineBacklog(room: LastingOutput.room)
-        /// Negative while the output is not open.
+        /// The descriptor, negative while the output is not open.
         var descriptor: Int32 = -1
         /// The reason why the output is not open.
         var fault: SystemError?
         var isRetrying = false
-        /// A descriptor that is not open stays so.
+        /// Whether the descriptor is closed.
+        ///
+        /// It then stays closed.
         var isClosed = false
     }
 
@@ -30,8 +35,8 @@ package final class LastingOutput: Sendable {
     private static let longestPause = 60.0
 
     /// - Parameters:
-    ///   - notice: the line with the count of lost lines.
-    ///   - open: returns a descriptor that is this output's own. It is called again while it fails.
+    ///   - notice: The line with the count of lost lines.
+    ///   - open: Returns a descriptor that is this output's own. It is called again while it fails.
     package init(
         notice: @escaping @Sendable (Int) -> String = LastingOutput.words,
         open: @escaping @Sendable () throws(SystemError) -> Int32
@@ -42,12 +47,13 @@ package final class LastingOutput: Sendable {
         state = Mutex(first)
     }
 
-    /// The reason why it could not be opened; nil if it is open.
+    /// The reason why the output could not be opened, or nil if it is open.
     package var fault: SystemError? { state.withLock { $0.fault } }
 
     /// An output to a stream that the process was started with.
     ///
-    /// Others may share a pipe and expect it to block, so it gets a non-blocking description of its own where the system gives one.
+    /// Other processes may share a pipe and expect it to block, so the output uses a non-blocking description of its own if the
+    /// system provides one.
     convenience init(stream: Int32, notice: @escaping @Sendable (Int) -> String) {
         self.init(notice: notice) {
             guard kind(of: stream) == S_IFIFO,
@@ -76,7 +82,7 @@ package final class LastingOutput: Sendable {
         if isStuck { retry(after: Self.firstPause) }
     }
 
-    /// Continues in a new file, or in the old one if the new one cannot be opened.
+    /// Continues in a new file, or in the old one if the new file cannot be opened.
     package func reopen() throws(SystemError) {
         let new = try opening()
         state.withLock { state in
@@ -86,9 +92,9 @@ package final class LastingOutput: Sendable {
         }
     }
 
-    /// Writes the lines that wait, while the stream accepts them; for the end of a process.
+    /// Writes the waiting lines while the stream accepts them, at the end of a process.
     ///
-    /// - Parameter tries: a tenth of a second apart.
+    /// - Parameter tries: The number of tries, a tenth of a second apart.
     func finish(tries: Int) {
         for _ in 0..<tries {
             let isDone = state.withLock { state in
@@ -100,7 +106,7 @@ package final class LastingOutput: Sendable {
         }
     }
 
-    /// Writes the count without waiting for the next line, which may be hours away.
+    /// Writes the count without waiting for the next line, which may be hours later.
     private func retry(after pause: Double) {
         queue.asyncAfter(deadline: .now() + pause) { [weak self] in
             guard let self else { return }
@@ -142,15 +148,15 @@ package final class LastingOutput: Sendable {
     }
 }
 
-/// The outputs of a program that serves, by their descriptors.
+/// The outputs of a program that serves, by descriptor.
 private let lasting = Mutex<[Int32: LastingOutput]>([:])
 
 extension Console {
-    /// From now on neither a full disk nor a closed pipe ends this process, and no line makes it wait.
+    /// From now on, a full disk or a closed pipe does not end this process, and no line makes it wait.
     ///
     /// - Parameters:
-    ///   - output: the line with the count of lost lines, on standard output.
-    ///   - errors: the same on standard error.
+    ///   - output: The line with the count of lost lines, on standard output.
+    ///   - errors: The same line, on standard error.
     package static func outlastStreams(
         output: @escaping @Sendable (Int) -> String = LastingOutput.words,
         errors: @escaping @Sendable (Int) -> String = LastingOutput.words
@@ -165,13 +171,13 @@ extension Console {
         atexit { for output in lasting.withLock({ Array($0.values) }) { output.finish(tries: 10) } }
     }
 
-    /// Nil in a command that ends when its answer cannot be written.
+    /// The lasting output, or nil in a command that ends if its output cannot be written.
     var lastingOutput: LastingOutput? { lasting.withLock { $0[descriptor] } }
 
     /// Occupies the standard streams that the process was started without.
     ///
-    /// The next file to be opened would get the number of one, and output would be written into it. Writing still fails, as it does on a
-    /// closed stream, because the replacement is open in the other direction.
+    /// Otherwise the next opened file would receive the number of such a stream, and output would be written into it. Writing still
+    /// fails, as it does on a closed stream, because the replacement is open in the other direction.
     package static func occupyClosedStreams() {
         for stream in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(stream, F_GETFD) < 0 {
             _ = unsafe open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY)

@@ -17,30 +17,30 @@ struct LineBacklog: Equatable, Sendable {
     private var isBegun = false
     private let room: Int
 
-    /// - Parameter room: for bytes that wait while a reader is slow.
+    /// - Parameter room: The most bytes that wait for a slow reader.
     init(room: Int) {
         self.room = room
     }
 
     var isEmpty: Bool { waiting.isEmpty && lost == 0 }
 
-    /// Whether a notice comes next: everything before the lost lines is written.
+    /// Whether the notice is next: everything before the lost lines is written.
     var owesNotice: Bool { waiting.isEmpty && lost > 0 }
 
-    /// Appends whole lines, or drops them: no line overtakes the notice about those before it.
+    /// Appends whole lines, or drops them, so that no line overtakes the notice about earlier ones.
     mutating func add(_ lines: [UInt8]) {
         guard lost == 0, waiting.isEmpty || waiting.count + lines.count <= room else { return lose(lines[...]) }
         waiting += lines
     }
 
-    /// The stream accepted the first `count` bytes that wait.
+    /// Notes that the stream accepted the first `count` waiting bytes.
     mutating func wrote(_ count: Int) {
         guard count > 0 else { return }
         isBegun = waiting[count - 1] != Self.end
         waiting.removeFirst(count)
     }
 
-    /// The stream accepted the first `count` bytes of a notice.
+    /// Notes that the stream accepted the first `count` bytes of a notice.
     mutating func wrote(_ count: Int, ofNotice notice: [UInt8]) {
         guard count > 0 else { return }
         lost = 0
@@ -48,7 +48,9 @@ struct LineBacklog: Equatable, Sendable {
         isBegun = !waiting.isEmpty
     }
 
-    /// The stream failed: the lines that it did not begin are lost.
+    /// Notes that the stream failed.
+    ///
+    /// Lines that were not begun are lost.
     mutating func failed() {
         let rest = isBegun ? (waiting.firstIndex(of: Self.end).map { $0 + 1 } ?? waiting.count) : 0
         lose(waiting[rest...])

@@ -3,18 +3,20 @@ import PatchFormat
 import Glibc
 
 extension Passphrase {
-    /// Asks once on the process's terminal, whatever standard input and output are, and shows nothing of what is typed.
+    /// Asks once on the process's terminal, independent of standard input and output, without showing the typed text.
     ///
-    /// - Parameter text: the question, with its colon: "PIN for token:".
+    /// - Parameter text: The question, with its colon: "PIN for token:".
     package static func prompt(_ text: String) throws(PassphraseError) -> Passphrase {
         let terminal = try openTerminal()
         defer { close(terminal) }
         return try Passphrase(ask(text, on: terminal), from: .terminal)
     }
 
-    /// Asks twice for one that is about to be set; who mistypes it, or types one that is too short, is asked again.
+    /// Asks twice for a new passphrase.
     ///
-    /// - Throws: what was wrong with the third.
+    /// After a typing error, or for a short passphrase, it asks again.
+    ///
+    /// - Throws: The error of the third try.
     package static func promptForNew(_ text: String) throws(PassphraseError) -> Passphrase {
         let terminal = try openTerminal()
         defer { close(terminal) }
@@ -48,7 +50,7 @@ extension Passphrase {
         try? writeAll(printable(text) + "\n", to: terminal)
     }
 
-    /// Asks once; after a Ctrl-Z and `fg` it asks again.
+    /// Asks once, and again after a Ctrl-Z and `fg`.
     private static func ask(_ text: String, on terminal: Int32) throws(PassphraseError) -> [UInt8] {
         while true {
             switch try typed(after: text, on: terminal) {
@@ -57,7 +59,7 @@ extension Passphrase {
             case .end:
                 throw .ended
             case .signal(let number):
-                // Echo is on again and the former handlers are back: now the signal does what it always does.
+                // Echo is on again and the former handlers are restored, so the signal now has its usual effect.
                 deliver(number)
                 guard number == SIGTSTP else { throw .interrupted }
             }
@@ -68,7 +70,7 @@ extension Passphrase {
         do throws(SystemError) {
             return try withEchoOff(terminal) { input throws(SystemError) in
                 try writeAll(printable(text) + " ", to: terminal)
-                // One byte more than is allowed, so that too long is seen as that.
+                // One byte more than allowed, so that a too long answer is detected.
                 let answer = try input.line(limit: limit + 1)
                 try writeAll("\n", to: terminal)
                 return answer
@@ -79,31 +81,33 @@ extension Passphrase {
     }
 }
 
-/// The question for the passphrase of a key that is there: asked until it opens, three times at most.
+/// Asks for the passphrase of an existing key until it opens, three times at most.
 ///
 /// ```
 /// var question = PassphraseQuestion("Passphrase for release.key:")
-/// while let typed = try question.next() { … return what it opens … }
+/// while let typed = try question.next() { … try to open the key … }
 /// ```
 package struct PassphraseQuestion {
-    /// How often a person may type it.
+    /// The number of tries.
     package static let tries = 3
 
-    /// What was typed and opened something, in this process: who has one passphrase for several keys is asked once.
+    /// The passphrases that opened a key in this process.
+    ///
+    /// One passphrase for several keys is asked for once.
     private static let accepted = Mutex<[Passphrase]>([])
 
     private let text: String
     private var asked = 0
 
-    /// - Parameter text: with its colon.
+    /// - Parameter text: The question, with its colon.
     package init(_ text: String) {
         self.text = text
     }
 
-    /// Whether it may be asked once more.
+    /// Whether it may ask once more.
     package var isOpen: Bool { asked < Self.tries }
 
-    /// The next answer; nil once all tries are used up.
+    /// Returns the next answer, or nil if all tries are used up.
     package mutating func next() throws(PassphraseError) -> Passphrase? {
         guard asked < Self.tries else { return nil }
         if asked > 0 { try Self.tellWrong() }

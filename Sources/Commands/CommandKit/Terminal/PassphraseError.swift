@@ -2,19 +2,19 @@ import PatchFormat
 
 /// Why there is no passphrase.
 package enum PassphraseError: Error, Equatable, Sendable {
-    /// Nobody can be asked: the process has no terminal.
+    /// The process has no terminal for a prompt.
     case noTerminal
     /// The terminal failed.
     case terminal(SystemError)
-    /// The person pressed Ctrl-C, or the process was told to end; echo is on again.
+    /// The user pressed Ctrl-C, or the process received a signal to end. Echo is on again.
     case interrupted
-    /// The person pressed Ctrl-D, or the terminal went away.
+    /// The user pressed Ctrl-D, or the terminal was closed.
     case ended
     case notTheSameTwice
     case empty(Passphrase.Source)
     /// More than ``Passphrase/limit`` bytes.
     case tooLong(Passphrase.Source)
-    /// Fewer characters than ``Passphrase/minimum``, for a key that is about to be made.
+    /// Fewer characters than ``Passphrase/minimum``, for a new key.
     case tooShort(Passphrase.Source, characters: Int)
     case unreadable(file: String, SystemError)
     case notSet(variable: String)

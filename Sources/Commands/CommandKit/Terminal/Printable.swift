@@ -1,7 +1,7 @@
-/// Text from outside with everything that could drive a terminal written out: `\u{1B}`, `\n`, `\u{202E}`.
+/// Escapes everything in text from outside that could control a terminal: `\u{1B}`, `\n`, `\u{202E}`.
 ///
-/// Escaped are control characters (C0, DEL, C1), line and paragraph separators, and invisible formatting such as the
-/// bidirectional overrides that make a name read backwards. The joiners of Persian words and of emoji stay.
+/// These are control characters (C0, DEL, C1), line and paragraph separators, and invisible formatting such as the bidirectional
+/// overrides, which make a name read backwards. The joiners of Persian words and of emoji are kept.
 package func printable(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isDangerous) else { return text }
     var result = ""

@@ -1,13 +1,13 @@
 import PatchFormat
 
-/// How far a piece of long work is, and the line that says so: facts in, text out.
+/// The progress of long work, and its line of text.
 package struct ProgressLine: Equatable, Sendable {
     package enum Unit: Sendable { case items, bytes }
 
-    /// What is going on: "Downloading web 2.0.0".
+    /// The name of the work: "Downloading web 2.0.0".
     package let label: String
     package let unit: Unit
-    /// In `unit`; nil when nobody knows.
+    /// The size of the work in `unit`, or nil if unknown.
     package let total: Int?
     package var completed = 0
     package var elapsed = Duration.zero
@@ -18,13 +18,17 @@ package struct ProgressLine: Equatable, Sendable {
         self.unit = unit
     }
 
-    /// 0 to 100, rounded down: 100 is said only when everything is there.
+    /// 0 to 100, rounded down.
+    ///
+    /// 100 is shown only when all is complete.
     package var percent: Int? {
         guard let total else { return nil }
         return total <= 0 ? 100 : Int(Double(min(max(completed, 0), total)) / Double(total) * 100)
     }
 
-    /// The line on a terminal, at most `console.width - 1` columns: what matters least goes first.
+    /// The line on a terminal, at most `console.width - 1` columns.
+    ///
+    /// The least important parts are omitted first.
     ///
     /// `Downloading  [########........]  52 %  1.2 MB of 2.3 MB  410 kB/s`
     package func drawn(on console: Console) -> String {
@@ -72,7 +76,7 @@ package struct ProgressLine: Equatable, Sendable {
         return label.truncated(toColumns: limit - tail.columns) + tail
     }
 
-    /// The average so far; nil before there is one.
+    /// The average rate so far, or nil before there is one.
     private var rate: String? {
         let seconds = elapsed / .seconds(1)
         guard seconds > 0, completed > 0 else { return nil }

@@ -1,6 +1,8 @@
 import Synchronization
 
-/// Tells a person how long work is going; any thread may report.
+/// Shows the progress of long work.
+///
+/// Any thread may report.
 ///
 /// ```
 /// let progress = ProgressReport("Downloading web 2.0.0", total: bytes, unit: .bytes)
@@ -8,13 +10,13 @@ import Synchronization
 /// progress.finish()          // or abandon(), before an error is printed
 /// ```
 ///
-/// Who forgets it before the end, because of an error, has abandoned it.
+/// A report that is released before its end, because of an error, is abandoned.
 package final class ProgressReport: Sendable {
     private let painter: Mutex<ProgressPainter>
     private let elapsed: @Sendable () -> Duration
     private let write: @Sendable (String) -> Void
 
-    /// Says at once that the work begins.
+    /// Shows at once that the work begins.
     package convenience init(
         _ label: String,
         total: Int?,
@@ -29,7 +31,7 @@ package final class ProgressReport: Sendable {
         )
     }
 
-    /// The same with a clock and an output of the caller's.
+    /// A report with another clock and output.
     package init(
         _ line: ProgressLine,
         on console: Console,
@@ -45,27 +47,31 @@ package final class ProgressReport: Sendable {
 
     deinit { abandon() }
 
-    /// So much more is done.
+    /// Adds `count` to the completed work.
     package func advance(by count: Int) {
         show { [elapsed] painter in painter.update(completed: painter.completed + count, elapsed: elapsed()) }
     }
 
-    /// So much is done in all.
+    /// Sets the completed work.
     package func update(to completed: Int) {
         show { [elapsed] painter in painter.update(completed: completed, elapsed: elapsed()) }
     }
 
-    /// The work is done; later reports are ignored.
+    /// Ends the report after success.
+    ///
+    /// Later reports are ignored.
     package func finish() {
         show { [elapsed] painter in painter.finish(elapsed: elapsed()) }
     }
 
-    /// The work failed; later reports are ignored.
+    /// Ends the report after a failure.
+    ///
+    /// Later reports are ignored.
     package func abandon() {
         show { painter in painter.abandon() }
     }
 
-    /// Written under the lock, on purpose: otherwise an older line could be drawn over a newer one.
+    /// Written under the lock, because otherwise an older line could be drawn over a newer one.
     private func show(_ next: (inout ProgressPainter) -> String?) {
         painter.withLock { painter in
             if let text = next(&painter) { write(text) }

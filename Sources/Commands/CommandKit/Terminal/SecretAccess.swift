@@ -4,17 +4,18 @@ import Glibc
 
 /// The access of other users to a file that holds a secret of this user.
 package enum SecretAccess: Equatable, Sendable {
-    /// Only its owner may read it, or it belongs to another user, who decides.
+    /// Only the owner may read the file, or it belongs to another user, whose decision it is.
     case closed
-    /// Group or others may read it, and this user can change that.
+    /// The group or others may read the file, and this user can change that.
     case open(mode: UInt32)
-    /// The same on a file system that is mounted read-only, as containers get their secrets, so this user cannot change it.
+    /// The group or others may read the file, on a read-only file system, as containers receive their secrets. This user cannot
+    /// change it.
     case openAndFixed(mode: UInt32)
 
     /// - Parameters:
-    ///   - mode: of a regular file, its kind included.
-    ///   - user: the effective one.
-    ///   - others: the permissions that no other user may have.
+    ///   - mode: The mode of a regular file, including its kind.
+    ///   - user: The effective user.
+    ///   - others: The permissions that other users must not have.
     package init(mode: UInt32, owner: UInt32, user: UInt32, isReadOnly: Bool, refusing others: UInt32 = 0o077) {
         let permissions = mode & 0o777
         guard mode & S_IFMT == S_IFREG, owner == user, permissions & others != 0 else {
@@ -30,7 +31,7 @@ package enum SecretAccess: Equatable, Sendable {
             self = .closed
             return
         }
-        // ST_RDONLY, which statvfs(3) has as 1.
+        // ST_RDONLY, which is 1 in statvfs(3).
         let isReadOnly = unsafe fstatvfs(descriptor, &system) == 0 && system.f_flag & 1 != 0
         self.init(
             mode: facts.st_mode,
@@ -41,7 +42,9 @@ package enum SecretAccess: Equatable, Sendable {
         )
     }
 
-    /// Of a file that is read elsewhere; links are followed.
+    /// The access to a file that is read elsewhere.
+    ///
+    /// Links are followed.
     private init(at path: String, refusing others: UInt32 = 0o077) {
         guard let descriptor = try? openFile(path, O_RDONLY | O_NONBLOCK) else {
             self = .closed
@@ -55,15 +58,15 @@ package enum SecretAccess: Equatable, Sendable {
 extension SecretAccess {
     private static let warned = Mutex<Set<String>>([])
 
-    /// Warns, once for each file, of a secret that others may read.
+    /// Warns, once for each file, about a secret that others may read.
     func warn(of path: String) {
         guard case .open(let mode) = self, Self.warned.withLock({ $0.insert(path).inserted }) else { return }
         for line in Self.warning(of: path, mode: mode) { Console.standardError.line(line) }
     }
 
-    /// The same of a file that is read elsewhere.
+    /// Warns about a file that is read elsewhere.
     ///
-    /// - Parameter others: for TLS keys 0o007, because systems keep those for a group of services.
+    /// - Parameter others: For TLS keys 0o007, because systems keep those for a group of services.
     package static func warn(of path: String, refusing others: UInt32 = 0o077) {
         SecretAccess(at: path, refusing: others).warn(of: path)
     }
@@ -75,7 +78,9 @@ extension SecretAccess {
         ]
     }
 
-    /// Refuses a private key without a passphrase that others may read, as ssh does; on a read-only mount it warns.
+    /// Refuses a private key without a passphrase that others may read, as ssh does.
+    ///
+    /// On a read-only mount, it warns.
     package static func check(unencryptedKey path: String) throws(Failure) {
         switch SecretAccess(at: path) {
         case .closed: return

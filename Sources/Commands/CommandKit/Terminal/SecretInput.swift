@@ -1,18 +1,18 @@
 import Synchronization
 import Glibc
 
-/// Files with secrets: passphrases, PINs, tokens, which a command line would show to every user of the machine
-/// (proc(5): `/proc/PID/cmdline`).
+/// Files with secrets: passphrases, PINs, tokens.
 ///
-/// A regular file is read at each call, because it may be replaced while a server runs. A file that gives its bytes
-/// only once (a pipe, a FIFO, `<(…)`, a terminal) is read once in the life of the process and remembered. `-` is
-/// standard input.
+/// A command line would show these to every user of the machine (proc(5): `/proc/PID/cmdline`).
+///
+/// A regular file is read at each call, because it may be replaced while a server runs. A file that can be read only once (a pipe,
+/// a FIFO, `<(…)`, a terminal) is read once in the life of the process and remembered. `-` is standard input.
 package enum SecretInput {
     /// The part of a file to read.
     package enum Extent: Hashable, Sendable {
-        /// Everything before the first line feed; of a longer line no more than `limit` bytes and two.
+        /// Everything before the first line feed. Of a longer line, at most `limit` bytes and two.
         case firstLine(limit: Int)
-        /// All of it; more than `limit` bytes fail with `EFBIG`.
+        /// The whole file. More than `limit` bytes fail with `EFBIG`.
         case whole(limit: Int)
     }
 
@@ -25,7 +25,7 @@ package enum SecretInput {
     private static let remembered = Mutex<[Once: [UInt8]]>([:])
 
     package static func bytes(of path: String, _ extent: Extent) throws(SystemError) -> [UInt8] {
-        // Checked before opening: opening a FIFO a second time would wait for a second writer.
+        // Checked before opening, because opening a FIFO a second time would wait for a second writer.
         let once = Self.once(path, extent)
         if let once, let bytes = remembered.withLock({ $0[once] }) { return bytes }
         let descriptor = path == "-" ? STDIN_FILENO : try open(path)
@@ -36,7 +36,9 @@ package enum SecretInput {
         return bytes
     }
 
-    /// Opens a file; an open one of this process (`/dev/stdin`, `/dev/fd/63`) also where its user may not open it again.
+    /// Opens a file.
+    ///
+    /// A file that this process has open (`/dev/stdin`, `/dev/fd/63`) is usable even if its user may not open it again.
     private static func open(_ path: String) throws(SystemError) -> Int32 {
         do throws(SystemError) { return try openFile(path, O_RDONLY) } catch {
             guard error.code == EACCES, let number = openDescriptor(path) else { throw error }
@@ -54,16 +56,16 @@ package enum SecretInput {
         return nil
     }
 
-    /// The file's name in messages.
+    /// The name of the file in messages.
     package static func name(of path: String) -> String {
         path == "-" ? "standard input" : path
     }
 
-    /// Nil for a file that can be read again.
+    /// Returns nil for a file that can be read again.
     private static func once(_ path: String, _ extent: Extent) -> Once? {
         var found = stat()
         guard unsafe path == "-" ? fstat(STDIN_FILENO, &found) == 0 : stat(path, &found) == 0 else { return nil }
-        // Standard input continues where it was left, also in a regular file.
+        // Standard input continues at its current position, also in a regular file.
         guard path == "-" || found.st_mode & S_IFMT != S_IFREG else { return nil }
         return Once(device: UInt64(found.st_dev), inode: UInt64(found.st_ino), extent: extent)
     }
@@ -90,7 +92,7 @@ package enum SecretInput {
 
     static func question(for path: String) -> String { printable("\(name(of: path)), not shown: ") }
 
-    /// A line typed by a person, without an echo.
+    /// Reads a line typed by a person, without echo.
     private static func typed(on terminal: Int32, _ path: String, _ extent: Extent) throws(SystemError) -> [UInt8] {
         let limit =
             switch extent {
@@ -112,9 +114,9 @@ package enum SecretInput {
     }
 }
 
-/// The lines of a file that ``SecretInput`` reads, without their ends.
+/// Returns the lines of a file that ``SecretInput`` reads, without their ends.
 ///
-/// - Parameter limit: in bytes; a longer file fails with `EFBIG`.
+/// - Parameter limit: The largest file in bytes. A longer one fails with `EFBIG`.
 package func secretLines(of path: String, limit: Int) throws(SystemError) -> [String] {
     let bytes = try SecretInput.bytes(of: path, .whole(limit: limit))
     let lines = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]

@@ -1,10 +1,12 @@
 import Glibc
 
-/// What comes on standard input, which is there only once.
+/// Standard input, which can be read only once.
 package enum StandardInput {
     private static let piece = 65_536
 
-    /// All of it; more than `limit` bytes fail with `EFBIG`.
+    /// Reads all of it.
+    ///
+    /// More than `limit` bytes fail with `EFBIG`.
     package static func bytes(limit: Int) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []
         while true {

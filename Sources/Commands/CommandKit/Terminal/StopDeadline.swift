@@ -1,18 +1,18 @@
 import Dispatch
 import Glibc
 
-/// Ends the process some time after a signal to stop, whatever its threads are doing then.
+/// Ends the process some time after a signal to stop, regardless of the state of its threads.
 ///
-/// It has a queue of its own, takes no lock, and waits for no thread: neither one that never ends its work nor one that
-/// holds a lock can block it. Nothing is flushed or cleaned up; the files on disk are consistent at any moment anyway.
+/// It has a queue of its own, takes no lock and waits for no thread, so a thread that never finishes or that holds a lock cannot
+/// block it. Nothing is flushed or cleaned up, because the files on disk are consistent at any moment.
 package final class StopDeadline {
     private let sources: [any DispatchSourceSignal]
 
     /// - Parameters:
-    ///   - signals: those that ask the process to stop; another handler traps them and stops it in order.
-    ///   - time: counted from the first of them.
-    ///   - code: the process's exit code, by the signal.
-    ///   - line: written to standard error then, if that takes it at once.
+    ///   - signals: The signals that stop the process. Another handler catches them and stops the process in order.
+    ///   - time: The time after the first of these signals.
+    ///   - code: The exit code of the process, by signal.
+    ///   - line: Written to standard error at the deadline, if that accepts it at once.
     package init(
         _ signals: [Int32],
         allowing time: Duration,
@@ -30,7 +30,7 @@ package final class StopDeadline {
                     _exit(code(signal))
                 }
             }
-            // From here on the signal has no other effect, such as the end of the process.
+            // From here on, the signal has no other effect, such as ending the process.
             let registered = DispatchSemaphore(value: 0)
             source.setRegistrationHandler { registered.signal() }
             source.resume()
@@ -39,12 +39,12 @@ package final class StopDeadline {
         }
     }
 
-    /// The process stopped by itself, or goes on.
+    /// Cancels the deadline, because the process stopped by itself or continues.
     package func lift() {
         for source in sources { source.cancel() }
     }
 
-    /// A pipe without a reader would block a longer write for ever.
+    /// Skips the line if standard error is not writable: a pipe without a reader would block a longer write forever.
     private static func say(_ bytes: [UInt8]) {
         var error = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
         guard unsafe poll(&error, 1, 0) == 1, error.revents & Int16(POLLOUT) != 0 else { return }

@@ -1,8 +1,8 @@
-/// How a word stands out on a terminal.
+/// A highlighting style for words on a terminal.
 package enum Style: CaseIterable, Sendable {
     case bold, dim, red, green, yellow, cyan
 
-    /// ECMA-48 8.3.117, select graphic rendition.
+    /// The parameter of select graphic rendition (ECMA-48 8.3.117).
     var code: Int {
         switch self {
         case .bold: 1
@@ -16,7 +16,7 @@ package enum Style: CaseIterable, Sendable {
 }
 
 extension Console {
-    /// The text in a style where colour is allowed, else the text.
+    /// Returns the text in these styles if colour is allowed, or the plain text.
     package func styled(_ text: String, _ styles: Style...) -> String {
         guard allowsColor, !styles.isEmpty, !text.isEmpty else { return text }
         return "\u{1B}[" + styles.map { String($0.code) }.joined(separator: ";") + "m" + text + "\u{1B}[0m"

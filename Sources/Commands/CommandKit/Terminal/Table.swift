@@ -1,7 +1,7 @@
-/// Rows under headings, in columns that line up.
+/// Rows under headings, in aligned columns.
 ///
-/// On a terminal the widest columns are cut until a row fits the width; elsewhere nothing is ever cut, for a program
-/// or a file may be reading. Cells are made ``printable(_:)`` here.
+/// On a terminal, the widest columns are cut until a row fits the width. Elsewhere nothing is cut, because a program may read the
+/// output. Cells are made ``printable(_:)`` here.
 package struct Table: Sendable {
     package struct Column: Sendable, ExpressibleByStringLiteral {
         package enum Alignment: Sendable { case left, right }
@@ -37,13 +37,15 @@ package struct Table: Sendable {
         for row in rows { add(row) }
     }
 
-    /// Adds a row; cells it does not have are empty.
+    /// Adds a row.
+    ///
+    /// Missing cells are empty.
     package mutating func add(_ row: [Cell]) {
         precondition(row.count <= columns.count, "a row has no more cells than the table has columns")
         rows.append(row + Array(repeating: "", count: columns.count - row.count))
     }
 
-    /// The table as lines, headings first, without line feeds.
+    /// Returns the table as lines without line feeds, headings first.
     package func lines(on console: Console) -> [String] {
         let head = columns.map { Cell($0.title, .bold) }
         let widths = fitted(naturalWidths([head] + rows), to: console.isTerminal ? console.width : .max)
@@ -57,7 +59,7 @@ package struct Table: Sendable {
     // MARK: Layout
 
     private static let gap = 2
-    /// A column is not cut below this, so that a row in a very narrow terminal wraps and can still be read.
+    /// The smallest width of a cut column, so that a row in a very narrow terminal wraps and remains readable.
     private static let narrowest = 8
 
     private func naturalWidths(_ rows: [[Cell]]) -> [Int] {
@@ -83,7 +85,7 @@ package struct Table: Sendable {
             let room = widths[index] - text.columns
             if columns[index].alignment == .right { blanks += room }
             if !text.isEmpty {
-                // Blanks wait until something follows them, so that no line ends in one.
+                // Blanks are written only before further text, so that no line ends in one.
                 line += String(repeating: " ", count: blanks) + (cell.style.map { console.styled(text, $0) } ?? text)
                 blanks = 0
             }

@@ -1,16 +1,16 @@
 import Glibc
 
-/// One line that a person types at standard input, after a question on standard error.
+/// A line that a person types at standard input, after a question on standard error.
 package enum TypedLine: Equatable, Sendable {
     case text(String)
-    /// Standard input ended: Ctrl-D, or the terminal is gone.
+    /// Standard input ended: Ctrl-D, or the terminal was closed.
     case ended
     /// Standard input is not a terminal.
     case noTerminal
 
     private static let limit = 1_024
 
-    /// Asks once; after a Ctrl-Z and `fg` it asks again.
+    /// Asks once, and again after a Ctrl-Z and `fg`.
     ///
     /// Ctrl-C ends the process.
     package static func asked(_ question: String) -> TypedLine {

@@ -3,16 +3,16 @@ import Glibc
 /// A yes-or-no question to the person at standard input.
 package enum YesOrNo: Sendable {
     case yes, no
-    /// Standard input is no terminal.
+    /// Standard input is not a terminal.
     case nobody
 
     private static let limit = 1_024
 
     package static var hasSomebody: Bool { isatty(STDIN_FILENO) == 1 }
 
-    /// Asks on standard error; after a Ctrl-Z and `fg` it asks again.
+    /// Asks on standard error, and again after a Ctrl-Z and `fg`.
     ///
-    /// What would end the process, as Ctrl-C, is a no: whoever asks has something to put in order.
+    /// Signals that would end the process, such as Ctrl-C, count as a no, because the caller has to clean up first.
     package static func asked(_ question: String) -> YesOrNo {
         guard hasSomebody else { return .nobody }
         while true {

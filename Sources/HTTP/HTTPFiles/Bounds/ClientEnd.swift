@@ -1,16 +1,16 @@
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// Notices that a client is gone while nobody reads from it or writes to it.
+/// Detects that a client has disconnected while no task reads from it or writes to it.
 ///
-/// Whoever waits for something else on a client's behalf, an upstream or the next event, waits with this.
+/// Used by tasks that wait for something else on a client's behalf: an upstream, or the next event.
 final class ClientEnd: ChannelInboundHandler, Sendable {
     typealias InboundIn = ConnectionInput
 
-    /// How much of an end a wait is for.
+    /// Which kind of end cancels the wait.
     enum Kind: Sendable {
-        /// The client sends no more: it closed, or at least its half. As with nginx, who does that to a stream wants
-        /// no more of it.
+        /// The client sends nothing more: it closed the connection, or its sending half. As in nginx, a client that half-closes
+        /// during a stream is treated as gone.
         case input
         /// The connection is closed.
         case connection

@@ -4,7 +4,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 
 extension ClientGroup {
-    /// Of a connection that was accepted.
+    /// The group of an accepted connection.
     init(_ channel: any Channel, _ sharing: RoomSharing) {
         switch sharing {
         case .byAddress(let proxies):
@@ -15,7 +15,7 @@ extension ClientGroup {
         }
     }
 
-    /// - Parameter user: nil where the system does not tell.
+    /// - Parameter user: The connecting user, or nil if the system does not report it.
     init(user: UInt32?, ourselves: UInt32) {
         guard let user, user != 0, user != ourselves else {
             self = .boundless
@@ -24,7 +24,7 @@ extension ClientGroup {
         self = .user(user)
     }
 
-    /// Who made the connection, on this machine.
+    /// The local user that made the connection.
     private static func user(of channel: any Channel) -> UInt32? {
         guard let server = channel.localAddress else { return nil }
         if case .unixDomainSocket = server { return peer(of: channel) }

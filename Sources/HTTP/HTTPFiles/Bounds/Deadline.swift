@@ -6,12 +6,14 @@ struct Deadline: Sendable {
     enum Effect: Sendable {
         /// The connection is closed; reads and writes fail.
         case closing
-        /// The reader is woken, finds ``Deadline/hasExpired``, and can still answer. Closing the input
-        /// instead would leave unread bytes, and closing over those resets the connection, with the answer in it.
+        /// The reader is woken, finds ``Deadline/hasExpired``, and can still answer. Closing the input instead would leave unread
+        /// bytes, and closing a connection with unread bytes resets it, so that the answer is lost.
         case wakingReader
     }
 
-    /// How long a client may be silent before it closes after a last response; what it still sends is thrown away.
+    /// How long a client may be silent after a last response until its connection is closed.
+    ///
+    /// Input received meanwhile is discarded.
     static let lingering = Duration.seconds(2)
 
     private let expired: NIOLockedValueBox<Bool>
@@ -38,9 +40,9 @@ struct Deadline: Sendable {
     }
 }
 
-/// Wakes the reader behind it when it is asked to.
+/// Wakes the reader behind it on request.
 ///
-/// It stands behind TLS and the front, which take what is read before them for bytes of the client.
+/// It follows TLS and the front in the pipeline, because both would treat a read from an earlier handler as bytes of the client.
 final class ReaderWake: ChannelInboundHandler {
     typealias InboundIn = ConnectionInput
     typealias InboundOut = ConnectionInput

@@ -14,7 +14,7 @@ struct IdleLimit: Sendable {
         watch()
     }
 
-    /// Something moved.
+    /// Restarts the idle time after a transfer.
     func touch() {
         let now = channel.eventLoop.now
         lastMove.withLockedValue { $0 = now }

@@ -1,6 +1,8 @@
-/// A line of numbered things: the one that came first is known at once, and each can leave it from wherever it stands.
+/// A queue of numbers.
 ///
-/// Who stands next to whom is kept in ``LineLinks``, for many lines together: a number stands in one of them at most.
+/// Reading the first number and removing any number take constant time.
+///
+/// The neighbours of each number are stored in ``LineLinks``, shared by many queues. A number is in at most one of them.
 struct Line {
     private(set) var first: Int?
     private var last: Int?
@@ -11,7 +13,7 @@ struct Line {
         last = number
     }
 
-    /// - Precondition: it stands in this line.
+    /// - Precondition: The number is in this queue.
     mutating func remove(_ number: Int, _ links: inout LineLinks) {
         let (before, after) = links[number]
         if let before { links[before].after = after } else { first = after }
@@ -23,7 +25,7 @@ struct Line {
 struct LineLinks {
     private var links: [(before: Int?, after: Int?)] = []
 
-    /// For one number more.
+    /// Adds links for one more number.
     mutating func grow() {
         links.append((nil, nil))
     }

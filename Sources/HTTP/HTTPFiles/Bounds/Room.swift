@@ -1,42 +1,42 @@
-/// The places of a server's connections: who gets one, and who makes room.
+/// Assigns a server's places to connections, and decides which connection is closed when all places are taken.
 ///
-/// Waiting connections stand in a line: between two requests, without a whole head, with a body still to come. Those
-/// that have shown no right, the strangers, come before those that have. When every place is taken, a newcomer gets the
-/// place of the connection that has waited longest, first of a group that has more than its share. While room is short,
-/// a group that has its share gets no more: its newcomer gets the place of the group's own connection that has waited
-/// longest, or none. A connection that is being answered never goes, and no group gets the reserved places, whatever
-/// right it has shown.
+/// Waiting connections are queued: between two requests, with an incomplete head, or with an incomplete body. Connections that have
+/// shown no right (strangers) precede those that have. When every place is taken, a new connection replaces the one that has waited
+/// longest, first within a group above its share. While room is short, a group that has its share receives no more places: its new
+/// connection replaces the group's own connection that has waited longest, or is refused. A connection that is being answered is
+/// never closed. No single group can take the reserved places, regardless of the rights it has shown.
 ///
-/// A value. Every change takes the same time, however many connections there are; except for a newcomer to a full
-/// server, which looks at the groups above their share, fewer than 64.
-/// the groups that have more than their share, and those are fewer than 64.
+/// A value. Every change takes constant time, with one exception: a new connection to a full server examines the groups above their
+/// share, which are fewer than 64.
 struct Room {
-    /// One connection's place; a change of a place that another connection has by now is ignored.
+    /// The place of one connection.
+    ///
+    /// Changes through a place that has been reassigned are ignored.
     struct Place: Hashable, Sendable {
         fileprivate let slot: Int
         fileprivate let turn: Int
 
-        /// No connection's place.
+        /// A value that is not the place of any connection.
         static let none = Place(slot: -1, turn: 0)
     }
 
     enum Activity: Equatable, Sendable {
         case idle
-        /// Being answered, or about to be: nothing is awaited from the client.
+        /// Being answered, or about to be. The client has sent everything.
         case busy
-        /// The rest of its request's body is to come; no work was done for it.
+        /// Receiving the rest of a request's body before any work was done for it.
         case receiving
-        /// The rest of its request's body is to come, while it is being worked on.
+        /// Receiving the rest of a request's body while the request is processed.
         case uploading
-        /// It gets its answer; more of the body may come.
+        /// Sending the answer. More of the body may arrive.
         case answering
-        /// Its answer is a stream without an end: events.
+        /// Sending an endless stream, such as server-sent events.
         case endless
         case tunnel
     }
 
     enum Entry: Equatable, Sendable {
-        /// - leaving: the connection that made room, and its group.
+        /// - leaving: The connection that is closed to make room, and its group.
         case entered(Place, leaving: Place?, ClientGroup?)
         case refused
     }
@@ -46,13 +46,13 @@ struct Room {
         var isTaken = false
         var activity = Activity.idle
         var group: Int?
-        /// The client whose request a proxy's connection carries.
+        /// The client whose request is received through a proxy's connection.
         var guest: Int?
-        /// The group that the tunnel is counted for.
+        /// The group that the tunnel counts for.
         var tunnelGroup: Int?
         var isKnown = false
         var isInLine = false
-        /// The time of joining the line, as a count.
+        /// A counter value that orders the queue by the time of joining.
         var since = 0
     }
 
@@ -86,12 +86,12 @@ struct Room {
 
     var isShort: Bool { count >= rule.limit - rule.reserve }
 
-    /// All places with their activities.
+    /// All taken places with their activities.
     var places: [(place: Place, activity: Activity)] {
         slots.indices.filter { slots[$0].isTaken }.map { (Place(slot: $0, turn: slots[$0].turn), slots[$0].activity) }
     }
 
-    // MARK: - Coming and going
+    // MARK: - Joining and leaving
 
     mutating func enter(_ name: ClientGroup) -> Entry {
         let group = groupNumber(of: name)
@@ -124,12 +124,12 @@ struct Room {
         slots.indices.contains(place.slot) && slots[place.slot].turn == place.turn && slots[place.slot].isTaken
     }
 
-    // MARK: - What a place does
+    // MARK: - Activities
 
     func activity(of place: Place) -> Activity? { holds(place) ? slots[place.slot].activity : nil }
 
-    /// - Parameter isKnown: whether it has shown its right by now.
-    /// - Returns: false when the place is another's, or there are too many tunnels, in all or of its group.
+    /// - Parameter isKnown: Whether the connection has shown its right.
+    /// - Returns: False if the place was reassigned, or if there are too many tunnels in all or in its group.
     mutating func set(_ place: Place, _ activity: Activity, isKnown: Bool) -> Bool {
         guard holds(place) else { return false }
         let slot = place.slot
@@ -146,7 +146,7 @@ struct Room {
             endRequest(of: slot)
             joinLine(slot)
         case .receiving, .uploading:
-            // A client that has shown its right may wait without a place in line.
+            // A client that has shown its right may wait without a place in the queue.
             if slots[slot].isKnown { leaveLine(slot) } else { joinLine(slot) }
         case .busy, .answering, .endless, .tunnel:
             leaveLine(slot)
@@ -154,9 +154,9 @@ struct Room {
         return true
     }
 
-    /// A proxy asks on behalf of a client.
+    /// Counts a proxy's request for the client it was made for.
     ///
-    /// - Returns: false when that client's group has its share already.
+    /// - Returns: False if the client's group already has its share.
     mutating func ask(_ place: Place, for name: ClientGroup) -> Bool {
         guard holds(place), let group = groupNumber(of: name) else { return true }
         guard !isBounded(group) else {
@@ -197,7 +197,9 @@ struct Room {
         forgetIfEmpty(group)
     }
 
-    /// A proxy's next request may come from a stranger again.
+    /// Records whether the connection has shown its right.
+    ///
+    /// A proxy's connection becomes a stranger's again if its next request is from a client without a right.
     private mutating func recognise(_ slot: Int, _ isKnown: Bool) {
         leaveLine(slot)
         slots[slot].isKnown = isKnown
@@ -223,7 +225,7 @@ struct Room {
     }
 
     private mutating func entered(_ group: Int?, insteadOf oldest: Int?) -> Entry {
-        // Counted first, so that the group stays when its only other place is given up.
+        // Counted first, so that the group remains when its only other place is freed.
         if let group {
             groups[group].count += 1
             addStrangers(1, to: group)
@@ -246,9 +248,9 @@ struct Room {
         return slots.count - 1
     }
 
-    // MARK: - Lines
+    // MARK: - Queues
 
-    /// Joins at the end, unless it is in the line already: a client that drips does not become younger by it.
+    /// Appends the slot to its queue, unless it is queued already: a client that sends byte by byte keeps its age.
     private mutating func joinLine(_ slot: Int) {
         guard !slots[slot].isInLine else { return }
         slots[slot].isInLine = true

@@ -1,23 +1,33 @@
-/// How many places a server has, and how they are shared out when room is short.
+/// The number of a server's places, and how they are shared when room is short.
 package struct RoomRule: Equatable, Sendable {
-    /// Connections at a time.
+    /// The most connections at a time.
     package let limit: Int
-    /// Of each other user, those that have shown no right; nil: no other bound than the share.
+    /// The most connections of each other user that have shown no right.
+    ///
+    /// If nil, only the share limits them.
     var strangers: Int?
 
-    /// Room is short when no more than these places are free: they are for groups that have less than their share.
+    /// Room is short when at most this many places are free.
+    ///
+    /// These are reserved for groups below their share.
     package var reserve: Int { limit / 4 }
 
-    /// Places of one group while room is short.
+    /// The most places of one group while room is short.
     package var share: Int { max(4, limit / 64) }
 
-    /// Of tunnels, which have no end of their own.
+    /// The most tunnels.
+    ///
+    /// They have a limit because they can last forever.
     var tunnels: Int { max(1, limit / 4) }
 
-    /// Tunnels are shared out as places are, so that one address cannot use all of them.
+    /// The rule for tunnels.
+    ///
+    /// They are shared like places, so that one address cannot use all of them.
     var tunnelRule: RoomRule { RoomRule(limit: tunnels) }
 
-    /// Refused connections that get their answer in peace at a time; beyond them a refusal may be lost.
+    /// How many refused connections at a time have time to read their answer.
+    ///
+    /// Beyond these, an answer may be lost.
     var refusals: Int { max(4, limit / 16) }
 
     package init(limit: Int, strangers: Int? = nil) {

@@ -1,29 +1,29 @@
-/// Among whom a server's connections are shared out.
+/// How a server's connections are divided into groups that share its places.
 package enum RoomSharing: Equatable, Sendable {
-    /// Among addresses: none has more than its share when room is short.
+    /// By address: none has more than its share when room is short.
     ///
-    /// - trustedProxies: whose word counts for who asks; they have no share themselves.
+    /// - trustedProxies: The proxies whose `X-Forwarded-For` identifies the client. They have no share themselves.
     case byAddress(trustedProxies: TrustedProxies)
-    /// Among the users of this machine, by sock_diag(7) and SO_PEERCRED of unix(7).
+    /// By user of this machine, read from sock_diag(7) and SO_PEERCRED of unix(7).
     ///
-    /// The user of this process, root, and users that the system does not name have no share.
+    /// The user of this process, root, and users that the system does not report have no share.
     ///
-    /// - strangers: connections of each other user that have shown no right to be here, whether room is short or not; nil
-    ///   where there is no right to show: then they have a share as addresses have.
+    /// - strangers: The most connections of each other user that have shown no right, even while there is room. If nil, there is no
+    ///   right to show, and users have a share as addresses have.
     case byUser(strangers: Int?)
 }
 
-/// Whose a connection is, as ``Room`` counts them.
+/// The group that ``Room`` counts a connection for.
 enum ClientGroup: Hashable, Sendable {
     case address(ClientName)
     case user(UInt32)
-    /// Without a share: ourselves, a trusted proxy, whoever the system does not tell.
+    /// Without a share: this process's own user, a trusted proxy, and clients that the system cannot identify.
     case boundless
 
-    /// Another user of this machine; nil for all others.
+    /// The other user of this machine, or nil for all other groups.
     var user: UInt32? { if case .user(let id) = self { id } else { nil } }
 
-    /// For a line of a log.
+    /// The text for a log line.
     var text: String {
         switch self {
         case .address(let name): AccessLogEntry.escaped(name.text)

@@ -2,19 +2,21 @@ import NIOConcurrencyHelpers
 import NIOCore
 import Synchronization
 
-/// Why a connection ended, or never began, without an answer to what it may have asked.
+/// Why a connection ended, or was refused, without an answer to a possible request.
 package enum LossOfConnection: String, CaseIterable, Sendable {
     /// Refused: there was no room.
     case refused
-    /// Closed while it waited: somebody else needed its place.
+    /// Closed while it waited, because another connection needed its place.
     case room
     /// Closed because it fell behind the least rate, or its handshake took too long.
     case slow
 }
 
-/// How often a client found no room, for whoever must know that silence was the server's fault.
+/// Counts the clients that found no room.
 ///
-/// Other users of this machine, who have their own bound, are not counted.
+/// The count shows whether a missing answer was the server's fault.
+///
+/// Other users of this machine are not counted, because they have a limit of their own.
 package final class TurnedAway: Sendable {
     private let number = Atomic(0)
 
@@ -27,11 +29,15 @@ package final class TurnedAway: Sendable {
     }
 }
 
-/// What was lost since the last line about it, so that a flood makes one line a minute and not one a connection.
+/// The losses since the last log line about them.
+///
+/// A flood of losses makes one line a minute instead of one per connection.
 struct LossTally: Equatable, Sendable {
-    /// Nanoseconds between two lines.
+    /// The interval between two lines.
     static let interval = TimeAmount.seconds(60)
-    /// Who is counted by name; more have no name in a line.
+    /// The most groups that are counted by name.
+    ///
+    /// Further groups have no name in a line.
     static let namedLimit = 1_000
 
     private(set) var counts: [LossOfConnection: Int] = [:]
@@ -39,7 +45,7 @@ struct LossTally: Equatable, Sendable {
     private var isLineDue = false
 
     enum Next: Equatable, Sendable {
-        /// The first in a while is told at once.
+        /// The first loss in a while is logged at once.
         case tell(String, thenLookIn: TimeAmount)
         case nothing
     }
@@ -52,7 +58,7 @@ struct LossTally: Equatable, Sendable {
         return .tell(takeLine(), thenLookIn: Self.interval)
     }
 
-    /// A minute is over.
+    /// Makes the next line after a minute.
     mutating func look() -> Next {
         guard !counts.isEmpty else {
             isLineDue = false
@@ -72,12 +78,12 @@ struct LossTally: Equatable, Sendable {
     }
 }
 
-/// Tells of connections that were lost: the meter of each, the log now and then.
+/// Reports lost connections: each one to the meter, and a summary to the log at intervals.
 struct LossReport: Sendable {
     private let tally = NIOLockedValueBox(LossTally())
     let meter: (any TrafficMeter)?
     let turnedAway: TurnedAway?
-    /// One escaped line.
+    /// Called with one escaped line.
     let log: (@Sendable (String) -> Void)?
 
     func add(_ loss: LossOfConnection, of group: ClientGroup, on loop: any EventLoop) {

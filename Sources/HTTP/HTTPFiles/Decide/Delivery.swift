@@ -1,10 +1,12 @@
 import NIOHTTP1
 
-/// What is sent of a representation that exists: the conditions of a request, decided on values.
+/// The part of an existing representation that is sent.
 ///
-/// The order is RFC 9110 §13.2.2: If-Match or else If-Unmodified-Since, If-None-Match or else If-Modified-Since, then
-/// Range with If-Range. Where no Last-Modified is sent, conditions on dates are ignored, as §13.1.3 and §13.1.4 ask
-/// for, and a date in If-Range does not match.
+/// The conditions of a request are evaluated on values.
+///
+/// The order is RFC 9110 §13.2.2: If-Match or else If-Unmodified-Since, If-None-Match or else If-Modified-Since, then Range with
+/// If-Range. If no Last-Modified is sent, conditions on dates are ignored (§13.1.3, §13.1.4), and a date in If-Range does not
+/// match.
 enum Delivery: Equatable, Sendable {
     case whole
     case part(Range<Int>)
@@ -13,10 +15,10 @@ enum Delivery: Equatable, Sendable {
     case unsatisfiable
 
     /// - Parameters:
-    ///   - entityTag: the current strong tag, unquoted; nil when there is none.
-    ///   - modified: seconds since 1970, as its Last-Modified says; nil when there is none.
-    ///   - size: bytes of the whole representation.
-    ///   - now: seconds since 1970, for dates of two-digit years.
+    ///   - entityTag: The current strong tag, unquoted, or nil if there is none.
+    ///   - modified: The value of Last-Modified, in seconds since 1970, or nil if there is none.
+    ///   - size: The size of the whole representation in bytes.
+    ///   - now: Seconds since 1970, for dates with two-digit years.
     init(
         method: HTTPMethod,
         headers: HTTPHeaders,
@@ -58,12 +60,14 @@ enum Delivery: Equatable, Sendable {
         }
     }
 
-    /// A condition with anything but one date in it is ignored (§13.1.3, §13.1.4).
+    /// Returns nil for a condition that is not exactly one date, which is ignored (§13.1.3, §13.1.4).
     private static func date(_ values: [String], now: Int) -> Int? {
         values.count == 1 ? HTTPDate.seconds(values[0], now: now) : nil
     }
 
-    /// If-Range, by strong comparison of a tag or for exactly the date that was sent (§13.1.5); absent is valid.
+    /// Evaluates If-Range: a strong comparison of a tag, or the exact date that was sent (§13.1.5).
+    ///
+    /// An absent field is valid.
     private static func stillValid(_ values: [String], entityTag: String?, modified: Int?, now: Int) -> Bool {
         if values.isEmpty { return true }
         guard values.count == 1 else { return false }

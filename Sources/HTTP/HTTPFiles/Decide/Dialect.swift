@@ -1,12 +1,12 @@
-/// Whose rules answers follow, where servers of this field differ.
+/// The rules that answers follow where HTTP servers of this field differ.
 package enum Dialect: Equatable, Sendable {
     /// RFC 9110 and RFC 9112.
     case rfc9110
-    /// As GCDWebServer answers, for clients that were made for it: one request a connection; tags without quotes, of inode
-    /// and time; a date that is not older is enough for 304 and goes before tags and ranges; If-Range is ignored; a range
-    /// that cannot be met is 404. Nothing is answered on the event loop.
+    /// GCDWebServer's rules, for clients made for it: one request per connection. Tags have no quotes and consist of inode and
+    /// time. A date that is not older is enough for 304, and is evaluated before tags and ranges. If-Range is ignored. An
+    /// unsatisfiable range is answered 404. No request is answered on the event loop.
     ///
-    /// - Parameter name: the value of Server, `GCDWebServer` there.
+    /// - Parameter name: The value of `Server`; GCDWebServer's own is `GCDWebServer`.
     case gcdWebServer(name: String)
 
     var compatible: GCDWebServerAnswer? {

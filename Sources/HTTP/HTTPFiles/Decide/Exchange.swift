@@ -3,16 +3,16 @@ import NIOHTTP1
 import NIOPosix
 import SystemPackage
 
-/// From a request's head to its response: refusals that need no source, and the source's answers.
+/// Turns a request's head into a response: refusals that need no source, and the source's answers.
 struct Exchange: Sendable {
     let source: any FileSource
     let dialect: Dialect
-    /// Gets one line about each file that is not the one that the source named.
+    /// Called with one line about each file that differs from the one that the source named.
     let errorLog: (@Sendable (String) -> Void)?
 
     /// The decision from the head alone.
     enum Opening: Sendable {
-        /// Answer this; `keepsConnection` is false when an unread body would follow.
+        /// Send this response. `keepsConnection` is false if an unread body would follow.
         case refuse(Response, keepsConnection: Bool)
         case receive(FileRequest, FileDecision, BodyFraming, expectsContinue: Bool)
     }
@@ -63,7 +63,7 @@ struct Exchange: Sendable {
         case tunnel(ServedTunnel)
     }
 
-    /// Makes the decided answer, opens the file that it names, and applies the request's conditions.
+    /// Makes the decided answer, opens its file, and applies the request's conditions.
     func reply(to request: FileRequest, by decision: FileDecision) async -> Reply {
         switch await decision.answer(to: request) {
         case .file(let file):
@@ -113,12 +113,12 @@ struct Exchange: Sendable {
         report("the response broke after \(bytes) bytes: \(trouble)", to: target)
     }
 
-    /// Logs without the target's query, which may hold secrets.
+    /// Logs without the target's query, which may contain secrets.
     func report(_ trouble: String, to target: String) {
         report("\(target.prefix { $0 != "?" }): \(trouble)")
     }
 
-    /// Escaped, because a request's path is part of it.
+    /// Logs an escaped message, because it contains a request's path.
     func report(_ message: String) {
         errorLog?(AccessLogEntry.escaped(message))
     }
@@ -136,10 +136,11 @@ final class OpenedRequest: Sendable {
 }
 
 extension FileSource {
-    /// The response with the fields of every answer to this request, and refusals in the source's own words; a tunnel
-    /// and a stream already have theirs, and keep them.
+    /// Returns the response with the fields of every answer to this request, and with the source's own text for a refusal.
     ///
-    /// - Parameter head: nil when it could not be read.
+    /// A tunnel and a stream already have their fields and keep them.
+    ///
+    /// - Parameter head: The request's head, or nil if it could not be read.
     func completing(_ response: Response, to head: RequestHead?) -> Response {
         var response = response
         if let refusal = response.refusal, let words = words(for: refusal, response.status, to: head) {
@@ -157,12 +158,14 @@ extension FileSource {
 }
 
 extension Response {
-    /// The file is there and is not the expected one; the log has the details, which the client need not know.
+    /// The file exists but is not the expected one.
+    ///
+    /// The log has the details; the client does not need them.
     fileprivate static var unreadable: Response {
         Response(refusing: .internalServerError, message: "The file cannot be read.")
     }
 
-    /// Another process writes to the file at this moment, or replaces it.
+    /// Another process is writing or replacing the file.
     fileprivate static var changing: Response {
         Response(refusing: .serviceUnavailable, message: "The file is changing.", headers: ["Retry-After": "1"])
     }

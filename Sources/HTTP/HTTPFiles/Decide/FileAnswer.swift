@@ -1,6 +1,6 @@
 package import NIOHTTP1
 
-/// What a source answers.
+/// A source's answer to a request.
 package enum FileAnswer: Sendable {
     /// The bytes of a file, streamed.
     case file(ServedFile)
@@ -8,11 +8,11 @@ package enum FileAnswer: Sendable {
     case files(ServedFiles)
     /// Bytes in memory.
     case bytes(ServedBytes)
-    /// Bytes as they come.
+    /// Bytes that are sent as they are made.
     case stream(ServedStream)
-    /// Another protocol from here on.
+    /// A switch to another protocol.
     case tunnel(ServedTunnel)
-    /// A status of 300 and above with one line of text for people; `Cache-Control: no-cache` unless `headers` has one.
+    /// A status of 300 or above with one line of text. `Cache-Control: no-cache` is added unless `headers` has that field.
     case refused(HTTPResponseStatus, message: String, headers: HTTPHeaders)
 
     /// 404.
@@ -22,14 +22,18 @@ package enum FileAnswer: Sendable {
 }
 
 extension FileAnswer {
-    /// The same answer, with which `lease` ends; with nothing but a file it ends at once.
+    /// Returns the same answer with `lease`, which ends with the response.
+    ///
+    /// For an answer that is not a file, the lease ends at once.
     package func holding(_ lease: Lease?) -> FileAnswer {
         guard let lease, case .file(var file) = self else { return self }
         file.lease = lease
         return .file(file)
     }
 
-    /// The same file or bytes as the page of an error; other answers stay as they are.
+    /// Returns the same file or bytes as an error page.
+    ///
+    /// Other answers are unchanged.
     package func asPage(of status: HTTPResponseStatus) -> FileAnswer {
         switch self {
         case .file(var file):
@@ -50,7 +54,9 @@ extension FileAnswer {
         }
     }
 
-    /// The same answer with those of these fields that it does not have; `Vary` grows.
+    /// Returns the same answer with the missing ones of these fields added.
+    ///
+    /// `Vary` is extended.
     package func adding(missing fields: HTTPHeaders) -> FileAnswer {
         switch self {
         case .file(var file):
@@ -66,7 +72,7 @@ extension FileAnswer {
             stream.headers.add(missing: fields)
             return .stream(stream)
         case .tunnel:
-            // What follows is not for a browser's rules about documents.
+            // A browser's rules about documents do not apply to the protocol after the switch.
             return self
         case .refused(let status, let message, var headers):
             headers.add(missing: fields)
@@ -76,7 +82,9 @@ extension FileAnswer {
 }
 
 extension HTTPHeaders {
-    /// Adds what does not stand here by name; `Vary` and `Set-Cookie` grow by other values.
+    /// Adds the fields whose name is missing.
+    ///
+    /// `Vary` and `Set-Cookie` are extended by further values.
     package mutating func add(missing fields: HTTPHeaders) {
         for (name, value) in fields {
             let grows = ["vary", "set-cookie"].contains(name.lowercased())

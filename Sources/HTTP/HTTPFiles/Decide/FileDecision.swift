@@ -1,16 +1,19 @@
 /// How one request is answered.
 package enum FileDecision: Sendable {
-    /// Makes an answer once the request and its body are there; may keep any of it.
+    /// Makes an answer once the request and its body have arrived.
     ///
-    /// Cancelled when the server's drain deadline has passed; for ``BodyIntake/stream`` also when the client goes away.
+    /// It may keep any of them.
+    ///
+    /// Cancelled when the server's drain deadline has passed; for ``BodyIntake/stream`` also when the client disconnects.
     package typealias Work = @Sendable (FileRequest) async -> FileAnswer
 
-    /// At once; a body that follows is read whole and dropped.
+    /// Answer at once. A body that follows is read whole and dropped.
     case now(PreparedReply)
-    /// Later; the body is taken as this says.
+    /// Answer later. The intake determines how the body is received.
     case later(BodyIntake, Work)
-    /// As ``later(_:_:)`` with ``BodyIntake/stream``, for work that only waits for others and neither blocks nor computes for long; so
-    /// does the stream that it answers with. Both run where the client's connection does, without a change of thread.
+    /// As ``later(_:_:)`` with ``BodyIntake/stream``, for work that only waits for others and neither blocks nor computes for long.
+    /// The stream that it answers with must behave the same. Both run on the event loop of the client's connection, without a
+    /// change of thread.
     case passing(Work)
 
     package var intake: BodyIntake {
@@ -21,7 +24,9 @@ package enum FileDecision: Sendable {
         }
     }
 
-    /// The same with other work; nothing where there is none.
+    /// Returns the same decision with changed work.
+    ///
+    /// A decision without work is unchanged.
     package func replacing(_ change: (@escaping Work) -> Work) -> FileDecision {
         switch self {
         case .now: self
@@ -32,9 +37,9 @@ package enum FileDecision: Sendable {
 
     var isPassing: Bool { if case .passing = self { true } else { false } }
 
-    /// The answer, which will be used.
+    /// Returns the answer, which will be used.
     ///
-    /// - Parameter request: the one that was decided on, now with its body and its client.
+    /// - Parameter request: The request that was decided on, now with its body and its client.
     package func answer(to request: FileRequest) async -> FileAnswer {
         switch self {
         case .now(let reply):
@@ -50,36 +55,39 @@ package enum FileDecision: Sendable {
 
 /// How a source takes the body of a request.
 package enum BodyIntake: Equatable, Sendable {
-    /// In ``FileRequest/body``, once all of it is there, up to ``FileServerConfiguration/maxBodyBytes``.
+    /// The body is in ``FileRequest/body`` once it is complete, up to ``FileServerConfiguration/maxBodyBytes``.
     case whole
-    /// In ``FileRequest/stream``, while it arrives, of any size; a client that stops sending or is gone wants no answer
-    /// any more, and the work is cancelled.
+    /// The body is in ``FileRequest/stream`` while it arrives, of any size. If the client stops sending or disconnects, the work is
+    /// cancelled.
     case stream
-    /// As ``stream``, for a source that keeps what arrives: all bytes that came before the client went away are read,
-    /// then the body ends with an error if it is incomplete, and the work is not cancelled.
+    /// As ``stream``, for a source that stores the body: the work is not cancelled when the client disconnects. All bytes that
+    /// arrived before are read; then an incomplete body ends with an error.
     case keptStream
-    /// As ``keptStream``, for a body that is small: all of it must come within ``FileServerConfiguration/bodyTimeout``.
+    /// As ``keptStream``, for a small body: all of it must arrive within ``FileServerConfiguration/bodyTimeout``.
     case keptDocument
 
-    /// Whether received bytes are read although the client is gone.
+    /// Whether received bytes are read after the client has disconnected.
     var isKept: Bool { self == .keptStream || self == .keptDocument }
 }
 
-/// An answer that is known at once, and how long it holds.
+/// An answer that is known at once, and how long it is valid.
 package struct PreparedReply: Sendable {
     package let answer: FileAnswer
-    /// While ``FileSource/edition`` is this number, a head of exactly the same bytes has the same answer; nil: only this
-    /// once.
+    /// While ``FileSource/edition`` is this number, a head of exactly the same bytes has the same answer.
     ///
-    /// The server remembers the answer by it and does not ask again. A remembered answer from a file with a tag holds
-    /// as long as the file is the same one, which is checked each time; files without a tag, refusals and parts of
-    /// files are always asked for again.
+    /// If nil, the answer is valid once.
+    ///
+    /// The server remembers the answer with it and does not ask the source again. A remembered answer from a file with a tag is
+    /// valid while the file is unchanged, which is checked each time. Files without a tag, refusals and parts of files are not
+    /// remembered.
     package let edition: Int?
     /// Whether the request shows a right, see ``ShownRight``.
     package let showsRight: Bool
-    /// Called once when the answer is used, before any of it is sent; nil when there is nothing to note.
+    /// Called once when the answer is used, before any of it is sent.
     ///
-    /// Its lease is kept until the response has ended. A remembered answer that is given again is not noted again.
+    /// Nil if there is nothing to note.
+    ///
+    /// Its lease is kept until the response has ended. It is not called when a remembered answer is reused.
     package let whenUsed: (@Sendable () -> Lease?)?
 
     package init(
@@ -94,7 +102,9 @@ package struct PreparedReply: Sendable {
         self.whenUsed = whenUsed
     }
 
-    /// The answer to send, noted; called once.
+    /// Notes the use and returns the answer to send.
+    ///
+    /// Called once.
     func used() -> FileAnswer {
         guard let whenUsed else { return answer }
         return answer.holding(whenUsed())

@@ -1,5 +1,5 @@
 import Linux
-/// The file that an answer is true of: where it was found, and in which state.
+/// The file that an answer was made from: its path and its state.
 package struct FileOrigin: Equatable, Sendable {
     let path: String
     let identity: FileIdentity
@@ -9,12 +9,14 @@ package struct FileOrigin: Equatable, Sendable {
         self.identity = identity
     }
 
-    /// Of what `path` leads to now, itself no symlink; nil when there is nothing.
+    /// Records the file that `path` leads to now, which is not a symlink.
+    ///
+    /// Nil if there is none.
     package init?(at path: String) {
         guard let identity = FileIdentity(at: path) else { return nil }
         self.init(path: path, identity: identity)
     }
 
-    /// Whether the file is still the very one, in the same state.
+    /// Whether the path leads to the same file, unchanged.
     package var isCurrent: Bool { FileIdentity(at: path) == identity }
 }

@@ -1,42 +1,42 @@
 package import NIOHTTP1
 
-/// The content behind a server: a request in, an answer out.
+/// The content behind a server: takes a request and returns an answer.
 ///
-/// Called on any thread, for many connections at a time. The source names the content; the server decides which part of
-/// it is sent, if any: conditions, ranges, HEAD.
+/// Called on any thread, for many connections at a time. The source names the content. The server decides which part of it is sent,
+/// by conditions, ranges, and HEAD.
 package protocol FileSource: Sendable {
-    /// Whether POST, PUT, PATCH, DELETE and OPTIONS reach the source; if not, they are answered 405.
+    /// Whether POST, PUT, PATCH, DELETE and OPTIONS reach the source. If not, they are answered 405.
     var acceptsBodies: Bool { get }
 
-    /// The decision on a request, by its head alone: made once, without side effects.
+    /// Decides on a request by its head alone. Made once, without side effects.
     ///
-    /// Called before the body, on an event loop, where nothing may wait for more than a local disk: no network, no lock
-    /// that is held for long, no large file read. The answer may never be sent. A source that remembers requests notes
-    /// them when the answer is used: see ``PreparedReply/whenUsed`` and ``FileDecision/later(_:_:)``.
+    /// Called before the body arrives, on an event loop, so it must not wait for more than a local disk: no network, no lock that
+    /// is held for long, no large file read. The answer may never be sent. A source that records requests does so when the answer
+    /// is used: see ``PreparedReply/whenUsed`` and ``FileDecision/later(_:_:)``.
     func decide(_ request: FileRequest) -> FileDecision
 
-    /// Whether the source hands a request on to another server as it was sent, which then decides about its method and its path.
+    /// Whether the source forwards a request to another server as it was sent. That server then judges its method and its path.
     ///
-    /// Asked for requests that are refused otherwise: with a method beside those of ``acceptsBodies``, and with a path that names
-    /// no file, in which such segments are as they were sent: `a%2Fb`, `%FF`.
+    /// Called for requests that would be refused otherwise: with a method beyond those of ``acceptsBodies``, or with a path that
+    /// cannot name a file. Such segments keep their spelling: `a%2Fb`, `%FF`.
     func passesAsSent(_ request: FileRequest) -> Bool
 
-    /// A number never used before, once a ``PreparedReply`` that named the last one no longer holds.
+    /// A version number. It changes to an unused number when a ``PreparedReply`` with the previous number is no longer valid.
     ///
     /// Read before each request, on any thread.
     var edition: Int { get }
 
-    /// Fields of every answer, also of the server's own refusals, unless they have them already.
+    /// The fields of every answer, including the server's own refusals, unless an answer has them already.
     ///
-    /// - Parameter headers: of the request; nil when it could not be read.
+    /// - Parameter headers: The request's fields, or nil if they could not be read.
     func everyAnswerFields(to headers: HTTPHeaders?) -> HTTPHeaders
 
-    /// Replaces the text line of a refusal; nil keeps it.
+    /// Replaces the text of a refusal. Nil keeps it.
     ///
-    /// - Parameter target: as the client spelled it, valid or not: it may be why the request is refused.
+    /// - Parameter target: The target as the client sent it. It may be invalid, and so the reason for the refusal.
     func words(for refusal: String, _ status: HTTPResponseStatus, of target: String) -> RefusalWords?
 
-    /// Replaces the text line of a refusal of a request that could not be read; nil keeps it.
+    /// Replaces the text of a refusal of an unreadable request. Nil keeps it.
     func words(forUnread refusal: String, _ status: HTTPResponseStatus) -> RefusalWords?
 }
 
@@ -65,8 +65,10 @@ package struct RefusalWords: Equatable, Sendable {
     }
 }
 
-/// A source for some requests only, for another source to turn to.
+/// A source for some requests only.
+///
+/// Another source asks it first.
 package protocol RequestDelegate: FileSource {
-    /// Whether it answers this request.
+    /// Whether this source answers the request.
     func takes(_ request: FileRequest) -> Bool
 }

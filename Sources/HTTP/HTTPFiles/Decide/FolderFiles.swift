@@ -1,38 +1,40 @@
 package import SystemPackage
 
-/// Why a folder could not say whether it has a file: the reader is out of descriptors, lacks a right, or the disk fails.
+/// Why a file could not be looked up: the process is out of descriptors, a permission is missing, or the disk fails.
 package struct FolderFilesError: Error, Equatable, Sendable {
     package let path: FilePath
     package let reason: Errno
 }
 
-/// The regular files below one folder, as a request path finds them.
+/// The regular files below one folder, looked up by request path.
 ///
-/// Never leaves the folder and follows no symlink below it, also when the tree changes meanwhile: each name is opened
-/// in the folder opened before it. Names that begin with a dot do not exist here, and folders are not listed.
+/// Lookups never leave the folder and follow no symlink below it, even when the tree changes meanwhile: each name is opened in the
+/// folder opened before it. Names that begin with a dot are hidden, and folders are not listed.
 package struct FolderFiles: Sendable {
-    /// Itself trusted; may be a symlink.
+    /// The root folder.
+    ///
+    /// It is trusted and may be a symlink.
     package let root: FilePath
 
     package init(root: FilePath) {
         self.root = root
     }
 
-    /// A file that was there when it was looked up.
+    /// A file that existed when it was looked up.
     package struct Found: Equatable, Sendable {
         package let root: FilePath
         package let path: FilePath
-        /// Bytes.
+        /// The size in bytes.
         package let size: Int
-        /// Last modification, since 1970.
+        /// The last modification, since 1970.
         package let modified: Duration
     }
 
-    /// The file at `path`; nil for everything that is not served: nothing, a folder, a symlink on the way, a dot-file,
-    /// a path that ends in a slash.
+    /// Returns the file at `path`, or nil if it is not served: a missing file, a folder, a path through a symlink, a dot-file, or a
+    /// path that ends in a slash.
     ///
     /// Blocks for as long as the disk takes.
-    /// - Parameter suffix: what the file's name has after the path's last; no slash in it.
+    /// - Parameter suffix: Appended to the last name of the path. Contains no slash.
     package func lookUp(_ path: RequestPath, suffix: String = "") throws(FolderFilesError) -> Found? {
         // A segment without a dot, a slash and a NUL adds one name.
         guard !path.hasTrailingSlash,

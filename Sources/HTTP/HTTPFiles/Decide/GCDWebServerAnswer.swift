@@ -2,17 +2,17 @@ import Linux
 import NIOCore
 import NIOHTTP1
 
-/// What GCDWebServer sends of a file or of bytes, decided on values.
+/// GCDWebServer's response for a file or for bytes, computed from values.
 ///
-/// A file with a tag keeps that, and has no date: another release may hold an older file under the same URL, of which a
-/// newer date says nothing.
+/// A file with a tag keeps the tag and has no date: another release may have an older file under the same URL, so a newer date
+/// proves nothing.
 ///
 /// Source: the requests and answers recorded in its own repository.
 struct GCDWebServerAnswer {
-    /// The value of Server.
+    /// The value of `Server`.
     let name: String
 
-    /// - Parameter now: seconds since 1970, for dates of two-digit years.
+    /// - Parameter now: Seconds since 1970, for dates with two-digit years.
     func response(to request: FileRequest, with file: ServedFile, _ open: OpenFile, now: Int) -> Response {
         let seconds = Int(open.modified.components.seconds)
         let modified = file.entityTag == nil ? seconds : nil
@@ -27,7 +27,7 @@ struct GCDWebServerAnswer {
         }
         headers.replaceOrAdd(name: "Content-Type", value: file.contentType)
         headers.replaceOrAdd(name: "Cache-Control", value: file.cacheControl)
-        // What is to be kept is sent whole.
+        // A download is sent whole.
         if headers.contains(name: "Content-Disposition") {
             return Response(status: .ok, headers: headers, body: .file(open, 0..<open.size))
         }
@@ -53,7 +53,7 @@ struct GCDWebServerAnswer {
         return request.headers["If-None-Match"].contains { $0 == tag || $0 == "*" }
     }
 
-    /// No conditions and no ranges: those are for files.
+    /// Conditions and ranges apply only to files.
     func response(with served: ServedBytes) -> Response {
         var headers = served.headers
         headers.replaceOrAdd(name: "Content-Type", value: served.contentType)
@@ -61,14 +61,14 @@ struct GCDWebServerAnswer {
         return Response(status: served.status, headers: headers, body: .bytes(served.bytes[...]))
     }
 
-    /// Its status line and fields.
+    /// Returns the status line and the fields.
     func head(of response: Response, date: String) -> ByteBuffer {
         var fields = response.headers
         for field in ["Connection", "Content-Length", "Transfer-Encoding", "Keep-Alive"] { fields.remove(name: field) }
         fields.replaceOrAdd(name: "Connection", value: "Close")
         fields.replaceOrAdd(name: "Server", value: name)
         fields.replaceOrAdd(name: "Date", value: date)
-        // What has no length ends with the connection.
+        // The connection's end marks the end of a body without a length.
         if response.hasContent, let count = response.body.count {
             fields.add(name: "Content-Length", value: String(count))
         }

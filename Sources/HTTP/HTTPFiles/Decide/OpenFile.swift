@@ -6,7 +6,7 @@ import SystemPackage
 
 /// Why a file could not be opened or read.
 enum OpenFileError: Error, Equatable, Sendable {
-    /// Nothing there, or something that is never served: a symlink, a folder, a device, a path outside its root.
+    /// The file does not exist or is never served: a symlink, a folder, a device, a path outside its root.
     case notFound
     case failed(Errno)
     /// The file became shorter while it was read.
@@ -23,25 +23,29 @@ extension OpenFileError: CustomStringConvertible {
     }
 }
 
-/// A regular file, opened once: the measured file is the one that is read, whatever happens to its name meanwhile.
+/// A regular file that is opened once.
 ///
-/// This file is the module's disk adapter. A class, because the reading thread shares the descriptor with the waiting
-/// connection; the last of them closes it.
+/// The measured file is the one that is read, regardless of later changes to its name.
+///
+/// This file is the module's disk adapter. It is a class because the reading thread shares the descriptor with the waiting
+/// connection; the last reference closes it.
 final class OpenFile: Sendable {
-    /// At the time of opening.
+    /// The identity at the time of opening.
     let identity: FileIdentity
-    /// Bytes, at the time of opening.
+    /// The size in bytes at the time of opening.
     var size: Int { identity.size }
-    /// Last modification, since 1970.
+    /// The last modification, since 1970.
     var modified: Duration { .nanoseconds(identity.modified) }
 
     private let descriptor: FileDescriptor
     /// Ends with the last reader.
     private let lease: Lease?
 
-    /// Opens `path`; with a `root`, name by name below it, following no symlink.
+    /// Opens `path`.
     ///
-    /// Without a root, only the last name must not be a symlink: the folders before it are the caller's.
+    /// With a `root`, it is opened name by name below it, without following symlinks.
+    ///
+    /// Without a root, only the last name must not be a symlink. The caller is responsible for the folders before it.
     init(_ path: FilePath, below root: FilePath?, lease: Lease? = nil) throws(OpenFileError) {
         let descriptor =
             if let root {
@@ -68,7 +72,7 @@ final class OpenFile: Sendable {
         try? descriptor.close()
     }
 
-    /// Its present identity; nil if the system cannot say.
+    /// The file's present identity, or nil if the system cannot read it.
     var currentIdentity: FileIdentity? {
         var facts = stat()
         return unsafe fstat(descriptor.rawValue, &facts) == 0 ? FileIdentity(facts) : nil
@@ -76,10 +80,10 @@ final class OpenFile: Sendable {
 
     /// The handle for `sendfile`.
     ///
-    /// The descriptor stays this object's: take it back from the handle, and never close that.
+    /// This object keeps the ownership of the descriptor: take it back from the handle, and never close the handle.
     var handle: NIOFileHandle { NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: descriptor.rawValue) }
 
-    /// Exactly the bytes of `range`, in one buffer that begins with `prefix`.
+    /// Reads exactly the bytes of `range` into one buffer that begins with `prefix`.
     ///
     /// - Throws: ``OpenFileError/shrank`` if the file ends before the range does.
     func read(_ range: Range<Int>, after prefix: ByteBuffer) throws(OpenFileError) -> ByteBuffer {
@@ -131,9 +135,9 @@ final class OpenFile: Sendable {
         return try open(String(last), in: folder.rawValue, as: .file)
     }
 
-    /// The names that lead from `root` to `path`; nil when it is not below, or one of them is no plain name.
+    /// Returns the names that lead from `root` to `path`, or nil if the path is not below the root or contains a special name.
     ///
-    /// As text, because each use of a `FilePath`'s components takes milliseconds in a debug build.
+    /// Computed from text, because each use of a `FilePath`'s components takes milliseconds in a debug build.
     private static func names(of path: FilePath, below root: FilePath) -> [Substring]? {
         let (path, root) = (path.string, root.string)
         let prefix = root.isEmpty || root == "/" ? root : root + "/"
@@ -164,11 +168,13 @@ final class OpenFile: Sendable {
     }
 }
 
-/// How many files and sockets this process may have open (getrlimit(2)).
+/// The number of files and sockets that this process may open (getrlimit(2)).
 enum DescriptorLimit {
-    /// As many as the system grants without being asked for rights, up to `wanted`; nil if it cannot say.
+    /// Raises the limit as far as possible without privileges, up to `wanted`.
     ///
-    /// Many systems start a program with 1024 and let it have more.
+    /// Returns the limit, or nil if it cannot be read.
+    ///
+    /// Many systems start a program with a limit of 1024 and allow more.
     static func raised(to wanted: Int) -> Int? {
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()
@@ -179,8 +185,9 @@ enum DescriptorLimit {
         return Int(clamping: unsafe setrlimit(resource, &more) == 0 ? more.rlim_cur : limit.rlim_cur)
     }
 
-    /// The connections that leave half of all descriptors for files, upstreams and other uses: otherwise a client that
-    /// connects often enough, and sends nothing, would keep the process from opening any file.
+    /// The number of connections that leaves half of all descriptors for files, upstreams and other uses.
+    ///
+    /// Otherwise a client could open idle connections until the process cannot open a file.
     static func connections(atMost wanted: Int, of descriptors: Int?) -> Int {
         max(1, min(wanted, (descriptors ?? .max) / 2))
     }

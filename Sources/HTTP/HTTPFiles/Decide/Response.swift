@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP1
 
-/// One response, complete but for its framing fields: what a connection writes.
+/// One response, complete except for its framing fields.
 struct Response: Sendable {
     enum Body: Sendable {
         case none
@@ -9,7 +9,7 @@ struct Response: Sendable {
         case file(OpenFile, Range<Int>)
         case stream(ServedStream)
 
-        /// Bytes; nil for a stream that does not know.
+        /// The size in bytes, or nil for a stream of unknown length.
         var count: Int? {
             switch self {
             case .none: 0
@@ -23,12 +23,14 @@ struct Response: Sendable {
     var status: HTTPResponseStatus
     var headers: HTTPHeaders
     var body: Body
-    /// The line of text that stands in the body of a refusal; a source may say it otherwise.
+    /// The text in the body of a refusal.
+    ///
+    /// A source may replace it.
     var refusal: String?
 }
 
 extension Response {
-    /// One line of text for people.
+    /// Makes a refusal with one line of text.
     init(refusing status: HTTPResponseStatus, message: String, headers: HTTPHeaders = [:]) {
         self.status = status
         self.headers = headers
@@ -89,7 +91,7 @@ extension Response {
         }
     }
 
-    /// What of `representation` this request gets.
+    /// Makes the response to this request from `representation`.
     private init(_ representation: Representation, for request: FileRequest, body: (Range<Int>) -> Body) {
         let size = representation.size
         let delivery = Delivery(
@@ -119,7 +121,9 @@ extension Response {
     }
 }
 
-/// The fields of a representation, for the answers that carry all of them and the one that does not.
+/// The fields of a representation.
+///
+/// A 304 carries only some of them; all other answers carry all.
 private struct Representation {
     let entityTag: String?
     let contentType: String
@@ -127,7 +131,7 @@ private struct Representation {
     let headers: HTTPHeaders
     /// Seconds since 1970, never in the future (RFC 9110 §8.8.2.1).
     let modified: Int?
-    /// Bytes.
+    /// The size in bytes.
     let size: Int
 
     var allHeaders: HTTPHeaders {
@@ -139,14 +143,14 @@ private struct Representation {
         return all
     }
 
-    /// What a 304 repeats of a 200 (RFC 9110 §15.4.5).
+    /// The fields of a 200 that a 304 repeats (RFC 9110 §15.4.5).
     var cacheHeaders: HTTPHeaders {
         var some = HTTPHeaders()
         for name in ["Content-Location", "Expires", "Vary", "Set-Cookie"] {
             for value in headers[name] { some.add(name: name, value: value) }
         }
         some.add(name: "Cache-Control", value: cacheControl)
-        // Of no use beside a tag, and then not sent.
+        // A date adds nothing to a tag, so it is sent only without one.
         if entityTag == nil, let modified {
             some.add(name: "Last-Modified", value: HTTPDate.text(secondsSince1970: modified))
         }

@@ -4,23 +4,25 @@ package import NIOHTTP1
 ///
 /// With status 200, conditions and ranges apply as they do to a file, unless ``isWhole`` is set.
 package struct ServedBytes: Sendable {
-    /// 200 and above.
+    /// The status, 200 or above.
     package let status: HTTPResponseStatus
     package let bytes: [UInt8]
     /// A strong tag without its quotes, or nil to send none; the same tag means the same bytes.
     package let entityTag: String?
     package let contentType: String
     package let cacheControl: String
-    /// Further fields of the answer; what the server itself decides (framing, Date, ETag, …) is overwritten.
-    package var headers: HTTPHeaders
-    /// The file they were read from; nil for none.
+    /// Further fields of the answer.
     ///
-    /// A remembered answer is true for as long as that file stays what it is; without one, for as long as its edition.
+    /// Fields that the server decides (framing, Date, ETag, …) are overwritten.
+    package var headers: HTTPHeaders
+    /// The file that the bytes were read from, or nil.
+    ///
+    /// A remembered answer is valid while that file is unchanged; without a file, while its edition is current.
     package let origin: FileOrigin?
-    /// Whether all bytes are sent, whatever conditions and ranges the request has: the answer is about work that was done.
+    /// Whether all bytes are always sent, regardless of conditions and ranges, because the answer reports work that was done.
     package let isWhole: Bool
 
-    /// - Precondition: `status` is final, and `entityTag` holds only visible characters other than `"`.
+    /// - Precondition: `status` is final, and `entityTag` contains only visible characters other than `"`.
     package init(
         status: HTTPResponseStatus = .ok,
         bytes: [UInt8],

@@ -2,14 +2,20 @@ package import Linux
 package import NIOHTTP1
 package import SystemPackage
 
-/// A file that answers a request, as the source expects it; the server opens it and sends the real one.
+/// A file that answers a request, as the source expects it.
+///
+/// The server opens it and sends the actual file.
 package struct ServedFile: Sendable {
-    /// Opened once for each answer; a symlink as the last name is never followed.
+    /// The path, opened once for each answer.
+    ///
+    /// A symlink as the last name is never followed.
     package let path: FilePath
     /// If set, `path` is below this folder and opened from it name by name, so that no symlink between the two is
     /// followed either, even one that appeared after the source's check.
     package let root: FilePath?
-    /// 200, or an error whose page this is: then conditions and ranges do not apply, and no tag is sent.
+    /// The status: 200, or an error if the file is an error page.
+    ///
+    /// Then conditions and ranges do not apply, and no tag is sent.
     package var status: HTTPResponseStatus = .ok
     /// A strong tag without its quotes, or nil to send none; the same tag means the same bytes.
     package let entityTag: String?
@@ -21,17 +27,20 @@ package struct ServedFile: Sendable {
     package let modified: Int?
     /// Kept until the response has ended, complete or not.
     package var lease: Lease?
-    /// The size that the file must have; another size on disk is answered 500 and logged, never sent.
-    package let size: Int?
-    /// The identity that the file must have; another file, or one written since, is answered 503 and logged, never
-    /// sent.
-    package let identity: FileIdentity?
-    /// The file that says that this one answers; nil where its name alone does.
+    /// The required size.
     ///
-    /// A remembered answer is true for as long as that one, too, stays what it is.
+    /// A file with another size is answered 500 and logged, never sent.
+    package let size: Int?
+    /// The required identity.
+    ///
+    /// Another file, or one written since, is answered 503 and logged, never sent.
+    package let identity: FileIdentity?
+    /// The file that made the source choose this one, or nil if the request path alone did.
+    ///
+    /// A remembered answer is valid only while that file, too, is unchanged.
     package var reason: FileOrigin?
 
-    /// - Precondition: `entityTag` holds only visible characters other than `"` (RFC 9110 §8.8.3).
+    /// - Precondition: `entityTag` contains only visible characters other than `"` (RFC 9110 §8.8.3).
     package init(
         path: FilePath,
         root: FilePath? = nil,
@@ -55,9 +64,9 @@ package struct ServedFile: Sendable {
         self.identity = identity
     }
 
-    /// A file that ``FolderFiles`` found, with the size it had then and the type of its name.
+    /// A file that ``FolderFiles`` found, with the size it had then and the media type of its name.
     ///
-    /// - Parameter sendsModified: whether its last modification is sent.
+    /// - Parameter sendsModified: Whether its last modification is sent.
     package init(
         _ found: FolderFiles.Found,
         entityTag: String? = nil,
@@ -79,7 +88,9 @@ package struct ServedFile: Sendable {
     }
 }
 
-/// Something in use while a response is being sent; it is notified when the last one has ended.
+/// A resource in use while responses are sent.
+///
+/// It is notified when the last of them has ended.
 package final class Lease: Sendable {
     private let end: @Sendable () -> Void
 

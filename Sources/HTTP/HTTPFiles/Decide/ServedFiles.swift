@@ -3,21 +3,29 @@ package import NIOHTTP1
 import NIOPosix
 package import SystemPackage
 
-/// Files one after the other that answer a request as if they were one: conditions and ranges apply to the whole.
+/// Several files, one after the other, that answer a request as one.
 ///
-/// They are opened while their bytes are sent, each once for every piece that it is in.
+/// Conditions and ranges apply to the whole.
+///
+/// The files are opened while their bytes are sent, once for every piece that contains bytes of them.
 package struct ServedFiles: Sendable {
-    /// Where each file begins, in bytes, and where the last one ends; files without a byte are never opened.
+    /// The offset of each file in bytes, and the end of the last one.
+    ///
+    /// Empty files are never opened.
     package let offsets: [Int]
-    /// The folder below which all of them lie; no symlink below it is followed.
+    /// The folder that contains all files.
+    ///
+    /// No symlink below it is followed.
     package let root: FilePath
-    /// Of the file of this number.
+    /// Returns the path of a file.
     package let path: @Sendable (_ number: Int) -> FilePath
     /// A strong tag without its quotes; the same tag means the same bytes.
     package let entityTag: String
     package let contentType: String
     package let cacheControl: String
-    /// Further fields of the answer; what the server itself decides (framing, Date, ETag, …) is overwritten.
+    /// Further fields of the answer.
+    ///
+    /// Fields that the server decides (framing, Date, ETag, …) are overwritten.
     package var headers: HTTPHeaders
 
     /// - Precondition: `offsets` begins with 0 and never falls, and `entityTag` holds only visible characters other than `"`.
@@ -41,10 +49,10 @@ package struct ServedFiles: Sendable {
         self.headers = headers
     }
 
-    /// Bytes of all of them.
+    /// The size of all files together, in bytes.
     var size: Int { offsets[offsets.count - 1] }
 
-    /// What of this range lies in which file: the file's number, and where in it.
+    /// The parts of `range` in each file: the file's number, and the bytes within it.
     func parts(of range: Range<Int>) -> [(number: Int, bytes: Range<Int>)] {
         var parts: [(number: Int, bytes: Range<Int>)] = []
         var number = number(at: range.lowerBound)
@@ -58,7 +66,7 @@ package struct ServedFiles: Sendable {
         return parts
     }
 
-    /// Of the last file that begins at or before `offset`.
+    /// The number of the last file that begins at or before `offset`.
     private func number(at offset: Int) -> Int {
         var (low, high) = (0, offsets.count - 1)
         while low < high {
@@ -68,8 +76,10 @@ package struct ServedFiles: Sendable {
         return min(low, max(0, offsets.count - 2))
     }
 
-    /// The bytes of `range`; ends with an error at a file that is not there or has another size, so that nobody takes
-    /// what follows for its bytes.
+    /// Streams the bytes of `range`.
+    ///
+    /// A file that is missing or has another size ends the stream with an error, so that later bytes are never sent at wrong
+    /// offsets.
     func stream(_ range: Range<Int>) -> ServedStream {
         ServedStream(headers: [:], length: range.count) { write in
             var start = range.lowerBound

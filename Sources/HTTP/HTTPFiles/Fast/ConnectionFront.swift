@@ -1,13 +1,14 @@
 import NIOCore
 import NIOHTTP1
 
-/// The front of one connection, on its event loop: answers requests that can be answered at once, and hands the rest to
-/// the ``Connection`` behind it.
+/// The front of one connection, on its event loop.
 ///
-/// ``ConnectionTurn`` decides the action at each event, and the front carries it out. While ``Connection`` has the turn
-/// it gets every byte, so no answer overtakes another and no body is taken for a request. While an answer is being sent
-/// nothing is read, which slows down a client that only sends. Between two requests the front waits, so an idle
-/// connection has no task.
+/// It answers requests that can be answered at once and hands the others to the ``Connection`` behind it.
+///
+/// ``ConnectionTurn`` decides the action at each event, and the front carries it out. While ``Connection`` has the turn, it
+/// receives every byte, so no answer overtakes another and no body is mistaken for a request. Nothing is read while an answer is
+/// being sent, which slows down a client that only sends. Between two requests the front waits, so an idle connection needs no
+/// task.
 final class ConnectionFront: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ConnectionInput
@@ -16,18 +17,20 @@ final class ConnectionFront: ChannelDuplexHandler {
 
     let server: RunningServer
     let responder: LoopResponder
-    /// The connection's place among the server's.
+    /// The connection's place in ``Connections``.
     let place: Connections.Place
     let group: ClientGroup
     let right = ShownRight()
-    /// Of the client's reading, over all of its answers.
+    /// The pace at which the client reads, over all of its answers.
     var pace: Pace
-    /// Set for as long as the handler is in a pipeline.
+    /// Set while the handler is in a pipeline.
     private var context: ChannelHandlerContext?
     private var turn = ConnectionTurn()
-    /// Decided on, and not handed over yet; ``buffer`` came after it.
+    /// The request that was decided on but not handed over yet.
+    ///
+    /// The bytes in ``buffer`` follow it.
     private var opened: OpenedRequest?
-    /// Received, and not parsed or handed over yet.
+    /// Received bytes that are not parsed or handed over yet.
     private var buffer = ByteBuffer()
     private var idleSince = NIODeadline.now()
     private var idleTask: Scheduled<Void>?
@@ -101,7 +104,7 @@ final class ConnectionFront: ChannelDuplexHandler {
 
     // MARK: - Answering
 
-    /// Answers received requests, in order, until none is left or ``Connection`` gets the turn.
+    /// Answers received requests in order, until none is left or ``Connection`` gets the turn.
     private func look() {
         while let context {
             switch turn.next(hasInput: opened != nil || buffer.readableBytes > 0) {
@@ -118,14 +121,14 @@ final class ConnectionFront: ChannelDuplexHandler {
         }
     }
 
-    /// - Returns: whether the answers are written already, and there may be more requests.
+    /// - Returns: Whether the answers are already written and there may be more requests.
     private func answerBatch(_ context: ChannelHandlerContext) -> Bool {
         let batch = nextBatch()
         guard !batch.isEmpty else {
             handOver(context)
             return false
         }
-        // The server stops, or another connection has its place.
+        // The server is stopping, or the place was given to another connection.
         guard server.connections.begin(place, right) else {
             close(context)
             return false
@@ -135,7 +138,9 @@ final class ConnectionFront: ChannelDuplexHandler {
         return turn.started() == .look
     }
 
-    /// Answers that can be written together; the last one may be followed by a file.
+    /// Takes the answers that can be written together.
+    ///
+    /// A file may follow the last one.
     private func nextBatch() -> [PreparedAnswer] {
         var batch: [PreparedAnswer] = []
         var bytes = 0
@@ -157,7 +162,7 @@ final class ConnectionFront: ChannelDuplexHandler {
         return batch
     }
 
-    /// Admits each request: those of a proxy come from different clients, each with a share of their own.
+    /// Admits each request separately, because those of a proxy are from different clients, each with a share of its own.
     private func admitted(_ batch: [PreparedAnswer]) -> [PreparedAnswer] {
         guard let last = batch.last, let context,
             let client = server.client(by: group, at: remoteAddress, last.head.headers),
@@ -167,7 +172,7 @@ final class ConnectionFront: ChannelDuplexHandler {
         return batch.dropLast() + [responder.refusal(.tooManyConnections, to: last.head)]
     }
 
-    /// The answers are with the kernel, or never will be.
+    /// The kernel has the answers, or they can no longer be sent.
     func didWrite(keepsConnection: Bool) {
         guard let context else { return }
         switch turn.written(keepsConnection: server.connections.end(place, right) && keepsConnection) {
@@ -178,7 +183,7 @@ final class ConnectionFront: ChannelDuplexHandler {
         }
     }
 
-    /// Half-closes and waits for the client's end, as ``Connection`` does.
+    /// Half-closes the connection and waits for the client's end, as ``Connection`` does.
     private func linger(_ afterwards: ConnectionTurn.Afterwards, _ context: ChannelHandlerContext) {
         (opened, buffer) = (nil, ByteBuffer())
         let channel = context.channel
@@ -187,7 +192,7 @@ final class ConnectionFront: ChannelDuplexHandler {
         go(on: afterwards, context)
     }
 
-    // MARK: - The other's turn
+    // MARK: - The turn of Connection
 
     private func handOver(_ context: ChannelHandlerContext) {
         switch turn.handsOver() {
@@ -206,9 +211,9 @@ final class ConnectionFront: ChannelDuplexHandler {
         }
     }
 
-    /// Gives ``Connection`` the turn, with every request not yet answered.
+    /// Gives ``Connection`` the turn, with every unanswered request.
     ///
-    /// - Returns: the way in for the task that serves it.
+    /// - Returns: The input for the task that serves the connection.
     func attach() throws -> Client {
         guard let context, context.channel.isActive, case .deliver(let afterwards) = turn.attaches() else {
             throw ChannelError.ioOnClosedChannel
@@ -232,9 +237,11 @@ final class ConnectionFront: ChannelDuplexHandler {
         go(on: afterwards, context)
     }
 
-    /// ``Connection`` has answered all that it received; ignored if more is being delivered.
+    /// Takes the turn back after ``Connection`` has answered all that it received.
     ///
-    /// - Parameter deliveries: how many deliveries it received.
+    /// Ignored if more is being delivered.
+    ///
+    /// - Parameter deliveries: The number of deliveries that ``Connection`` received.
     func takeBack(after deliveries: Int) {
         switch turn.givenBack(after: deliveries) {
         case .wait: idleSince = .now()
@@ -260,12 +267,12 @@ final class ConnectionFront: ChannelDuplexHandler {
 
     // MARK: - Idleness
 
-    /// How long to sleep before the next check of a client that was idle for some time; nil when that was too long.
+    /// Returns how long to sleep before the next check of a client that was idle for some time, or nil if it was idle too long.
     static func rest(of limit: TimeAmount, afterIdle idle: TimeAmount) -> TimeAmount? {
         idle < limit ? limit - idle : nil
     }
 
-    /// One task for many requests: it checks when it is due, and sleeps again.
+    /// Schedules one task for many requests: it checks when it is due and is scheduled again.
     private func watchIdleness(in time: TimeAmount, _ context: ChannelHandlerContext) {
         idleTask = context.eventLoop.assumeIsolated().scheduleTask(in: time) { [unowned self] in
             let idle = turn.isWaiting ? NIODeadline.now() - idleSince : .zero

@@ -4,55 +4,55 @@ extension ConnectionTurn {
         case open, ended
     }
 
-    /// Whether the task behind has to hear that the client sends no more.
+    /// Whether the task behind must be notified that the client sends nothing more.
     enum EndNotice {
         case none, due, given
     }
 
     enum Behind: Equatable {
         case nobody(Input)
-        /// - deliveries: how often it was given something.
+        /// - deliveries: The number of deliveries to the task.
         case task(deliveries: Int, EndNotice)
     }
 
-    /// Whether a read was asked for that was held back.
+    /// Whether a read that the channel asked for was held back.
     enum Reading {
         case free, held
     }
 
     enum Phase {
-        /// What came is looked at.
+        /// Received bytes are being examined.
         case looking
-        /// Answers are given to the channel, which may have written them all before that returns.
+        /// Answers are being given to the channel, which may write them all before that call returns.
         case starting
         case writing
     }
 
     enum State: Equatable {
-        /// All that came is answered.
+        /// All received requests are answered.
         case waiting(Behind)
         case answering(Phase, Behind, Reading)
-        /// A task is asked for.
+        /// A task has been requested.
         case handingOver(Input, Reading)
-        /// The task behind answers; it hears at once when the client sends no more.
+        /// The task behind answers. It is notified at once when the client sends nothing more.
         case theirs(deliveries: Int, Input)
         /// Nothing more is answered.
         case ending
     }
 
-    /// What is done besides.
+    /// Further actions after an event.
     struct Afterwards: OptionSet {
         let rawValue: Int
 
-        /// The task behind hears that the client sends no more.
+        /// Notify the task behind that the client sends nothing more.
         static let tellEnd = Afterwards(rawValue: 1)
-        /// The read that was held back is made.
+        /// Make the read that was held back.
         static let read = Afterwards(rawValue: 2)
     }
 }
 
 extension ConnectionTurn.Behind {
-    /// When the client sends no more.
+    /// The state after the client has ended its input.
     var withoutInput: Self {
         switch self {
         case .nobody: .nobody(.ended)
@@ -75,7 +75,9 @@ extension ConnectionTurn.Behind {
         }
     }
 
-    /// After ``notice``; the task closes the connection then.
+    /// The state after ``notice``.
+    ///
+    /// The task then closes the connection.
     var knowingItsEnd: Self {
         switch self {
         case .task(let deliveries, .due): .task(deliveries: deliveries, .given)

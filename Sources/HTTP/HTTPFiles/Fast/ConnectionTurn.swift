@@ -1,7 +1,9 @@
-/// Whose turn a connection is, and the front's action at each event: a value without a channel and without bytes.
+/// Which part of a connection has the turn, and the front's action at each event.
+///
+/// A value without a channel and without bytes.
 ///
 /// ```
-/// waiting ──something came──▶ looking ──an answer is there──▶ starting, writing
+/// waiting ──bytes arrived───▶ looking ──an answer is there──▶ starting, writing
 ///    ▲ ▲                       │ │ ▲                             │        │
 ///    │ └──nothing to answer────┘ │ └──────────written────────────┘        └──the last one──▶ ending (linger)
 ///    │                           ├──no task yet──▶ handingOver ──attached──▶ theirs
@@ -40,7 +42,7 @@ struct ConnectionTurn: ~Copyable {
         case look, passOn, nothing
     }
 
-    /// All bytes that could be read at once are there.
+    /// All bytes that could be read at once have been received.
     mutating func receivedAll() -> ReceivedAll {
         switch state {
         case .waiting(let behind):
@@ -105,11 +107,11 @@ struct ConnectionTurn: ~Copyable {
         case answer
         case wait(Afterwards)
         case close
-        /// Another goes on.
+        /// Another caller continues.
         case stop
     }
 
-    /// - Parameter hasInput: whether there are received bytes not yet handed on.
+    /// - Parameter hasInput: Whether there are received bytes that were not handed on.
     mutating func next(hasInput: Bool) -> Next {
         switch state {
         case .answering(.looking, _, _) where hasInput:
@@ -129,7 +131,7 @@ struct ConnectionTurn: ~Copyable {
         case write, stop
     }
 
-    /// Answers are there, to be written.
+    /// There are answers to be written.
     mutating func starts() -> Starting {
         switch state {
         case .answering(.looking, let behind, let reading):
@@ -141,12 +143,12 @@ struct ConnectionTurn: ~Copyable {
     }
 
     enum Started: Equatable {
-        /// All is written already, and the next request may be answered.
+        /// All answers are already written, and the next request may be answered.
         case look
         case stop
     }
 
-    /// The answers are with the channel.
+    /// The channel has the answers.
     mutating func started() -> Started {
         switch state {
         case .answering(.looking, _, _):
@@ -167,7 +169,7 @@ struct ConnectionTurn: ~Copyable {
         case nothing
     }
 
-    /// The answers are with the kernel, or never will be.
+    /// The kernel has the answers, or they can no longer be sent.
     mutating func written(keepsConnection: Bool) -> Written {
         switch state {
         case .answering(.looking, _, _):
@@ -178,7 +180,7 @@ struct ConnectionTurn: ~Copyable {
                 return behind.hasInput ? .linger(reading.resumed) : .close
             }
             state = .answering(.looking, behind, reading)
-            // The caller that started it looks.
+            // The caller of `started()` examines the next request.
             return phase == .starting ? .nothing : .look
         case .waiting, .handingOver, .theirs, .ending:
             return .nothing
@@ -198,7 +200,7 @@ struct ConnectionTurn: ~Copyable {
         case stop
     }
 
-    /// The received request is not for the front to answer.
+    /// The received request must be answered by the task behind.
     mutating func handsOver() -> HandingOver {
         switch state {
         case .answering(.looking, .nobody(let input), let reading):
@@ -214,11 +216,11 @@ struct ConnectionTurn: ~Copyable {
 
     enum Attached: Equatable {
         case deliver(Afterwards)
-        /// The client is gone meanwhile.
+        /// The client has disconnected meanwhile.
         case refuse
     }
 
-    /// The task is there.
+    /// The task is attached.
     mutating func attaches() -> Attached {
         switch state {
         case .handingOver(let input, let reading):
@@ -237,7 +239,7 @@ struct ConnectionTurn: ~Copyable {
 
     /// The task has answered all that it received.
     ///
-    /// - Parameter deliveries: how many deliveries it received.
+    /// - Parameter deliveries: The number of deliveries that the task received.
     mutating func givenBack(after deliveries: Int) -> GivenBack {
         switch state {
         case .theirs(deliveries, let input):

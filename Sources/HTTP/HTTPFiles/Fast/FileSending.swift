@@ -1,11 +1,11 @@
 import Linux
 import NIOCore
 
-/// A part of a file on its way to a client by `sendfile`, slice by slice.
+/// Sends a part of a file to a client by `sendfile`, slice by slice.
 ///
-/// NIO's write of a file that became shorter makes no progress and never fails: the loop would turn without end. So the
-/// file is measured before each slice, and by ``PreparedWriting`` again and again while one is under way; what shrank
-/// ends the connection. Between two slices the loop serves others.
+/// NIO's write of a file that became shorter makes no progress and never fails, so the loop would spin forever. Therefore the file
+/// is measured before each slice, and ``PreparedWriting`` measures it repeatedly while a slice is being sent. A file that shrank
+/// ends the connection. Between two slices the loop serves other connections.
 final class FileSending {
     enum Failure: Error, Equatable {
         case shrank
@@ -20,12 +20,12 @@ final class FileSending {
     private let context: ChannelHandlerContext
     private let finish: (Result<Void, any Error>) -> Void
 
-    /// The first byte after those that are gone.
+    /// The first byte after those that are sent.
     private var sent: Int
     private var sliceEnd: Int
     private var hasFinished = false
 
-    /// - Parameter finish: called once, when all is with the kernel or nothing more will be.
+    /// - Parameter finish: Called once, when the kernel has all bytes or no more can be sent.
     init(
         _ part: PreparedAnswer.Part,
         in context: ChannelHandlerContext,
@@ -41,17 +41,17 @@ final class FileSending {
     }
 
     deinit {
-        // The file closes it.
+        // `OpenFile` closes the descriptor.
         _ = try? handle.takeDescriptorOwnership()
     }
 
-    /// Bytes that the kernel has, whole slices counted.
+    /// Bytes that the kernel has, in whole slices.
     var sentBytes: Int { sent - range.lowerBound }
 
-    /// Bytes behind the slice under way.
+    /// Bytes after the current slice.
     var waitingBytes: Int { range.upperBound - sliceEnd }
 
-    /// Whether the file still reaches to the end of the slice under way.
+    /// Whether the file still reaches the end of the current slice.
     var isFileLongEnough: Bool { (file.currentIdentity?.size ?? 0) >= sliceEnd }
 
     func sendSlice() {

@@ -4,38 +4,38 @@ import SystemPackage
 
 /// Answers the requests that an event loop can answer at once: one responder for each loop.
 ///
-/// It parses a head with the parser of all requests, has it decided on, and applies conditions and ranges as
-/// ``Exchange`` does. A request that has to wait goes to ``Connection`` with its decision; a faulty or incomplete head
-/// goes there unparsed.
+/// It parses a head with the same parser as all requests, has it decided on, and applies conditions and ranges as ``Exchange``
+/// does. A request that has to wait is given to ``Connection`` with its decision. A faulty or incomplete head is given to
+/// ``Connection`` unparsed.
 ///
-/// Files are opened here, on the loop. They are on a local disk, opening one takes some microseconds, and `nginx`, our
-/// measure, does the same; a thread's hop costs more than it saves. At most ``maxBytesInMemory`` are read into memory
-/// here; the rest goes by `sendfile`, slice by slice.
+/// Files are opened on the loop. They are on a local disk, opening one takes some microseconds, and nginx does the same; a change
+/// of thread costs more than it saves. At most ``maxBytesInMemory`` of a file are read into memory here. Larger bodies are sent by
+/// `sendfile`, slice by slice.
 final class LoopResponder {
-    /// Bytes of a body that are held in memory, and sent with the head in one write.
+    /// The largest body that is kept in memory and sent with the head in one write.
     static let maxBytesInMemory = 64 * 1024
 
     private let exchange: Exchange
     private let configuration: FileServerConfiguration
     private var remembered: PreparedAnswers
 
-    /// - Parameter limit: bytes that this loop may remember.
+    /// - Parameter limit: Bytes that this loop may remember.
     init(exchange: Exchange, configuration: FileServerConfiguration, limit: Int) {
         self.exchange = exchange
         self.configuration = configuration
         remembered = PreparedAnswers(limit: limit)
     }
 
-    /// The part of a buffer that was taken.
+    /// The request taken from the front of a buffer.
     enum Taken {
         case answer(PreparedAnswer)
-        /// Parsed and decided on, for ``Connection`` to answer.
+        /// Parsed and decided on. ``Connection`` answers it.
         case request(OpenedRequest)
-        /// Nothing: ``Connection`` finds out why.
+        /// Nothing was taken. ``Connection`` determines the reason.
         case nothing
     }
 
-    /// Takes the first request out of `buffer`, and answers it if it can.
+    /// Takes the first request out of `buffer`, and answers it if possible.
     func take(from buffer: inout ByteBuffer) -> Taken {
         guard configuration.dialect == .rfc9110 else { return .nothing }
         guard let end = Self.endOfHead(in: buffer), let bytes = buffer.getSlice(at: buffer.readerIndex, length: end)
@@ -51,7 +51,7 @@ final class LoopResponder {
         else { return .request(OpenedRequest(head, opening)) }
         let answer = reply.used()
         guard let prepared = prepare(answer, for: request, head) else {
-            // Noted already.
+            // The use of the answer is noted already.
             let decision = FileDecision.now(PreparedReply(answer, showsRight: reply.showsRight))
             return .request(OpenedRequest(head, .receive(request, decision, .none, expectsContinue: false)))
         }
@@ -60,7 +60,7 @@ final class LoopResponder {
         return .answer(prepared)
     }
 
-    /// The length of the first head with its empty line; nil when it has not arrived whole.
+    /// The length of the first head with its empty line, or nil if it is incomplete.
     private static func endOfHead(in buffer: ByteBuffer) -> Int? {
         let view = buffer.readableBytesView
         var index = view.startIndex
@@ -73,7 +73,7 @@ final class LoopResponder {
         return nil
     }
 
-    /// Nil for a head with a fault.
+    /// Returns nil for a faulty head.
     private func open(_ bytes: ByteBuffer) -> (RequestHead, Exchange.Opening)? {
         var rest = bytes
         var scanner = RequestHeadScanner(
@@ -85,7 +85,7 @@ final class LoopResponder {
         return (head, opening)
     }
 
-    /// Nil for an answer that takes longer, and for a file that is not the one that the source named.
+    /// Returns nil for an answer that takes longer, and for a file that is not the one that the source named.
     private func prepare(_ answer: FileAnswer, for request: FileRequest, _ head: RequestHead) -> PreparedAnswer? {
         switch answer {
         case .file(let file): prepare(file, for: request, head)
@@ -96,7 +96,7 @@ final class LoopResponder {
         }
     }
 
-    /// The refusal as ``Connection`` would send it.
+    /// Prepares the same refusal that ``Connection`` would send.
     func refusal(_ fault: RequestFault, to head: RequestHead) -> PreparedAnswer {
         prepare(Response(fault), head)
     }
@@ -122,24 +122,26 @@ final class LoopResponder {
         )
     }
 
-    /// Nil when the file is not the one that the source named: ``Exchange`` logs and answers that.
+    /// Returns nil if the file is not the one that the source named.
+    ///
+    /// ``Exchange`` logs and answers that.
     private func prepare(_ file: ServedFile, for request: FileRequest, _ head: RequestHead) -> PreparedAnswer? {
         guard let open = try? OpenFile(file.path, below: file.root, lease: file.lease),
             file.size == nil || file.size == open.size,
             file.identity == nil || file.identity == open.identity
         else { return nil }
         let response = exchange.source.completing(Response(file, open: open, for: request), to: head)
-        // A condition that failed, in words.
+        // A failed condition is answered with a line of text.
         if case .bytes = response.body { return prepare(response, head) }
         var body: ByteBuffer?
         var part: PreparedAnswer.Part?
         if case .file(_, let range) = response.body, head.method != .HEAD {
             if range.count <= Self.maxBytesInMemory {
                 body = try? open.read(range, after: ByteBuffer())
-                // Written to while it was read.
+                // The file was written to while it was read.
                 guard body != nil, open.currentIdentity == open.identity else { return nil }
             } else {
-                // TLS takes bytes, not files.
+                // TLS needs the bytes in memory.
                 guard configuration.tls == nil else { return nil }
                 part = PreparedAnswer.Part(file: open, range: range)
             }
@@ -151,13 +153,15 @@ final class LoopResponder {
             part: part,
             origin: FileOrigin(path: file.path.string, identity: open.identity),
             reason: file.reason,
-            // Without a tag, it may not be in the state that the source looked at.
+            // A file without a tag may have changed since the source examined it.
             isLasting: Self.isLasting(response) && file.entityTag != nil,
             second: HTTPDate.second
         )
     }
 
-    /// Whole files are finite in number; refusals and parts of files are not.
+    /// Only whole files are remembered, since their number is finite.
+    ///
+    /// The number of refusals and ranges is not.
     private static func isLasting(_ response: Response) -> Bool {
         response.status == .ok || response.status == .notModified
     }

@@ -1,11 +1,11 @@
 import NIOCore
 import NIOHTTP1
 
-/// One response that is ready to go but for its date: the head, the body when it is small, the file when it is not.
+/// One response that is ready to be sent except for its date: the head, and the body if it is small or the file if it is large.
 ///
-/// Belongs to one event loop; a class, because its date is moved on where it lies.
+/// It belongs to one event loop. It is a class because its date is updated in place.
 final class PreparedAnswer {
-    /// What is sent of a file after ``bytes(at:)``.
+    /// The part of a file that is sent after ``bytes(at:)``.
     struct Part {
         let file: OpenFile
         let range: Range<Int>
@@ -13,14 +13,14 @@ final class PreparedAnswer {
 
     let head: RequestHead
     let status: Int
-    /// Whether the connection stays open after it.
+    /// Whether the connection remains open after the answer.
     let keepsConnection: Bool
-    /// Bytes of the body in memory.
+    /// The size of the body in memory.
     let bodyBytes: Int
     let part: Part?
-    /// Whether the same head gets the same answer for as long as ``origin`` stays what it is.
+    /// Whether the same head has the same answer while ``origin`` is unchanged.
     let isLasting: Bool
-    /// Whether only somebody with a right gets it: see ``ShownRight``.
+    /// Whether only a client with a right receives it: see ``ShownRight``.
     var showsRight = false
     private let origin: FileOrigin?
     /// See ``ServedFile/reason``.
@@ -31,8 +31,8 @@ final class PreparedAnswer {
     private let dateIndex: Int?
 
     /// - Parameters:
-    ///   - body: in memory; what `part` names follows it.
-    ///   - second: of the date, since 1970.
+    ///   - body: The body in memory. The bytes of `part` follow it.
+    ///   - second: The second of the date, since 1970.
     init(
         to head: RequestHead,
         _ response: Response,
@@ -52,24 +52,26 @@ final class PreparedAnswer {
         keepsConnection = head.wantsKeepAlive
         bytes = response.head(keepAlive: keepsConnection, date: HTTPDate.text(at: second))
         dateIndex = Self.dateIndex(in: bytes)
-        // Without the place of its date it is as good once, and never again.
+        // Without the position of its date, the answer can be used only once.
         self.isLasting = isLasting && dateIndex != nil
         bodyBytes = body?.readableBytes ?? 0
         if var body { bytes.writeBuffer(&body) }
     }
 
-    /// Whether the file is the one that the answer was made of, and answers still.
+    /// Whether the files that the answer was made from are unchanged.
     var isCurrent: Bool { (origin?.isCurrent ?? true) && (reason?.isCurrent ?? true) }
 
-    /// What is held in memory for it, in bytes; an open file counts as ``openFileCost`` more.
+    /// The memory used by the answer in bytes.
+    ///
+    /// An open file adds ``openFileCost``.
     var cost: Int { bytes.capacity + head.headers.count * Self.fieldCost + (part == nil ? 0 : Self.openFileCost) }
 
-    /// Two strings and their place in an array that grows by doubling.
+    /// Two strings and their element in an array that grows by doubling.
     private static let fieldCost = 128
 
     private static let openFileCost = 128 * 1024
 
-    /// The head with its date, and the body if it is in memory.
+    /// Returns the head with its date, and the body if it is in memory.
     func bytes(at second: Int) -> ByteBuffer {
         if second != self.second, let dateIndex {
             self.second = second
@@ -78,7 +80,9 @@ final class PreparedAnswer {
         return bytes
     }
 
-    /// Where the value of `Date` begins; line by line, for `firstRange(of:)` takes a third of a small answer's time.
+    /// The position of the value of `Date`.
+    ///
+    /// Searched line by line, because `firstRange(of:)` takes a third of a small answer's time.
     private static func dateIndex(in head: ByteBuffer) -> Int? {
         let name = Array("Date: ".utf8)
         let bytes = Array(head.readableBytesView)

@@ -1,18 +1,18 @@
 import NIOCore
 
-/// The answers of one event loop that were given before, found again by the exact bytes of a request's head.
+/// The answers that one event loop has given before, by the exact bytes of a request's head.
 ///
-/// Bytes that are equal were parsed before, by the one parser there is; so a known head is never read a second time.
-/// What is kept is bounded by ``limit``: answers live in two generations, and when the younger has half of it the older
-/// goes. What is asked for again moves to the younger.
+/// A head of equal bytes was parsed before by the same parser, so it is not parsed a second time. The memory is bounded by
+/// ``limit``: answers are in two generations, and when the younger one reaches half of the limit, the older one is dropped. An
+/// answer that is used again moves to the younger one.
 ///
-/// A large file stays open with its answer, so one that is removed gives its space back only when it is asked for again,
-/// when the source's edition changes, or when its generation goes.
+/// A large file stays open with its answer. The space of a removed file is freed only when the file is requested again, when the
+/// source's edition changes, or when its generation is dropped.
 struct PreparedAnswers {
-    /// Longer heads are not remembered; no browser sends them again and again.
+    /// Longer heads are not remembered: browsers do not repeat them.
     static let maxHeadBytes = 4096
 
-    /// Bytes of heads, responses and bodies together.
+    /// The limit for heads, responses and bodies together, in bytes.
     let limit: Int
     private var edition: Int?
     private var younger: [ByteBuffer: PreparedAnswer] = [:]
@@ -23,7 +23,9 @@ struct PreparedAnswers {
         self.limit = limit
     }
 
-    /// The answer to `head`, if it is still true; a newer `edition` forgets all that was remembered.
+    /// Returns the answer to `head` if it is still valid.
+    ///
+    /// A new `edition` removes all answers.
     mutating func answer(to head: ByteBuffer, edition: Int) -> PreparedAnswer? {
         guard edition == self.edition else {
             self = PreparedAnswers(limit: limit)
@@ -41,10 +43,10 @@ struct PreparedAnswers {
         return nil
     }
 
-    /// - Parameter edition: as it was before the source was asked.
+    /// - Parameter edition: The edition before the source was asked.
     mutating func remember(_ answer: PreparedAnswer, to head: ByteBuffer, edition: Int) {
         guard edition == self.edition, answer.isLasting, head.readableBytes <= Self.maxHeadBytes else { return }
-        // A copy of its own: the head is a slice of all that was read with it.
+        // Copied, because the head is a slice of all bytes that were read with it.
         let key = ByteBuffer(bytes: head.readableBytesView)
         let cost = Self.cost(of: key, answer)
         if youngerCost + cost > limit / 2 {
@@ -56,7 +58,7 @@ struct PreparedAnswers {
 
     var count: Int { younger.count + older.count }
 
-    /// 512: what a dictionary's entry and the objects around the bytes take.
+    /// 512: the size of a dictionary entry and of the objects around the bytes.
     private static func cost(of head: ByteBuffer, _ answer: PreparedAnswer) -> Int {
         head.readableBytes + answer.cost + 512
     }

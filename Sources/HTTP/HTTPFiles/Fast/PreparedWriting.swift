@@ -1,10 +1,10 @@
 import NIOCore
 
-/// Prepared answers on their way to one client: their bytes in one write, then the file of the last one.
+/// Writes prepared answers to one client: their bytes in one write, then the file of the last one.
 ///
-/// Most are with the kernel before ``start()`` returns; only what is not gets a watch, for its client or its file.
+/// Most are written before ``start()`` returns. Only unfinished writes are watched, for a slow client and for a changed file.
 final class PreparedWriting {
-    /// How often what waits is looked at, at least.
+    /// The longest interval between two checks of an unfinished write.
     private static let watchInterval = TimeAmount.milliseconds(250)
 
     private let batch: [PreparedAnswer]
@@ -14,11 +14,11 @@ final class PreparedWriting {
     private var sending: FileSending?
     private var shrank = false
     private var isDone = false
-    /// What was left at the last look, and when that was.
+    /// The number of unsent bytes at the last check, and its time.
     private var seen: (left: Int, at: NIODeadline)?
     private var watchTask: Scheduled<Void>?
 
-    /// - Parameter batch: not empty; only the last may have a file or end the connection.
+    /// - Parameter batch: Not empty. Only the last answer may have a file or end the connection.
     init(_ batch: [PreparedAnswer], of front: ConnectionFront, in context: ChannelHandlerContext) {
         self.batch = batch
         self.front = front
@@ -26,7 +26,9 @@ final class PreparedWriting {
         since = front.server.accessLog == nil && front.server.meter == nil ? nil : .now
     }
 
-    /// Tells the front when all is over, which may be before this returns.
+    /// Starts the write.
+    ///
+    /// The front is notified when it is over, which may be before this returns.
     func start() {
         let second = HTTPDate.second
         for answer in batch.dropLast() { context.write(data(answer, second), promise: nil) }
@@ -64,7 +66,7 @@ final class PreparedWriting {
         }
     }
 
-    /// - Parameter bodies: how many of the answers are gone, but for what is left of the last one's file.
+    /// - Parameter bodies: The number of answers that were sent, apart from the rest of the last one's file.
     private func end(isWhole: Bool, bodies: Int) {
         isDone = true
         watchTask?.cancel()
@@ -97,7 +99,7 @@ final class PreparedWriting {
         let isTooSlow = isTooSlow(left: left, now: .now())
         if isTooSlow { front.server.losses.add(.slow, of: front.group, on: context.eventLoop) }
         if shrank || isTooSlow {
-            // The write that waits fails by it, and so does all the rest.
+            // This fails the pending write, and so all that follows.
             context.close(promise: nil)
         } else {
             watch()
@@ -110,7 +112,7 @@ final class PreparedWriting {
         return front.pace.isSpent
     }
 
-    /// Bytes that the kernel has not taken.
+    /// Bytes that the kernel has not accepted yet.
     private var left: Int {
         let buffered = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
         return buffered + (sending?.waitingBytes ?? batch[batch.count - 1].part?.range.count ?? 0)

@@ -1,15 +1,17 @@
-/// One response that was sent, or begun.
+/// One response that was sent completely or in part.
 package struct AccessLogEntry: Sendable {
-    /// As received; `-` when no head could be read.
+    /// The method as received; `-` if no head could be read.
     package let method: String
-    /// As received, with its query; `-` when no head could be read.
+    /// The target as received, with its query; `-` if no head could be read.
     package let target: String
     package let status: Int
-    /// Bytes of the response's body handed to the system; less than Content-Length when the client went away.
+    /// Bytes of the response's body handed to the system.
+    ///
+    /// Less than Content-Length if the client disconnected.
     package let bodyBytes: Int
-    /// From the request's last byte read to the response's last byte written.
+    /// The time from the last byte read of the request to the last byte written of the response.
     package let duration: Duration
-    /// The client's address without its port, or what a trusted proxy says of it; `-` when it is unknown.
+    /// The client's address without its port, or the one that a trusted proxy forwards; `-` if unknown.
     package let remoteAddress: String
     package let userAgent: String?
 
@@ -33,8 +35,8 @@ package struct AccessLogEntry: Sendable {
 
     /// One line: address, "method target", status, bytes, milliseconds, "agent".
     ///
-    /// What the client chose stands in quotes, and there `"`, `\` and everything but visible ASCII and the space is
-    /// written `\xHH`, byte by byte, so that no URL can end the line, close the quotes or move a terminal's cursor.
+    /// Text chosen by the client is in quotes. In it, `"`, `\` and every byte that is not visible ASCII or a space is written as
+    /// `\xHH`, so that no URL can end the line, close the quotes or move a terminal's cursor.
     package var line: String {
         let (seconds, attoseconds) = duration.components
         let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
@@ -43,7 +45,7 @@ package struct AccessLogEntry: Sendable {
         return "\(Self.escaped(remoteAddress)) \"\(request)\" \(status) \(bodyBytes) \(milliseconds)ms \"\(agent)\""
     }
 
-    /// `text` with every byte that could forge a line written `\xHH`.
+    /// Returns `text` with every byte that could forge a line written as `\xHH`.
     static func escaped(_ text: String) -> String {
         var result = ""
         for byte in text.utf8 {

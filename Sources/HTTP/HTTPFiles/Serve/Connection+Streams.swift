@@ -2,16 +2,20 @@ import NIOCore
 import NIOHTTP1
 
 extension Connection {
-    /// What of an unread body is read and thrown away to keep the connection; with more to come it ends.
+    /// The most bytes of an unread body that are read and discarded to keep the connection.
+    ///
+    /// A longer rest ends it.
     private static let maxDrainedBytes = 64 * 1024
 
-    /// What the task that answers a request leaves for the one that reads the connection.
+    /// The result that the answering task leaves for the task that reads the connection.
     private enum Outcome: Sendable {
         case answered(keepsConnection: Bool)
         case tunnel(ServedTunnel)
     }
 
-    /// Answers a request whose body the source takes piece by piece; false when the connection ends with it.
+    /// Answers a request whose body the source reads piece by piece.
+    ///
+    /// Returns false if the connection ends with it.
     mutating func answer(
         _ head: RequestHead,
         _ request: FileRequest,
@@ -24,7 +28,7 @@ extension Connection {
         let rest = body.rest
         let outcome = await withTaskGroup(of: Outcome.self) { group in
             guard !body.decoder.isComplete else {
-                // Nobody has to read what is not there.
+                // Without a body, no task has to read one.
                 pieces.finish()
                 defer { pieces.close() }
                 return await Self.answer(head, request, by: decision, responder, rest: rest)
@@ -63,7 +67,7 @@ extension Connection {
             case over(Outcome)
             case made(Exchange.Reply)
         }
-        // One watch for both; what is not a stream is sent to a client that sends no more, too.
+        // One watch for both. An answer that is not a stream is also sent to a client that has ended its input.
         let answering = await responder.client.cancelling(at: .input) { () -> Answering in
             let reply = await responder.exchange.reply(to: request, by: decision)
             guard case .response(let response) = reply, case .stream = response.body else { return .made(reply) }
@@ -108,12 +112,12 @@ extension Connection {
         return .answered(keepsConnection: keeps && request.stream?.pieces.fault == nil)
     }
 
-    /// Reads as much of the body as is asked for, until nobody asks any more.
+    /// Reads as much of the body as is requested, until the consumer closes.
     private mutating func pump(_ body: inout StreamedBody, to pieces: DemandChannel) async {
         while await pieces.isAsked() {
             do throws(RequestFault) {
                 let piece = try await next(of: &body, while: { !pieces.isClosed })
-                // From here on it is the client who waits.
+                // From now on the client waits for the server.
                 if body.decoder.isComplete { connections.answers(place, right) }
                 if let piece {
                     pieces.give(piece)
@@ -124,7 +128,7 @@ extension Connection {
         }
     }
 
-    /// The next piece; nil at the body's end, or once nobody waits for it.
+    /// Returns the next piece, or nil at the body's end or when the consumer has closed.
     private mutating func next(
         of body: inout StreamedBody,
         while isWanted: () -> Bool
@@ -142,7 +146,7 @@ extension Connection {
         return nil
     }
 
-    /// Waits for the client no longer than its pace leaves it time.
+    /// Waits for the client no longer than its pace allows.
     private mutating func fill(within pace: inout Pace) async throws(RequestFault) -> Bool {
         let deadline = Deadline(in: pace.left, .wakingReader, channel)
         defer { deadline.cancel() }
@@ -153,9 +157,11 @@ extension Connection {
         return isOpen
     }
 
-    /// Reads what is left of a body that nobody wanted; false when the connection is better ended.
+    /// Reads and discards the unused rest of a body.
+    ///
+    /// Returns false if ending the connection is better.
     private mutating func drain(_ body: inout StreamedBody) async -> Bool {
-        // A client that still waits for its 100 may send the body, or the next request.
+        // A client that still waits for its 100 may send either the body or the next request.
         guard !body.expectsContinue || body.decoder.isComplete else { return false }
         do throws(RequestFault) {
             while try await next(of: &body, while: { true }) != nil {}

@@ -3,7 +3,9 @@ import NIOCore
 import NIOHTTP1
 
 extension Connection {
-    /// Switches protocols, and carries bytes until either end has had enough; the connection ends with it.
+    /// Switches protocols and carries bytes until either end closes.
+    ///
+    /// The connection ends with it.
     mutating func run(_ tunnel: ServedTunnel, for head: RequestHead) async -> Bool {
         let (responder, since) = (responder, ContinuousClock.now)
         guard head.upgrade != nil else {
@@ -28,7 +30,7 @@ extension Connection {
         return false
     }
 
-    /// - Returns: bytes that the client got.
+    /// - Returns: The number of bytes sent to the client.
     private mutating func carry(_ tunnel: ServedTunnel) async -> Int {
         let (pieces, responder) = (DemandChannel(), responder)
         let idle = IdleLimit(configuration.tunnelIdleTimeout, channel)

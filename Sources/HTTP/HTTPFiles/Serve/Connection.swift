@@ -1,14 +1,15 @@
 import NIOCore
 import NIOHTTP1
 
-/// One client's connection from the first request that its front did not answer: read one, answer it, read the next.
+/// Serves one client's connection from the first request that its front did not answer: reads a request, answers it, reads the
+/// next.
 ///
 /// After the last answer, ``ConnectionFront`` has the turn again.
 ///
-/// Pipelined requests wait in `buffer`, and behind it in the kernel, until the one before is answered; so answers are
-/// in order, and a client that only sends is slowed down. Every wait for the client has a ``Deadline``.
+/// Pipelined requests wait in `buffer`, and behind it in the kernel, until the previous one is answered. So answers are in order,
+/// and a client that only sends is slowed down. Every wait for the client has a ``Deadline``.
 struct Connection {
-    /// How long a client may go on sending after a last response.
+    /// How long a client may continue to send after a last response.
     static let lingerTime = Duration.seconds(30)
 
     let handover: ConnectionHandover
@@ -18,14 +19,16 @@ struct Connection {
     var exchange: Exchange { responder.exchange }
     var connections: Connections { responder.connections }
     var place: Connections.Place { responder.place }
-    /// Of the client whose request is answered.
+    /// The right of the client whose request is answered.
     private(set) var right: ShownRight
 
     private var inbound: NIOAsyncChannelInboundStream<ConnectionInput>.AsyncIterator
-    /// The request that the front decided on; it came before the bytes in ``buffer``.
+    /// The request that the front decided on.
+    ///
+    /// It precedes the bytes in ``buffer``.
     private var opened: OpenedRequest?
     var buffer = ByteBuffer()
-    /// How many deliveries the front made.
+    /// The number of deliveries from the front.
     private var deliveries = 0
     /// All bytes received.
     private(set) var received = 0
@@ -46,7 +49,9 @@ struct Connection {
         )
     }
 
-    /// Returns when nothing more will be answered; the caller closes the channel.
+    /// Returns when nothing more will be answered.
+    ///
+    /// The caller closes the channel.
     mutating func serve() async {
         while true {
             let keepsConnection: Bool
@@ -54,7 +59,7 @@ struct Connection {
                 guard let (head, opening) = try await nextHead(), connections.begin(place, right) else { return }
                 keepsConnection = await answer(head, opening)
             } catch {
-                // Without a head there was no begin; a stopping server owes no answer to it.
+                // Without a head, `begin` was not called. A stopping server owes no answer to such a request.
                 keepsConnection = await responder.send(Response(error), to: nil, keepAlive: false, since: .now)
             }
             guard connections.end(place, right), keepsConnection else { return await linger() }
@@ -63,9 +68,11 @@ struct Connection {
 
     // MARK: - Reading
 
-    /// Waits for the next head; nil when the client, or the front, or a stopping server closed the connection.
+    /// Waits for the next head.
     ///
-    /// - Returns: with the decision by the head, if it was made already.
+    /// Returns nil if the client, the front or a stopping server closed the connection.
+    ///
+    /// - Returns: The head, with its decision if that was made already.
     private mutating func nextHead() async throws(RequestFault) -> (RequestHead, Exchange.Opening?)? {
         guard await waitForInput() else { return nil }
         if let opened {
@@ -84,10 +91,12 @@ struct Connection {
         }
     }
 
-    /// The front waits meanwhile, and has the idle time-out.
+    /// Waits for input.
+    ///
+    /// Meanwhile the front has the turn and applies the idle time-out.
     private mutating func waitForInput() async -> Bool {
         if deliveries > 0, buffer.readableBytes == 0 { handover.giveBack(after: deliveries) }
-        // Not the first read: a deadline may have woken the reader too late.
+        // A loop, because a late deadline may wake the reader without input.
         while opened == nil, buffer.readableBytes == 0 {
             guard await fill() else { return false }
         }
@@ -115,13 +124,15 @@ struct Connection {
     }
 
     func sendContinue() async {
-        // The next read notices a client that is gone.
+        // The next read detects a client that has disconnected.
         _ = await responder.write(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"))
     }
 
-    /// Appends received bytes to `buffer`; false at the end, also after a reset.
+    /// Appends received bytes to `buffer`.
+    ///
+    /// Returns false at the end of input, also after a reset.
     mutating func fill() async -> Bool {
-        // A client that pipelines without a pause never leaves the buffer empty; it must not grow for that.
+        // For a client that pipelines without a pause, the buffer is never empty. It must not grow for that reason.
         buffer.discardReadBytes()
         guard let input = try? await inbound.next(isolation: #isolation) else { return false }
         switch input {
@@ -143,9 +154,11 @@ struct Connection {
 
     // MARK: - Answering
 
-    /// Answers one request; false when the connection ends with it.
+    /// Answers one request.
     ///
-    /// - Parameter opening: the decision by the head, if it was made already.
+    /// Returns false if the connection ends with it.
+    ///
+    /// - Parameter opening: The decision by the head, if it was made already.
     private mutating func answer(_ head: RequestHead, _ opening: Exchange.Opening?) async -> Bool {
         var since = ContinuousClock.now
         var keepsConnection = head.wantsKeepAlive
@@ -190,7 +203,9 @@ struct Connection {
         return await responder.send(response, to: head, keepAlive: keepsConnection, since: since)
     }
 
-    /// A proxy's requests come from different clients, each with a share and a right of their own.
+    /// Determines the client of a request.
+    ///
+    /// A proxy's requests are from different clients, each with a share and a right of its own.
     private mutating func findClient(_ head: RequestHead) throws(RequestFault) {
         let address = channel.remoteAddress?.ipAddress
         guard let client = responder.server.client(by: handover.group, at: address, head.headers) else { return }
@@ -201,8 +216,9 @@ struct Connection {
         }
     }
 
-    /// Half-closes and waits for the client's end (RFC 9112 §9.6): closing with unread bytes would reset the
-    /// connection, and a reset drops the response before the client has read it.
+    /// Half-closes the connection and waits for the client's end (RFC 9112 §9.6).
+    ///
+    /// Closing with unread bytes would reset the connection, and a reset drops the response before the client has read it.
     private mutating func linger() async {
         guard channel.isActive else { return }
         let end = Deadline(in: Self.lingerTime, .closing, channel)

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// A connection whose next request is ``Connection``'s.
+/// A connection whose next request ``Connection`` answers.
 struct ConnectionHandover: Sendable {
     let channel: any Channel
     let front: NIOLoopBound<ConnectionFront>
@@ -8,7 +8,7 @@ struct ConnectionHandover: Sendable {
     let group: ClientGroup
     let right: ShownRight
 
-    /// - Throws: when the client is gone.
+    /// - Throws: If the client has disconnected.
     func attach() async throws -> Client {
         try await channel.eventLoop.submit { try front.value.attach() }.get()
     }
@@ -19,7 +19,7 @@ struct ConnectionHandover: Sendable {
     }
 }
 
-/// A client as a task has it.
+/// A client, as seen by the task that serves it.
 struct Client: Sendable {
     let input: NIOAsyncChannel<ConnectionInput, Never>
     let end: ClientEnd

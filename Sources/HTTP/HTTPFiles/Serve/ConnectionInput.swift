@@ -1,10 +1,10 @@
 import NIOCore
 
-/// What a ``Connection`` is given to read.
+/// The input of a ``Connection``.
 enum ConnectionInput: Sendable {
-    /// A request that its front has read and decided on, and what came after it.
+    /// A request that the front has read and decided on, and the bytes after it.
     case request(OpenedRequest, ByteBuffer)
     case bytes(ByteBuffer)
-    /// Nothing; it is to look at its deadline, or at who still waits.
+    /// No bytes. The reader checks its deadline, and whether its consumer still waits.
     case wake
 }

@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// The connections of one server: how many there are, which have an answer in flight, who makes room, and how all end.
+/// The connections of one server: their number, their activities, which of them makes room, and how all of them end.
 ///
 /// ```
 /// idle ──begin──▶ busy ──end──▶ idle
@@ -15,12 +15,12 @@ final class Connections: Sendable {
     private struct State {
         var room: Room
         var channels: [Place: any Channel] = [:]
-        /// Those without a place that have the time to read why.
+        /// Refused connections without a place that have time to read the reason.
         var refused: [ObjectIdentifier: any Channel] = [:]
         var isStopping = false
         var waiting: [EventLoopPromise<Void>] = []
 
-        /// Who waits for the last connection's end, when it has come.
+        /// Returns the waits that end with the last connection.
         mutating func whoseWaitEnds() -> [EventLoopPromise<Void>] {
             guard isStopping, channels.isEmpty else { return [] }
             defer { waiting = [] }
@@ -35,9 +35,9 @@ final class Connections: Sendable {
     }
 
     enum Admission {
-        /// - leaving: makes room and is to be closed, with whose it was.
+        /// - leaving: The connection that makes room and must be closed, with its group.
         case admitted(Place, leaving: (channel: any Channel, of: ClientGroup)?)
-        /// - answers: whether there is time to say so.
+        /// - answers: Whether there is time to send a refusal.
         case full(answers: Bool)
         case stopping
     }
@@ -60,7 +60,7 @@ final class Connections: Sendable {
         }
     }
 
-    /// Somebody who was refused, and got the time to read it, is gone.
+    /// Removes a refused connection that had time to read its refusal.
     func refusalEnded(_ channel: any Channel) {
         state.withLockedValue { $0.refused[ObjectIdentifier(channel)] = nil }
     }
@@ -87,28 +87,34 @@ final class Connections: Sendable {
 
     var isStopping: Bool { state.withLockedValue { $0.isStopping } }
 
-    /// A request is complete; false if the server stopped before, or the place went to another: it is too late to answer.
+    /// Notes a complete request.
+    ///
+    /// Returns false if it is too late to answer: the server has stopped, or the place was reassigned.
     func begin(_ place: Place, _ right: ShownRight) -> Bool {
         state.withLockedValue { state in
             !state.isStopping && state.room.set(place, .busy, isKnown: right.isShown)
         }
     }
 
-    /// A proxy asks for somebody; false when they have their share and room is short.
+    /// Counts a proxy's request for its client's group.
+    ///
+    /// Returns false if the group has its share and room is short.
     func ask(_ place: Place, for group: ClientGroup) -> Bool {
         state.withLockedValue { $0.room.ask(place, for: group) }
     }
 
-    /// The body of a request is still to come: until the next ``begin(_:_:)`` a stop closes the connection.
+    /// Notes that a request's body is awaited.
     ///
-    /// - Returns: false if it is too late for it.
+    /// Until the next ``begin(_:_:)``, stopping the server closes the connection.
+    ///
+    /// - Returns: False if it is too late.
     func awaitsBody(_ place: Place, _ right: ShownRight) -> Bool {
         state.withLockedValue { state in
             !state.isStopping && state.room.set(place, .receiving, isKnown: right.isShown)
         }
     }
 
-    /// The body of a request that is worked on already is waited for.
+    /// Notes that more of the body is awaited for a request that is being processed.
     func awaitsMore(_ place: Place, _ right: ShownRight) {
         state.withLockedValue { state in
             guard let activity = state.room.activity(of: place), activity == .busy || activity == .uploading else {
@@ -118,18 +124,18 @@ final class Connections: Sendable {
         }
     }
 
-    /// The answer is on its way from here on, whatever else is waited for.
+    /// Notes that the answer is being sent, even if the server waits for something else as well.
     func answers(_ place: Place, _ right: ShownRight) {
         state.withLockedValue { _ = $0.room.set(place, .answering, isKnown: right.isShown) }
     }
 
     enum EndlessAnswer: Equatable, Sendable {
         case granted, tooMany
-        /// The server stopped before.
+        /// The server has stopped before.
         case tooLate
     }
 
-    /// The answer has no end that a stop could wait for.
+    /// Notes that the answer is endless, so that stopping the server does not wait for it.
     func becomesEndless(_ place: Place, _ right: ShownRight, tunnel: Bool = false) -> EndlessAnswer {
         state.withLockedValue { state in
             if state.isStopping || !state.room.holds(place) { return .tooLate }
@@ -137,14 +143,18 @@ final class Connections: Sendable {
         }
     }
 
-    /// The answer is out; false if the server stopped meanwhile, and the connection ends here.
+    /// Notes that the answer is complete.
+    ///
+    /// Returns false if the server has stopped meanwhile, so that the connection ends here.
     func end(_ place: Place, _ right: ShownRight) -> Bool {
         state.withLockedValue { state in
             state.room.set(place, .idle, isKnown: right.isShown) && !state.isStopping
         }
     }
 
-    /// Closes what is idle, receiving or endless now; what is busy learns it from ``end(_:_:)`` after its answer.
+    /// Closes the idle, receiving and endless connections now.
+    ///
+    /// A busy one is ended by ``end(_:_:)`` after its answer.
     func stop() {
         let unfinishable = state.withLockedValue { state in
             state.isStopping = true
@@ -162,7 +172,7 @@ final class Connections: Sendable {
         }
     }
 
-    /// The drain deadline has passed.
+    /// Closes all connections once the drain deadline has passed.
     func closeAll() {
         let all = state.withLockedValue { Array($0.channels.values) + Array($0.refused.values) }
         for channel in all { channel.close(promise: nil) }

@@ -1,11 +1,13 @@
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// Bytes from the task that reads a connection to the one that uses them, each piece only once it is asked for.
+/// Passes bytes from the task that reads a connection to the task that uses them.
+///
+/// Each piece is read only on demand.
 ///
 /// ```
 /// consumer: next() ──ask──▶ producer: isAsked() ──▶ reads ──▶ give(_:) or finish(_:)
-///           close(): nobody will ask again
+///           close(): the consumer is done
 /// ```
 final class DemandChannel: Sendable {
     private enum Producer {
@@ -25,9 +27,9 @@ final class DemandChannel: Sendable {
 
     // MARK: - The consumer
 
-    /// The next piece; nil once the producer has finished.
+    /// Returns the next piece, or nil once the producer has finished.
     ///
-    /// - Throws: what the producer failed with, or `CancellationError`; never is a cut stream taken for a whole one.
+    /// - Throws: The producer's fault, or `CancellationError`. A truncated stream always ends with an error.
     func next() async throws -> ByteBuffer? {
         if isFinished { return nil }
         asked.continuation.yield()
@@ -44,7 +46,9 @@ final class DemandChannel: Sendable {
 
     // MARK: - The producer
 
-    /// Waits for the consumer; false when it wants nothing more.
+    /// Waits for a request of the consumer.
+    ///
+    /// Returns false if the consumer wants nothing more.
     func isAsked() async -> Bool {
         var iterator = asked.stream.makeAsyncIterator()
         return await iterator.next(isolation: #isolation) != nil
@@ -54,16 +58,16 @@ final class DemandChannel: Sendable {
         pieces.continuation.yield(piece)
     }
 
-    /// Nothing more comes.
+    /// Ends the stream normally.
     func finish() {
         state.withLockedValue { state in
-            // What has failed is never taken for whole.
+            // A failed stream stays failed.
             if case .producing = state.producer { state.producer = .finished }
         }
         pieces.continuation.finish()
     }
 
-    /// What was to come does not.
+    /// Ends the stream before its last piece.
     func finish(throwing fault: RequestFault) {
         state.withLockedValue { $0.producer = .failed(fault) }
         pieces.continuation.finish(throwing: fault)

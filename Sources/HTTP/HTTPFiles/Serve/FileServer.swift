@@ -4,10 +4,10 @@ import NIOPosix
 import ServiceLifecycle
 import SystemPackage
 
-/// Serves a source over HTTP/1.1, with TLS or without, until it is stopped.
+/// Serves a source over HTTP/1.1, with or without TLS, until it is stopped.
 ///
-/// Stopping, by graceful shutdown or by cancellation, means: accept nothing more, close what is idle, finish the
-/// answers in flight, and after ``FileServerConfiguration/drainTimeout`` close those too.
+/// A graceful shutdown or cancellation stops it: it accepts no new connections, closes idle ones, and finishes the answers in
+/// flight. After ``FileServerConfiguration/drainTimeout`` it closes those too.
 package struct FileServer: Service {
     private let configuration: FileServerConfiguration
     private let exchange: Exchange
@@ -17,12 +17,12 @@ package struct FileServer: Service {
     private let onListening: @Sendable (SocketAddress) -> Void
 
     /// - Parameters:
-    ///   - accessLog: called once for each response, from many threads.
-    ///   - meter: counts each connection and response.
-    ///   - turnedAway: counts clients that found no room.
-    ///   - errorLog: called with one escaped line when a file is not the one that the source named, and when
-    ///     connections were refused or dropped, at most once a minute.
-    ///   - onListening: called once, with the address and the port that accept connections from now on.
+    ///   - accessLog: Called once for each response, from many threads.
+    ///   - meter: Counts each connection and response.
+    ///   - turnedAway: Counts clients that found no room.
+    ///   - errorLog: Called with one escaped line when a file is not the one that the source named, and, at most once a minute,
+    ///     when connections were refused or dropped.
+    ///   - onListening: Called once with the address and the port, when connections are accepted.
     package init(
         configuration: FileServerConfiguration,
         source: any FileSource,
@@ -40,7 +40,7 @@ package struct FileServer: Service {
         self.onListening = onListening
     }
 
-    /// Binds, serves, drains, and returns once no connection is left.
+    /// Binds, serves, drains, and returns once all connections have ended.
     package func run() async throws(FileServerError) {
         let (handovers, continuation) = AsyncStream.makeStream(of: ConnectionHandover.self)
         let wanted = configuration.maxConnections
@@ -57,7 +57,7 @@ package struct FileServer: Service {
         let listener = try await bind(server)
         if let address = listener.localAddress { onListening(address) }
 
-        // Not a child task: cancelling this one must begin the drain, not break the answers in flight.
+        // A separate task, because cancelling this one must begin the drain instead of breaking the answers in flight.
         let serving = Task { await Self.serve(handovers, of: server) }
         let drained = NIOLockedValueBox<Scheduled<Void>?>(nil)
         let failure = await withTaskCancellationOrGracefulShutdownHandler {
@@ -84,7 +84,9 @@ package struct FileServer: Service {
         return rule
     }
 
-    /// Waits until the listener and every connection have ended; an error when the listener ended by itself.
+    /// Waits until the listener and every connection have ended.
+    ///
+    /// Returns an error if the listener ended by itself.
     private static func end(of listener: any Channel, _ server: RunningServer) async -> FileServerError? {
         var failure: FileServerError?
         do {
@@ -107,8 +109,8 @@ package struct FileServer: Service {
         let responders = LoopResponders(exchange, configuration, loops: Array(loops.makeIterator()).count)
         do {
             let bootstrap = ServerBootstrap(group: loops)
-                // A flood that fills the queue costs every other client a second before its next try; accepted
-                // connections find a place at once, or make one, so both are generous. The system caps the first.
+                // When a flood fills the queue, every other client waits a second before its next try. Accepted connections find or
+                // make a place at once, so both values are generous. The system caps the first.
                 .serverChannelOption(.backlog, value: 4096)
                 .serverChannelOption(.maxMessagesPerRead, value: 64)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -139,7 +141,7 @@ package struct FileServer: Service {
         await withDiscardingTaskGroup { group in
             for await handover in handovers {
                 group.addTask(executorPreference: LoopExecutor(handover.channel.eventLoop)) {
-                    // A client's broken connection concerns that client alone, so the error of closing it is dropped.
+                    // A broken connection concerns only its client, so the error of closing it is dropped.
                     guard let client = try? await handover.attach() else { return }
                     try? await client.input.executeThenClose { inbound in
                         let responder = Responder(handover, client: client.end, of: server)

@@ -1,15 +1,17 @@
 import CLinux
 import Glibc
 
-/// A port of `[::1]` that is bound so that no other user of this machine can listen there; connections are refused.
+/// A port of `[::1]` that is bound so that no other user of this machine can listen there.
 ///
-/// `localhost` and every name below it stand for 127.0.0.1 and for `[::1]`. A browser tries `[::1]` first and goes on
-/// to 127.0.0.1 when that refuses, so a listener there would get our requests, cookies and all. An address that is
-/// bound and not listened on refuses; bound without `SO_REUSEADDR`, it can be bound by no other socket (Linux).
+/// Connections to it are refused.
+///
+/// `localhost` and every name below it resolve to 127.0.0.1 and `[::1]`. A browser tries `[::1]` first and 127.0.0.1 only after a
+/// refusal, so a foreign listener on `[::1]` would receive our requests with their cookies. A port that is bound without a listener
+/// refuses connections. Bound without `SO_REUSEADDR`, it cannot be bound by another socket (Linux).
 package final class HeldPort: Sendable {
     private let descriptor: CInt
 
-    /// - Returns: nil when the machine has no `[::1]`, which nobody can bind then.
+    /// - Returns: Nil if the machine has no `[::1]`. Then no process can bind it.
     /// - Throws: `portInUse` while another socket listens there.
     package init?(_ port: Int) throws(FileServerError) {
         descriptor = patchline_hold_loopback_port(UInt16(truncatingIfNeeded: port))

@@ -1,8 +1,8 @@
 import NIOCore
 
-/// Runs tasks on an event loop: what waits for a channel of that loop goes on without another thread.
+/// Runs tasks on an event loop, so that a task that waits for a channel of that loop resumes without a change of thread.
 ///
-/// Whoever may block, or computes for long, keeps all clients of the loop waiting, and has to leave it.
+/// Work that blocks or computes for long delays all clients of the loop. It must run elsewhere: see ``offLoop(_:)``.
 final class LoopExecutor: TaskExecutor {
     private let loop: any EventLoop
 
@@ -12,15 +12,15 @@ final class LoopExecutor: TaskExecutor {
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        // The task that the job is of keeps it until it has run.
+        // The job's task keeps the executor alive until the job has run.
         loop.execute { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }
 
-/// Runs `work` where tasks run that may compute for long, whatever runs this.
+/// Runs `work` on the global executor, where tasks may compute for long.
 package func offLoop<Value: Sendable>(_ work: @Sendable () async -> Value) async -> Value {
     await withTaskExecutorPreference(globalConcurrentExecutor) {
-        // A preference counts from the next suspension on.
+        // An executor preference takes effect at the next suspension.
         await Task.yield()
         return await work()
     }

@@ -1,8 +1,8 @@
 import NIOConcurrencyHelpers
 
-/// Who a server says that it is, which may change while it serves.
+/// A server's TLS identity, which may be replaced while the server runs.
 ///
-/// A connection keeps what its handshake showed; the next one sees what is current then.
+/// A connection keeps the identity of its handshake. New connections use the current one.
 package final class RenewableIdentity: Sendable {
     private let identity: NIOLockedValueBox<TLSIdentity>
 

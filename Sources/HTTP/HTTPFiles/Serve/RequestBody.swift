@@ -1,6 +1,6 @@
 import NIOCore
 
-/// The body of one request while it arrives, bounded from its first byte (RFC 9112 §6.3 and §7.1).
+/// Reads the body of one request while it arrives, within a limit from its first byte on (RFC 9112 §6.3 and §7.1).
 ///
 /// ```
 /// length(n) ──bytes──▶ length(0) = complete
@@ -17,7 +17,9 @@ struct RequestBody: Sendable {
         case complete
     }
 
-    /// A chunk-size line and all trailers together may be this many bytes; extensions and trailers are dropped.
+    /// The limit for a chunk-size line, and for all trailers together.
+    ///
+    /// Extensions and trailers are dropped.
     private static let maxLineBytes = 1024
 
     private var state: State
@@ -26,7 +28,7 @@ struct RequestBody: Sendable {
 
     var isComplete: Bool { state == .complete }
 
-    /// Bytes still to come; nil when a chunked body has not said yet.
+    /// Bytes still to arrive, or nil if a chunked body has not announced them yet.
     var remaining: Int? {
         switch state {
         case .complete: 0
@@ -35,7 +37,7 @@ struct RequestBody: Sendable {
         }
     }
 
-    /// - Parameter limit: bytes of the decoded body; nil for any number.
+    /// - Parameter limit: The largest decoded body in bytes, or nil for no limit.
     /// - Throws: ``RequestFault/bodyTooLarge`` for a declared length over the limit, before any byte is read.
     init(_ framing: BodyFraming, limit: Int?) throws(RequestFault) {
         self.limit = limit ?? .max
@@ -50,8 +52,9 @@ struct RequestBody: Sendable {
         }
     }
 
-    /// Takes the next decoded bytes of this body out of `buffer`, and nothing of the request after it; nil when more has
-    /// to arrive, or the body is complete.
+    /// Takes the next decoded bytes of this body out of `buffer`, and nothing of the request after it.
+    ///
+    /// Returns nil if more bytes must arrive, or if the body is complete.
     mutating func next(from buffer: inout ByteBuffer) throws(RequestFault) -> ByteBuffer? {
         while true {
             switch state {
@@ -71,7 +74,9 @@ struct RequestBody: Sendable {
         }
     }
 
-    /// A line of the chunked framing; false when it has not arrived.
+    /// Reads a line of the chunked framing.
+    ///
+    /// Returns false if it has not arrived.
     private mutating func readLine(from buffer: inout ByteBuffer) throws(RequestFault) -> Bool {
         switch state {
         case .complete, .length:
@@ -82,7 +87,7 @@ struct RequestBody: Sendable {
             guard size <= limit - received else { throw .bodyTooLarge }
             state = size == 0 ? .trailer(used: 0) : .chunkData(remaining: size)
         case .chunkData:
-            // Only the CRLF fits; more means that the chunk is longer than its size.
+            // Only the CRLF fits. A longer line means that the chunk is longer than its size.
             guard try Self.line(from: &buffer, maxBytes: 0) != nil else { return false }
             state = .chunkSize
         case .trailer(let used):
@@ -99,7 +104,7 @@ struct RequestBody: Sendable {
         return (piece, wanted - count)
     }
 
-    /// The next line without its CRLF; nil if it is not complete yet.
+    /// Returns the next line without its CRLF, or nil if it is incomplete.
     private static func line(from buffer: inout ByteBuffer, maxBytes: Int) throws(RequestFault) -> [UInt8]? {
         let view = buffer.readableBytesView
         guard let newline = view.prefix(maxBytes + 2).firstIndex(of: UInt8(ascii: "\n")) else {
@@ -115,7 +120,9 @@ struct RequestBody: Sendable {
         return line
     }
 
-    /// `1*HEXDIG [ extensions ]`; more digits than `Int` holds are beyond every limit.
+    /// Parses `1*HEXDIG [ extensions ]`.
+    ///
+    /// A number too large for `Int` is over every limit.
     private static func chunkSize(_ line: [UInt8]) throws(RequestFault) -> Int {
         let digits = line.prefix { $0.hexDigitValue != nil }
         let rest = line[digits.endIndex...].trimmed

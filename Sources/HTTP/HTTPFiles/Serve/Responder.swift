@@ -2,7 +2,9 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 
-/// Writes responses to one client, piece by piece, each when the one before is gone.
+/// Writes responses to one client, piece by piece.
+///
+/// Each piece is written when the previous one is sent.
 struct Responder: Sendable {
     let channel: any Channel
     let client: ClientEnd
@@ -10,7 +12,7 @@ struct Responder: Sendable {
     let group: ClientGroup
     let right: ShownRight
     let server: RunningServer
-    /// Of the client's reading, over all answers.
+    /// The pace of the client's reading, over all answers.
     private let pace: NIOLockedValueBox<Pace>
 
     var configuration: FileServerConfiguration { server.configuration }
@@ -28,24 +30,24 @@ struct Responder: Sendable {
         self.client = client
     }
 
-    /// What became of a response's body.
+    /// The result of sending a response's body.
     private struct Sent: Sendable {
-        /// Bytes that the kernel has taken.
+        /// Bytes that the kernel has accepted.
         var bytes = 0
         var isWhole = false
-        /// In words; nil when the client is the reason.
+        /// The reason for a failure, or nil if the client caused it.
         var trouble: String?
     }
 
-    /// What ends a stream beside its source.
+    /// The event that ends a stream before its source does.
     enum Watch: Sendable {
         case clientsEnd
-        /// Whoever sends it cancels this.
+        /// None here: the caller cancels the stream.
         case none
     }
 
-    /// - Parameter onLoop: whether the source of a stream only waits, see ``FileDecision/passing(_:)``.
-    /// - Returns: false when the connection is of no more use.
+    /// - Parameter onLoop: Whether the source of a stream only waits, see ``FileDecision/passing(_:)``.
+    /// - Returns: False if the connection must be closed.
     func send(
         _ response: Response,
         to head: RequestHead?,
@@ -72,7 +74,7 @@ struct Responder: Sendable {
             exchange.report(brokenAfter: sent.bytes, of: head?.target ?? "-", trouble)
         }
         log(response.status, sent.bytes, to: head, since: since)
-        // After a response that stops in the middle, only the connection's end tells the client so.
+        // After an incomplete response, only the end of the connection reports the failure to the client.
         return sent.isWhole && keepAlive
     }
 
@@ -106,7 +108,7 @@ struct Responder: Sendable {
         return sent
     }
 
-    /// How long a head waits for the first bytes after it, to go with them.
+    /// How long a head waits for the first bytes of the body, to be sent with them.
     private static let headTime = TimeAmount.microseconds(500)
 
     private func send(
@@ -116,7 +118,7 @@ struct Responder: Sendable {
         onLoop: Bool,
         _ watch: Watch
     ) async -> Sent {
-        // A server that stops meanwhile need not wait for what never ends.
+        // A server that stops meanwhile does not wait for an endless answer.
         if stream.isEndless {
             guard connections.becomesEndless(place, right) == .granted else { return Sent() }
         }
@@ -156,13 +158,13 @@ struct Responder: Sendable {
         } catch is ClientGone {
         } catch is CancellationError {
         } catch { sent.trouble = "\(error)" }
-        // The connection ends: its client should see what broke, and not an empty reply.
+        // The connection ends: its client should receive the broken part instead of an empty reply.
         if !sent.isWhole { channel.flush() }
         sent.bytes = taken.withLockedValue(\.bytes)
         return sent
     }
 
-    /// In parts that each have the time of ``FileServerConfiguration/writeTimeout``.
+    /// Writes a piece in parts, each with a time limit of ``FileServerConfiguration/writeTimeout``.
     private func write(_ piece: ByteBuffer, _ framing: Response.Framing) async -> Bool {
         var rest = piece
         while let part = rest.readSlice(length: min(rest.readableBytes, ResponsePieces.size)), part.readableBytes > 0 {
@@ -171,18 +173,22 @@ struct Responder: Sendable {
         return true
     }
 
-    /// The kernel has the head, too, once it has what was written after it.
+    /// Ends the body.
+    ///
+    /// Once the kernel has the bytes written last, it has the head, too.
     private func end(_ framing: Response.Framing, afterNothing: Bool) async -> Bool {
         if framing == .chunked { return await write(ByteBuffer(string: "0\r\n\r\n")) }
         return afterNothing ? await write(ByteBuffer()) : true
     }
 
-    /// Whoever reads the connection looks at what it waits for.
+    /// Wakes the task that reads the connection, which then checks its wait.
     func wakeReader() {
         ReaderWake.fire(channel)
     }
 
-    /// Returns when the kernel has taken all of `bytes`; false when it never will.
+    /// Returns when the kernel has accepted all of `bytes`.
+    ///
+    /// Returns false if it never will.
     func write(_ bytes: ByteBuffer) async -> Bool {
         let deadline = Deadline(in: pace.withLockedValue(\.left), .closing, channel)
         defer { deadline.cancel() }
@@ -201,10 +207,10 @@ struct Responder: Sendable {
 extension Channel {
     /// Writes `bytes` without a flush, and flushes them after `time` at the latest.
     ///
-    /// What is written after this call, by the same thread or by what it starts, goes after them.
+    /// Later writes, by the same thread or by tasks that it starts, are sent after them.
     func write(_ bytes: ByteBuffer, flushedWithin time: TimeAmount) {
-        // One task for both: a loop that is late takes what is due and what was handed in by turns, and a flush that runs
-        // first finds nothing.
+        // One task does both. A late loop runs due tasks and submitted tasks alternately, so a flush of its own could run before
+        // the write.
         let work: @Sendable () -> Void = { [self] in
             write(bytes, promise: nil)
             eventLoop.scheduleTask(in: time) { [self] in flush() }
@@ -214,7 +220,9 @@ extension Channel {
 }
 
 extension ByteBuffer {
-    /// RFC 9112 §7.1; not for no bytes, which would end the body.
+    /// The chunk of RFC 9112 §7.1.
+    ///
+    /// Must not be empty, because an empty chunk ends the body.
     fileprivate var asChunk: ByteBuffer {
         let size = String(readableBytes, radix: 16)
         var chunk = ByteBuffer()

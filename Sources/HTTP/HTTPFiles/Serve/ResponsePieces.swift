@@ -2,21 +2,23 @@ import NIOCore
 import NIOPosix
 import SystemPackage
 
-/// A response cut into what is held in memory at a time; the head travels with the first piece.
+/// A response cut into pieces that are kept in memory one at a time.
 ///
-/// Files are read here: under TLS there is no other way. What the front answers goes by `sendfile`, see ``FileSending``.
+/// The head is sent with the first piece.
+///
+/// Files are read here because TLS needs their bytes. The front sends files by `sendfile`, see ``FileSending``.
 struct ResponsePieces: Sendable {
-    /// Bytes of body in a piece.
+    /// Bytes of the body in a piece.
     static let size = 128 * 1024
 
     private var head: ByteBuffer?
     private let body: Response.Body
     private let count: Int
     private var cut = 0
-    /// Bytes of the body that the kernel has taken.
+    /// Bytes of the body that the kernel has accepted.
     private(set) var writtenBodyBytes = 0
 
-    /// - Precondition: `body` is no stream.
+    /// - Precondition: `body` is not a stream.
     init(head: ByteBuffer, body: Response.Body) {
         if case .stream = body { preconditionFailure("a stream makes its own pieces") }
         self.head = head
@@ -26,7 +28,7 @@ struct ResponsePieces: Sendable {
 
     var isComplete: Bool { head == nil && writtenBodyBytes == count }
 
-    /// The next piece; nil after the last.
+    /// Returns the next piece, or nil after the last.
     mutating func next() async throws(OpenFileError) -> ByteBuffer? {
         let start = cut
         let end = min(cut + Self.size, count)
@@ -46,7 +48,7 @@ struct ResponsePieces: Sendable {
         return piece
     }
 
-    /// The piece of the last ``next()`` is gone.
+    /// Counts the piece of the last ``next()`` as sent.
     mutating func wasWritten() {
         writtenBodyBytes = cut
     }

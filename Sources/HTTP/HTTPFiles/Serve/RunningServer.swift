@@ -2,7 +2,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOHTTP1
 
-/// What all connections of one running server share.
+/// The state that all connections of one running server share.
 struct RunningServer: Sendable {
     let configuration: FileServerConfiguration
     let exchange: Exchange
@@ -10,17 +10,19 @@ struct RunningServer: Sendable {
     let accessLog: (@Sendable (AccessLogEntry) -> Void)?
     let meter: (any TrafficMeter)?
     let losses: LossReport
-    /// Where the tasks are that serve what no event loop can answer.
+    /// Receives the connections whose requests an event loop cannot answer.
     let handovers: AsyncStream<ConnectionHandover>.Continuation
 
-    /// False when the server has ended.
+    /// Hands a connection over to a task.
+    ///
+    /// Returns false if the server has ended.
     func handOver(_ connection: ConnectionHandover) -> Bool {
         if case .enqueued = handovers.yield(connection) { true } else { false }
     }
 }
 
 extension RunningServer {
-    /// Sets a connection up that was accepted, or refuses it.
+    /// Sets up an accepted connection, or refuses it.
     func admit(_ channel: any Channel, _ responders: LoopResponders) throws {
         let group = ClientGroup(channel, configuration.sharing)
         switch connections.admit(channel, of: group) {
@@ -54,14 +56,15 @@ extension RunningServer {
         }
     }
 
-    /// Whom a proxy asks for; nil for a connection that is its client's own.
+    /// Returns the client that a proxy forwards a request of, or nil for a direct connection.
     func client(by group: ClientGroup, at address: String?, _ headers: HTTPHeaders) -> ClientGroup? {
         guard group == .boundless, case .byAddress(let proxies) = configuration.sharing, !proxies.isEmpty
         else { return nil }
         return .address(ClientName(address, forwarded: headers["X-Forwarded-For"], trusting: proxies))
     }
 
-    /// Whose request the access log says it is: what a trusted proxy says, whole, for a log is to find a device by.
+    /// Returns the client's address for the access log: the full address that a trusted proxy forwards, because a log is used to
+    /// find a device.
     func address(at address: String?, _ headers: HTTPHeaders?) -> String {
         guard let address else { return "-" }
         guard let headers, case .byAddress(let proxies) = configuration.sharing, !proxies.isEmpty
@@ -69,19 +72,19 @@ extension RunningServer {
         return proxies.client(at: address, forwarded: headers["X-Forwarded-For"])
     }
 
-    /// Ends a connection that made room.
+    /// Closes a connection that makes room.
     private func drop(_ channel: any Channel, of group: ClientGroup) {
         losses.add(.room, of: group, on: channel.eventLoop)
         if configuration.tls == nil { channel.close(promise: nil) } else { AbruptEnd.close(channel) }
     }
 }
 
-/// The responder of each event loop, made when its first connection comes.
+/// The responder of each event loop, made with its first connection.
 struct LoopResponders: Sendable {
     private let responders = NIOLockedValueBox<[ObjectIdentifier: NIOLoopBound<LoopResponder>]>([:])
     private let make: @Sendable () -> LoopResponder
 
-    /// - Parameter loops: how many share ``FileServerConfiguration/maxRememberedBytes``.
+    /// - Parameter loops: The number of loops that share ``FileServerConfiguration/maxRememberedBytes``.
     init(_ exchange: Exchange, _ configuration: FileServerConfiguration, loops: Int) {
         let limit = configuration.maxRememberedBytes / max(1, loops)
         make = { LoopResponder(exchange: exchange, configuration: configuration, limit: limit) }

@@ -1,33 +1,42 @@
 package import NIOCore
 package import NIOHTTP1
 
-/// The client of a stream or a tunnel takes no more bytes.
+/// The client of a stream or a tunnel accepts no more bytes.
 package struct ClientGone: Error, Equatable, Sendable {
     package init() {}
 }
 
-/// A response whose bytes come piece by piece, each asked for when the one before is gone.
+/// A response that is sent piece by piece.
 ///
-/// Its task is cancelled when the client goes away, also while it waits for the next piece. A HEAD request and a status
-/// without content never ask for any.
+/// Each piece is requested when the previous one is sent.
+///
+/// Its task is cancelled when the client disconnects, also while it waits for the next piece. For a HEAD request and for a status
+/// without content, no piece is requested.
 package struct ServedStream: Sendable {
-    /// Returns when the kernel has taken all of the bytes.
+    /// Returns when the kernel has accepted all of the bytes.
     package typealias Write = @Sendable (_ piece: ByteBuffer) async throws(ClientGone) -> Void
 
-    /// 200 and above.
+    /// The status, 200 or above.
     package let status: HTTPResponseStatus
-    /// All fields of the answer but those of its framing, which the server decides; `Date` is added where none stands.
+    /// All fields of the answer except those of its framing, which the server decides.
+    ///
+    /// `Date` is added if missing.
     package var headers: HTTPHeaders
-    /// Bytes in all, if known; else the response is chunked, and for HTTP/1.0 ended by the connection's end.
+    /// The size in bytes, if known.
+    ///
+    /// Otherwise the response is chunked, and for HTTP/1.0 ended by the end of the connection.
     package let length: Int?
-    /// Whether it goes on until somebody stops it, as server-sent events do: then a server that stops ends it at once,
-    /// instead of waiting for it until the drain deadline.
+    /// Whether the stream continues until it is stopped, as server-sent events do.
+    ///
+    /// A stopping server ends it at once instead of waiting until the drain deadline.
     package let isEndless: Bool
-    /// Writes the answer's bytes; called once, or never.
+    /// Writes the answer's bytes.
+    ///
+    /// Called at most once.
     package let send: @Sendable (_ write: @escaping Write) async throws -> Void
 
-    /// - Parameter send: called once, or never; when it throws, or writes another number of bytes than `length`, the
-    ///   connection ends so that the client does not take what it has for the whole.
+    /// - Parameter send: Called at most once. If it throws, or writes another number of bytes than `length`, the connection ends,
+    ///   so that the client detects the incomplete response.
     package init(
         status: HTTPResponseStatus = .ok,
         headers: HTTPHeaders,
@@ -43,7 +52,7 @@ package struct ServedStream: Sendable {
         self.send = send
     }
 
-    /// The pieces of a sequence.
+    /// A response with the pieces of a sequence.
     package init<Pieces: AsyncSequence & Sendable>(
         status: HTTPResponseStatus = .ok,
         headers: HTTPHeaders,

@@ -1,13 +1,15 @@
 package import NIOCore
 package import NIOHTTP1
 
-/// `101 Switching Protocols`, and then raw bytes both ways: only for a request that asked for it
+/// A `101 Switching Protocols` and then raw bytes in both directions, only for a request that asked for it
 /// (``FileRequest/upgrade``).
 ///
-/// It ends when `run` returns; a server that stops, or the idle limit
-/// (``FileServerConfiguration/tunnelIdleTimeout``), closes the connection and cancels `run`.
+/// It ends when `run` returns. When the server stops, or the idle limit (``FileServerConfiguration/tunnelIdleTimeout``) has passed,
+/// the connection is closed and `run` is cancelled.
 package struct ServedTunnel: Sendable {
-    /// All fields of the answer but `Connection`; `Upgrade` is among them.
+    /// All fields of the answer except `Connection`.
+    ///
+    /// `Upgrade` is among them.
     package let headers: HTTPHeaders
     let run: @Sendable (_ client: TunnelClient) async -> Void
 
@@ -22,14 +24,14 @@ package struct TunnelClient: Sendable {
     let pieces: DemandChannel
     let send: @Sendable (ByteBuffer) async -> Bool
 
-    /// The next bytes that the client sent; nil at its end.
+    /// Returns the next bytes that the client sent, or nil at its end.
     ///
-    /// Until they are asked for, the client is held back.
+    /// The client is held back until they are requested.
     package func next() async throws -> ByteBuffer? {
         try await pieces.next()
     }
 
-    /// Returns when the kernel has taken all of the bytes.
+    /// Returns when the kernel has accepted all of the bytes.
     package func write(_ bytes: ByteBuffer) async throws(ClientGone) {
         guard await send(bytes) else { throw ClientGone() }
     }

@@ -1,16 +1,18 @@
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// A body that is read piece by piece, and how much of it is left, for the task that answers meanwhile.
+/// A body that is read piece by piece.
+///
+/// The size of its unread rest is shared with the task that answers meanwhile.
 struct StreamedBody: Sendable {
-    /// Bytes that nobody has read yet; nil while that is unknown, or while the client waits for its `100 Continue`.
+    /// Unread bytes of the body, or nil if unknown or while the client waits for its `100 Continue`.
     typealias Rest = NIOLockedValueBox<Int?>
 
     private(set) var decoder: RequestBody
     /// Whether the client still waits for its `100 Continue`.
     var expectsContinue: Bool { didSet { update() } }
     let rest = Rest(nil)
-    /// Of the client's sending.
+    /// The pace at which the client sends.
     var pace: Pace
 
     init(_ decoder: RequestBody, expectsContinue: Bool, pace: Pace) {

@@ -4,10 +4,10 @@ import NIOSSL
 import NIOTLS
 
 extension TLSIdentity {
-    /// Adds the handlers of a server's end of TLS.
+    /// Adds the handlers for a server's TLS.
     ///
-    /// - Parameter timeout: how long the handshake may take from the connection's first moment, however lively it drips.
-    /// - Parameter onTimeout: told when it took longer, on the channel's event loop.
+    /// - Parameter timeout: How long the handshake may take from the moment the client connects, however often bytes arrive.
+    /// - Parameter onTimeout: Called on the channel's event loop if it took longer.
     func add(to channel: any Channel, handshakeWithin timeout: Duration, onTimeout: @escaping () -> Void) throws {
         try channel.pipeline.syncOperations.addHandlers([
             AbruptEnd(), PlainTextRefusal(), NIOSSLServerHandler(context: context),
@@ -16,7 +16,7 @@ extension TLSIdentity {
     }
 }
 
-/// Closes a connection that makes room without TLS' farewell, for which its client would have five seconds.
+/// Closes a connection that makes room without a TLS shutdown, for which the client would have five seconds.
 final class AbruptEnd: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
 
@@ -32,9 +32,9 @@ final class AbruptEnd: ChannelOutboundHandler {
     }
 }
 
-/// Tells a client that begins without TLS, in its own language, that this port speaks HTTPS.
+/// Informs a client that connects without TLS, by a plain HTTP response, that this port speaks HTTPS.
 ///
-/// A TLS record that begins a handshake has the type 22 (RFC 8446 §5.1); no HTTP request begins so.
+/// A TLS record that begins a handshake has the type 22 (RFC 8446 §5.1). An HTTP request cannot begin with that byte.
 private final class PlainTextRefusal: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -55,12 +55,12 @@ private final class PlainTextRefusal: ChannelInboundHandler, RemovableChannelHan
         var answer = response.head(keepAlive: false, date: HTTPDate.now)
         if case .bytes(let body) = response.body { answer.writeBytes(body) }
         context.writeAndFlush(wrapOutboundOut(answer), promise: nil)
-        // Half of it, so that the client can read the answer; its end, or the handshake's deadline, closes the rest.
+        // Only the output is closed, so that the client can read the answer. Its end, or the handshake's deadline, closes the rest.
         context.close(mode: .output, promise: nil)
     }
 }
 
-/// Closes a connection whose handshake is not done in time.
+/// Closes a connection whose handshake is not completed in time.
 private final class HandshakeDeadline: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

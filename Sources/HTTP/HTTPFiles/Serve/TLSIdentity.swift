@@ -2,36 +2,38 @@ import HTTPPeers
 import NIOCore
 import NIOSSL
 
-/// Why a certificate and a key do not make a TLS server.
+/// Why a certificate and a key cannot be used for a TLS server.
 package enum TLSIdentityError: Error, Equatable, Sendable {
-    /// The certificate's file holds no `-----BEGIN CERTIFICATE-----`, or one that cannot be read.
+    /// The certificate file contains no `-----BEGIN CERTIFICATE-----`, or an unreadable certificate.
     case noCertificate
-    /// The key's file holds no `PRIVATE KEY-----`, or one that cannot be read.
+    /// The key file contains no `PRIVATE KEY-----`, or an unreadable key.
     case noKey
-    /// The key is encrypted, and there is no passphrase for it.
+    /// The key is encrypted, and no passphrase was given.
     case needsPassphrase
     case wrongPassphrase
-    /// The key is not the one of the first certificate.
+    /// The key does not belong to the first certificate.
     case mismatch
-    /// The TLS library refuses them, in its own words.
+    /// The TLS library rejects them, for this reason.
     case unusable(reason: String)
 }
 
-/// What a server shows who it is with: a certificate chain and its private key, checked against each other.
+/// A server's certificate chain and its private key, checked against each other.
 ///
-/// TLS as ``TLSRules`` says, and by ALPN HTTP/1.1.
+/// TLS follows ``TLSRules``; ALPN announces HTTP/1.1.
 package struct TLSIdentity: Sendable {
-    /// How long a client may take to close after the server did; then the connection is dropped.
+    /// How long a client may take to close after the server did.
+    ///
+    /// Then the connection is dropped.
     private static let shutdownTimeout = Duration.seconds(2)
 
     let context: NIOSSLContext
-    /// From when to when the first certificate holds, in seconds since 1970.
+    /// The validity of the first certificate, in seconds since 1970.
     package let validity: ClosedRange<Int>
 
     /// - Parameters:
-    ///   - certificates: PEM, the server's own first, then those that lead to a root that clients know.
-    ///   - key: PEM, PKCS#8 or the older forms.
-    ///   - passphrase: used only for a key that is encrypted.
+    ///   - certificates: PEM. The server's own certificate is first, followed by those that lead to a root that clients trust.
+    ///   - key: PEM, in PKCS#8 or an older form.
+    ///   - passphrase: Used only for an encrypted key.
     package init(certificates: [UInt8], key: [UInt8], passphrase: [UInt8]? = nil) throws(TLSIdentityError) {
         let chain = try Self.chain(certificates)
         guard let first = chain.first else { throw .noCertificate }

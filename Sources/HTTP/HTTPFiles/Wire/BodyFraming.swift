@@ -3,12 +3,12 @@ import NIOHTTP1
 /// How the body of a request is delimited, decided from its head (RFC 9112 §6).
 enum BodyFraming: Equatable, Sendable {
     case none
-    /// Bytes, more than none.
+    /// The number of bytes, at least one.
     case length(Int)
     case chunked
 
-    /// Refuses every shape that two servers could read differently: both fields, several lengths, a coding after
-    /// `chunked`, a chunked HTTP/1.0.
+    /// Rejects every form that two servers could read differently: both fields, several lengths, a coding after
+    /// `chunked`, or chunks in HTTP/1.0.
     init(_ head: RequestHead) throws(RequestFault) {
         let lengths = head.headers["Content-Length"]
         let codings = head.headers["Transfer-Encoding"]
@@ -38,7 +38,7 @@ enum BodyFraming: Equatable, Sendable {
         guard values.count == 1, !values[0].isEmpty, values[0].utf8.allSatisfy(\.isDigit) else {
             throw .malformed("Content-Length is not one number")
         }
-        // More than Int holds is beyond every limit.
+        // A number too large for `Int` is over every limit.
         let length = Int(values[0]) ?? .max
         return length == 0 ? .none : .length(length)
     }

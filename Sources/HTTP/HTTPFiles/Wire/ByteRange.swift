@@ -1,11 +1,13 @@
-/// One range of bytes as a Range field asks for it (RFC 9110 §14.1.2).
+/// One range of bytes, as requested by a Range field (RFC 9110 §14.1.2).
 enum ByteRange: Equatable, Sendable {
     /// `first-` or `first-last`; `last` is nil for "to the end".
     case from(Int, to: Int?)
     /// `-count`: the last bytes.
     case last(Int)
 
-    /// Nil for anything but exactly one well-formed range of bytes, which means: ignore the field, send all of it.
+    /// Nil unless the field contains exactly one well-formed range of bytes.
+    ///
+    /// The field is then ignored, and the whole file is sent.
     init?(parsing values: [String]) {
         guard values.count == 1 else { return nil }
         let parts = values[0].split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -30,7 +32,9 @@ enum ByteRange: Equatable, Sendable {
         }
     }
 
-    /// Digits only; more than `Int` holds is the largest `Int`, beyond the end of every file.
+    /// Parses digits.
+    ///
+    /// A number too large for `Int` becomes the largest `Int`, which is beyond the end of every file.
     private static func number(_ text: Substring) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy(\.isDigit) else { return nil }
         return Int(text) ?? .max
@@ -38,12 +42,12 @@ enum ByteRange: Equatable, Sendable {
 
     enum Resolved: Equatable, Sendable {
         case bytes(Range<Int>)
-        /// Satisfiable, but no Content-Range can say so: a suffix of an empty file.
+        /// Satisfiable, but not expressible as a Content-Range: a suffix of an empty file.
         case whole
         case unsatisfiable
     }
 
-    /// The bytes of a file of `size` bytes that the range stands for.
+    /// Returns the bytes of the range in a file of `size` bytes.
     func resolved(size: Int) -> Resolved {
         switch self {
         case .from(let first, let last):

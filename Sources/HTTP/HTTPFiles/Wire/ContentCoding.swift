@@ -1,12 +1,14 @@
 package import NIOHTTP1
 
-/// A coding in which a file may lie ready beside the plain one, best first.
+/// A coding of which a compressed file may be stored next to the plain one.
+///
+/// The best coding is first.
 package enum ContentCoding: String, CaseIterable, Sendable {
     case brotli = "br"
     case zstandard = "zstd"
     case gzip
 
-    /// What such a file's name ends in, after that of the plain one.
+    /// The suffix that the compressed file's name adds to the plain one's.
     package var suffix: String {
         switch self {
         case .brotli: ".br"
@@ -15,16 +17,18 @@ package enum ContentCoding: String, CaseIterable, Sendable {
         }
     }
 
-    /// The codings that a request accepts, most wanted first; equal wishes in the order of the cases (RFC 9110 §12.5.3).
+    /// The codings that a request accepts, by descending weight.
     ///
-    /// Empty where plain bytes are wanted more, and where nothing is said.
+    /// Equal weights are in the order of the cases (RFC 9110 §12.5.3).
+    ///
+    /// Empty if plain bytes are preferred, or if the field is missing.
     package static func accepted(in headers: HTTPHeaders) -> [ContentCoding] {
         let wishes = headers["Accept-Encoding"].flatMap(\.listElements).compactMap(Wish.init)
         let any = wishes.last { $0.coding == "*" }?.weight ?? 0
         func weight(_ name: String) -> Int? {
             wishes.last { $0.coding == name || name == "gzip" && $0.coding == "x-gzip" }?.weight
         }
-        // Plain bytes are as good as anything that is merely not refused, and never better than what is named.
+        // A coding is preferred to plain bytes of equal weight. An unnamed `identity` has the weight 0.
         let plain = weight("identity") ?? 0
         return allCases.enumerated()
             .map { (order: $0.offset, coding: $0.element, weight: weight($0.element.rawValue) ?? any) }
@@ -36,7 +40,7 @@ package enum ContentCoding: String, CaseIterable, Sendable {
     /// One element of the field, as `gzip;q=0.5`.
     private struct Wish {
         let coding: String
-        /// 0 to 1000.
+        /// The weight, from 0 to 1000.
         let weight: Int
 
         init?(_ element: String) {

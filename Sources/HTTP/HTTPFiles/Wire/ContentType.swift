@@ -1,19 +1,19 @@
 /// The media type of a file, from the extension of its name.
 ///
-/// The table answers without `charset`: the bytes say it (HTML `meta`, `@charset`, XML declaration), and a signed
-/// asset must not be read differently because a server guessed. Names are IANA's; `text/javascript` is RFC 9239.
+/// The table has types without `charset`. The bytes declare it (HTML `meta`, `@charset`, XML declaration), and a signed asset must
+/// not be read differently because a server guessed. The names are IANA's; `text/javascript` is from RFC 9239.
 package enum ContentType {
-    /// The type for bytes that nothing is known about (RFC 9110 §8.3).
+    /// The type for unknown content (RFC 9110 §8.3).
     package static let unknown = "application/octet-stream"
 
-    /// The media type for the last segment of `path`; ``unknown`` without an extension or with one not in the table.
+    /// The media type for the last segment of `path`, or ``unknown`` if it has no extension or one that is not in the table.
     ///
-    /// A leading dot starts a name, not an extension: `.js` is unknown. Case is ignored.
+    /// A leading dot starts a name instead of an extension: `.js` is unknown. Case is ignored.
     package static func of(path: String) -> String {
         fileExtension(of: path).flatMap { byExtension[$0] } ?? unknown
     }
 
-    /// The part after the last dot of the last segment, in lower case; nil without one.
+    /// The part after the last dot of the last segment, in lower case, or nil if there is none.
     static func fileExtension(of path: String) -> String? {
         let name = path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return nil }
@@ -134,11 +134,15 @@ package enum ContentType {
     ]
 }
 
-/// How an operator wants files to be named: types of their own, and a charset for text.
+/// An operator's settings for media types: additional types, and a charset for text.
 package struct ContentTypeRules: Equatable, Sendable {
-    /// By extension, in lower case; over the table.
+    /// Media types by extension, in lower case.
+    ///
+    /// They precede the table.
     package var types: [String: String]
-    /// Added to text, JavaScript and XML that name none; nil, the default, leaves that to the bytes.
+    /// The charset added to text, JavaScript and XML without one.
+    ///
+    /// If nil, the default, the bytes decide.
     package var charset: String?
 
     package init(types: [String: String] = [:], charset: String? = nil) {

@@ -15,7 +15,7 @@ struct EntityTag: Equatable, Sendable {
         opaque = String(decoding: bytes, as: UTF8.self)
     }
 
-    /// `etagc`: visible, without the quote.
+    /// Whether `byte` is an `etagc`: visible, and not a quote.
     static func isTagCharacter(_ byte: UInt8) -> Bool {
         byte == 0x21 || byte >= 0x23 && byte != 0x7F
     }
@@ -26,7 +26,9 @@ enum EntityTagCondition: Equatable, Sendable {
     case any
     case oneOf([EntityTag])
 
-    /// Nil when the field is absent; elements that are no entity tags match nothing and are left out.
+    /// Nil if the field is absent.
+    ///
+    /// Elements that are not entity tags match nothing and are left out.
     init?(parsing values: [String]) {
         if values.isEmpty { return nil }
         if values.count == 1, values[0].listElements == ["*"] {

@@ -1,13 +1,13 @@
 package import NIOHTTP1
 
 extension HTTPHeaders {
-    /// Of `Content-Type`, in lower case and without parameters; empty where there is none (RFC 9110 §8.3.1).
+    /// The media type of `Content-Type`, in lower case and without parameters; empty if the field is missing (RFC 9110 §8.3.1).
     package var mediaType: String { first(name: "Content-Type").map { Self.mediaType($0) } ?? "" }
 
     /// Whether the content is a page for browsers.
     package var isPage: Bool { ["text/html", "application/xhtml+xml"].contains(mediaType) }
 
-    /// Of a value of `Content-Type`.
+    /// The media type in a value of `Content-Type`.
     package static func mediaType(_ contentType: String) -> String {
         contentType.drop { $0 == " " || $0 == "\t" }.prefix { !" \t;,".contains($0) }.lowercased()
     }
@@ -19,10 +19,12 @@ extension HTTPHeaders {
 package struct CacheDirectives: Equatable, Sendable {
     private let values: [String: String]
 
-    /// Of a directive that stands there twice, the first counts.
+    /// Parses the lines of the field.
     ///
-    /// Some servers put semicolons between them, and any may put an argument in quotes. What stands within quotes is split too, and
-    /// then forbids rather more than less.
+    /// If a directive is repeated, the first one counts.
+    ///
+    /// Some servers separate directives with semicolons, and any server may put an argument in quotes. Text in quotes is split as
+    /// well, which can only make the result stricter.
     package init(_ lines: [String]) {
         let directives = lines.flatMap { $0.split { $0 == "," || $0 == ";" } }.map { line in
             let words = line.filter { !" \t\"".contains($0) }
@@ -34,7 +36,7 @@ package struct CacheDirectives: Equatable, Sendable {
 
     package func contains(_ name: String) -> Bool { values[name] != nil }
 
-    /// What a directive is set to, in seconds; nil where it is not there, or is no number.
+    /// The argument of a directive in seconds, or nil if the directive is missing or its argument is not a number.
     package func seconds(_ name: String) -> Int? {
         values[name].flatMap { $0.allSatisfy { $0.isASCII && $0.isNumber } ? Int($0) : nil }
     }

@@ -1,13 +1,16 @@
 extension FileRequest {
-    /// Why the path is not spelled in the one way that a resource has, for a source that takes no other: then whoever looks
-    /// at paths in front of it, by a prefix say, sees what is meant.
+    /// Why the path is not in its canonical spelling, or nil if it is.
+    ///
+    /// A source that accepts only the canonical spelling lets a proxy in front of it filter paths, by prefix for example, without
+    /// being misled.
     package var spellingFault: String? {
         if !isPlain { return "the path holds a segment that is empty, . or .." }
         if Self.hidesPlainCharacter(spelledPath) { return "the path spells a plain character by its number" }
         return nil
     }
 
-    /// RFC 3986 §2.3: no URI needs a letter, a digit, or one of `-._~` written as `%XX`.
+    /// Whether an unreserved character (a letter, a digit, or one of `-._~`) is encoded as `%XX`, which no URI needs (RFC 3986
+    /// §2.3).
     private static func hidesPlainCharacter(_ path: String) -> Bool {
         guard path.utf8.contains(UInt8(ascii: "%")) else { return false }
         return path.split(separator: "%", omittingEmptySubsequences: false).dropFirst().contains { part in

@@ -1,34 +1,44 @@
 import NIOCore
 package import NIOHTTP1
 
-/// One request as a source sees it: parsed, bounded, and safe to look up.
+/// One request as a source receives it: parsed, within limits, and safe to look up.
 package struct FileRequest: Sendable {
-    /// GET or HEAD; for a source that accepts bodies also POST, PUT, PATCH, DELETE or OPTIONS; for one that passes requests on any but
+    /// GET or HEAD.
+    ///
+    /// For a source that accepts bodies also POST, PUT, PATCH, DELETE or OPTIONS. For one that passes requests on, any except
     /// CONNECT and TRACE.
     package let method: HTTPMethod
     package let path: RequestPath
-    /// Raw, without `?`; nil without one.
+    /// The raw query without `?`, or nil if there is none.
     package private(set) var query: String?
     package private(set) var headers: HTTPHeaders
-    /// At most ``FileServerConfiguration/maxBodyBytes``; empty for GET and HEAD, and for a body taken as a stream.
+    /// The body, at most ``FileServerConfiguration/maxBodyBytes``.
+    ///
+    /// Empty for GET and HEAD, and for a body received as a stream.
     package private(set) var body: [UInt8]
-    /// The body, for a source that takes it so (``BodyIntake/stream``); nil for all others.
+    /// The body, for a source that receives it as a stream (``BodyIntake/stream``).
+    ///
+    /// Nil for all others.
     package private(set) var stream: RequestStream?
     /// The path as the client sent it.
     package let sentPath: SentPath
     /// The path as the client spells it, percent-encoded, without its dot segments and empty segments.
     package let spelledPath: String
-    /// Whether the client spells the path as it is, with nothing to remove: no `..`, no `.`, no empty segment.
+    /// Whether the path has nothing to remove: no `..`, no `.`, no empty segment.
     package let isPlain: Bool
-    /// The protocol that the client would rather speak, in lower case: `websocket` (RFC 9110 §7.8).
+    /// The protocol that the client asks to switch to, in lower case: `websocket` (RFC 9110 §7.8).
     package let upgrade: String?
-    /// The address at the other end of the connection, without its port; nil where an answer is prepared, which is
-    /// everybody's, and where it is unknown.
+    /// The client's address without its port.
+    ///
+    /// Nil if it is unknown, or if an answer is being prepared, because such an answer is for all clients.
     package private(set) var remoteAddress: String?
-    /// The other user of this machine that asks, where connections are shared out by user; nil for this process's own user,
-    /// for root, and where it is unknown.
+    /// The other local user that made the request, if connections are shared by user.
+    ///
+    /// Nil for this process's own user, for root, and if unknown.
     package private(set) var user: UInt32?
-    /// Where a source says that a right was shown; nil for a request that did not come over a connection.
+    /// Notes that the client has shown a right.
+    ///
+    /// Nil for a request that was not received over a connection.
     package private(set) var right: ShownRight?
 
     package init(
@@ -61,9 +71,10 @@ package struct FileRequest: Sendable {
         upgrade = head.upgrade
     }
 
-    /// A request of our own for what a target names.
+    /// Makes a request of our own for a target.
     ///
-    /// - Parameter keepsEncoded: whether it may name what only another server has, see ``FileSource/passesAsSent(_:)``.
+    /// - Parameter keepsEncoded: Whether the target may have a path that only another server can look up, see
+    ///   ``FileSource/passesAsSent(_:)``.
     package init(getting target: String, headers: HTTPHeaders, keepsEncoded: Bool = false) throws(RequestPathError) {
         let target = try RequestTarget(parsing: target, keepsEncoded: keepsEncoded)
         method = .GET
@@ -77,14 +88,14 @@ package struct FileRequest: Sendable {
         upgrade = nil
     }
 
-    /// The same request, asking something else of the same path.
+    /// Returns the same request with another query.
     package func with(query: String?) -> FileRequest {
         var request = self
         request.query = query
         return request
     }
 
-    /// The same request with other fields.
+    /// Returns the same request with other fields.
     package func with(headers: HTTPHeaders) -> FileRequest {
         var request = self
         request.headers = headers
@@ -117,7 +128,9 @@ package struct FileRequest: Sendable {
     }
 }
 
-/// Whether a method is served, decided before the target is looked at.
+/// Whether a method is served.
+///
+/// Decided before the target is examined.
 enum MethodRule: Equatable, Sendable {
     case served
     /// 405 with this Allow field.
@@ -137,10 +150,12 @@ enum MethodRule: Equatable, Sendable {
         }
     }
 
-    /// Whether a source that passes requests on may get it: CONNECT asks for a tunnel, and TRACE shows the request's own cookies.
+    /// Whether a source that passes requests on may receive the method.
+    ///
+    /// CONNECT asks for a tunnel, and TRACE reveals the request's own cookies.
     static func mayPass(_ method: HTTPMethod) -> Bool { method != .CONNECT && method != .TRACE }
 
-    /// RFC 9110 §9.3, PATCH of RFC 5789, and QUERY, which is registered too.
+    /// The methods of RFC 9110 §9.3, PATCH of RFC 5789, and the registered QUERY.
     private static let standard: Set = [
         "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "QUERY",
     ]

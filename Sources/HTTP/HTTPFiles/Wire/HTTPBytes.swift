@@ -1,6 +1,6 @@
 /// The character classes of RFC 9110 §5.6 that the parsers here share.
 extension UInt8 {
-    /// `tchar`: methods and field names are made of it.
+    /// Whether the byte is a `tchar`, of which methods and field names consist.
     var isTokenCharacter: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -15,12 +15,12 @@ extension UInt8 {
         }
     }
 
-    /// What a field value may hold: visible ASCII, space, tab and `obs-text`.
+    /// Whether a field value may contain the byte: visible ASCII, space, tab and `obs-text`.
     var isFieldValueCharacter: Bool {
         self >= 0x20 && self != 0x7F || self == 0x09
     }
 
-    /// Optional white space, `OWS`.
+    /// Whether the byte is optional white space, `OWS`.
     var isOptionalWhitespace: Bool { self == 0x20 || self == 0x09 }
 
     var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
@@ -36,7 +36,7 @@ extension UInt8 {
 }
 
 extension ArraySlice<UInt8> {
-    /// Without the white space at both ends.
+    /// The slice without the white space at both ends.
     var trimmed: ArraySlice<UInt8> {
         var slice = self.drop { $0.isOptionalWhitespace }
         while let last = slice.last, last.isOptionalWhitespace { slice.removeLast() }
@@ -45,7 +45,7 @@ extension ArraySlice<UInt8> {
 }
 
 extension StringProtocol {
-    /// The elements of a comma-separated list field; empty ones are skipped (RFC 9110 §5.6.1).
+    /// The elements of a comma-separated list field without empty ones (RFC 9110 §5.6.1).
     var listElements: [String] {
         Array(utf8)[...].split(separator: UInt8(ascii: ",")).map { $0.trimmed }.filter { !$0.isEmpty }
             .map { String(decoding: $0, as: UTF8.self) }

@@ -1,10 +1,10 @@
 extension HTTPDate {
-    /// Seconds since 1970 of a date in any of the three forms that a client may send; nil for anything else.
+    /// Returns the seconds since 1970 of a date in any of the three forms that a client may send, or nil for other text.
     ///
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`. The name of the day
-    /// is not compared with the date, and a second of 60 is taken (RFC 9110 §5.6.7).
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`. The name of the day is not
+    /// compared with the date, and a second of 60 is accepted (RFC 9110 §5.6.7).
     ///
-    /// - Parameter now: seconds since 1970; a year of two digits more than 50 years ahead of it is in the past.
+    /// - Parameter now: Seconds since 1970. A two-digit year that would be more than 50 years in the future is in the past.
     package static func seconds(_ text: String, now: Int) -> Int? {
         let words = text.split(separator: " ")
         if words.count == 6, words[0].hasSuffix(","), words[5] == "GMT" {

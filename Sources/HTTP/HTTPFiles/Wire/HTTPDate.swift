@@ -3,24 +3,26 @@ import NIOConcurrencyHelpers
 
 /// The date of a message, `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate, RFC 9110 §5.6.7).
 package enum HTTPDate {
-    /// Bytes of every date up to the year 9999.
+    /// The length in bytes of every date up to the year 9999.
     static let length = 29
 
     private static let latest = NIOLockedValueBox(Latest())
 
     package static var now: String { text(at: second) }
 
-    /// The wall clock, since 1970, read here and nowhere else in this module; of years of four digits, whatever it shows.
+    /// The wall clock, in seconds since 1970 and within four-digit years.
+    ///
+    /// No other place in this module reads it.
     static var second: Int { clamped(Glibc.time(nil)) }
 
     static func clamped(_ second: Int) -> Int { min(max(second, -62_167_219_200), 253_402_300_799) }
 
-    /// As ``text(secondsSince1970:)``, written once for each second.
+    /// Returns ``text(secondsSince1970:)``, made once for each second.
     static func text(at second: Int) -> String {
         latest.withLockedValue { $0.text(at: second) }
     }
 
-    /// The text of the second that was last asked for.
+    /// Remembers the text of the second that was last requested.
     struct Latest: Sendable {
         private(set) var second: Int?
         private(set) var text = ""

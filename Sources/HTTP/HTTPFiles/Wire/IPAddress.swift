@@ -1,22 +1,26 @@
-/// An address of IPv4 or IPv6, read from text; one of IPv4 within IPv6 (`::ffff:192.0.2.1`) is the one of IPv4.
+/// An IPv4 or IPv6 address, parsed from text.
+///
+/// An IPv4-mapped IPv6 address (`::ffff:192.0.2.1`) equals the IPv4 address.
 struct IPAddress: Hashable, Sendable {
-    /// Four, or sixteen.
+    /// Four or sixteen bytes.
     let bytes: [UInt8]
 
     init?(_ text: some StringProtocol) {
-        let text = text.prefix { $0 != "%" }  // the zone of an address that holds on one link alone
+        let text = text.prefix { $0 != "%" }  // the zone of a link-local address
         guard let bytes = text.contains(":") ? Self.six(text) : Self.four(text) else { return nil }
         let isMapped = bytes.count == 16 && bytes.prefix(10).allSatisfy { $0 == 0 } && bytes[10...11] == [0xFF, 0xFF]
         self.bytes = isMapped ? Array(bytes.suffix(4)) : bytes
     }
 
-    /// The first so many bits, as text of an address and of a network: of IPv6 in groups, none of them left out.
+    /// The address as text.
+    ///
+    /// IPv6 is written with all of its groups.
     var text: String {
         guard bytes.count == 16 else { return bytes.map(String.init).joined(separator: ".") }
         return groups.joined(separator: ":")
     }
 
-    /// What one customer has: the address, or of IPv6 the network (/64).
+    /// The part that identifies one customer: the IPv4 address, or the IPv6 network (/64).
     var customer: String {
         bytes.count == 16 ? groups.prefix(4).joined(separator: ":") + "::/64" : text
     }
@@ -50,7 +54,7 @@ struct IPAddress: Hashable, Sendable {
         return head + [UInt8](repeating: 0, count: missing) + tail
     }
 
-    /// Groups of sixteen bits, the last two of which may be an IPv4 address.
+    /// Parses groups of sixteen bits, the last two of which may be an IPv4 address.
     private static func sixteens(_ text: Substring) -> [UInt8]? {
         guard !text.isEmpty else { return [] }
         var bytes: [UInt8] = []

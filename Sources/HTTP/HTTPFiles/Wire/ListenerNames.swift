@@ -1,15 +1,17 @@
 import NIOHTTP1
 
-/// The names under which a listener answers, against DNS rebinding: a page in a browser on this machine can have a name of its
-/// own lead to 127.0.0.1, and would read the answers under that name.
+/// The host names that a listener accepts.
 ///
-/// A rebound name is never an address, so addresses and `localhost` are safe. A listener with TLS or for other machines
-/// answers under every name: its certificate, or the network, decides who can ask.
+/// This prevents DNS rebinding: a page in a local browser could resolve a name of its own to 127.0.0.1 and read the answers under
+/// that name.
+///
+/// A rebound name is never an address or `localhost`, so those are safe. A listener with TLS, or for other machines, accepts every
+/// name: its certificate or the network restricts its clients.
 package struct ListenerNames: Equatable, Sendable {
     package enum Fault: Equatable, Sendable {
-        /// 421.
+        /// Answered 421.
         case otherName
-        /// 403: a page of another origin asks.
+        /// Answered 403: the request is from a page of another origin.
         case foreignOrigin
 
         package var message: String {
@@ -35,14 +37,14 @@ package struct ListenerNames: Equatable, Sendable {
         self.answersToAll = answersToAll
     }
 
-    /// - Parameter host: the address or name that the listener is bound to.
+    /// - Parameter host: The address or name that the listener is bound to.
     package init(boundTo host: String, hasTLS: Bool) {
         answersToAll = hasTLS || !Self.isLoopback(host)
     }
 
     /// - Parameters:
-    ///   - host: of the request; nil for a client of HTTP/1.0 that names none, which no browser is.
-    ///   - origins: the values of its `Origin`.
+    ///   - host: The request's host, or nil for an HTTP/1.0 client without one, which is never a browser.
+    ///   - origins: The values of the request's `Origin`.
     package func fault(host: String?, origins: [String]) -> Fault? {
         if !answersToAll, let host, !Self.isSafe(host) { return .otherName }
         let own = host.map { ["http://\($0.lowercased())", "https://\($0.lowercased())"] } ?? []
@@ -62,7 +64,7 @@ package struct ListenerNames: Equatable, Sendable {
         return name == "localhost" || name.hasSuffix(".localhost")
     }
 
-    /// Whether an address, or `localhost`, is this machine's own.
+    /// Whether `host` is a loopback address or `localhost`.
     package static func isLoopback(_ host: String) -> Bool {
         guard let address = IPAddress(host) else { return isLocalhost(host.lowercased()) }
         return address.bytes.first == 127 && address.bytes.count == 4

@@ -1,8 +1,8 @@
 import NIOCore
 
-/// Answers a connection that is not served, and closes it.
+/// Answers a connection that is refused, and closes it.
 ///
-/// Half of it first: closing over what the client has sent resets the connection, and the answer is lost with it.
+/// The output is closed first. Closing the whole connection with unread bytes would reset it, and the reset would drop the answer.
 final class Refusal: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = IOData
@@ -11,7 +11,7 @@ final class Refusal: ChannelInboundHandler {
     private let waits: Bool
     private var closing: Scheduled<Void>?
 
-    /// - Parameter waits: whether the client has time to read it.
+    /// - Parameter waits: Whether the client has time to read the answer.
     init(_ fault: RequestFault, _ source: any FileSource, waits: Bool) {
         response = source.completing(Response(fault), to: nil)
         self.waits = waits

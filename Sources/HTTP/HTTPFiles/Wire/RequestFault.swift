@@ -1,24 +1,25 @@
 package import NIOHTTP1
 
-/// Why a request was answered by the server itself and the connection closed: after it, the bytes that follow cannot
-/// be trusted to begin a request.
+/// Why the server answered a request itself and closed the connection.
+///
+/// The bytes after such a request cannot be trusted to begin a request.
 package enum RequestFault: Error, Equatable, Sendable {
-    /// Not HTTP/1: the text says which rule is broken.
+    /// Not valid HTTP/1. The text names the violated rule.
     case malformed(String)
     case target(RequestPathError)
     /// A major version other than 1.
     case unsupportedVersion
-    /// A well-formed method that HTTP does not define.
+    /// A well-formed method that is not defined by HTTP.
     case unknownMethod
     case unsupportedTransferCoding
-    /// An Expect other than `100-continue`.
+    /// An Expect field other than `100-continue`.
     case unsupportedExpectation
     case targetTooLong
     case headTooLarge
     case bodyTooLarge
     /// The head or the body did not arrive within its time.
     case tooSlow
-    /// More connections than the server serves at once.
+    /// All places for connections are taken.
     case tooManyConnections
 
     package var status: HTTPResponseStatus {
@@ -35,7 +36,9 @@ package enum RequestFault: Error, Equatable, Sendable {
         }
     }
 
-    /// What the client reads; never a byte of its own request.
+    /// The text for the client.
+    ///
+    /// It never contains bytes of the request.
     package var message: String {
         switch self {
         case .malformed(let rule): "Bad request: \(rule)."

@@ -2,18 +2,18 @@ import NIOHTTP1
 
 /// The request line and the fields of one request, checked byte by byte (RFC 9112 §3 and §5).
 ///
-/// NIO's decoder is not used: it has one error for what must be told apart here (400, 414, 431, 501), and it reads on
-/// into pipelined requests. Nothing is repaired, because what two parsers repair differently is how requests are
-/// smuggled: no line folding, no space before a colon, no bare CR or LF, one Host.
+/// NIO's decoder is not used: it has a single error for cases that need different answers (400, 414, 431, 501), and it reads ahead
+/// into pipelined requests. Nothing is repaired, because different repairs by two parsers make request smuggling possible: no line
+/// folding, no space before a colon, no bare CR or LF, exactly one Host.
 struct RequestHead: Equatable, Sendable {
     let method: HTTPMethod
-    /// As received.
+    /// The target as received.
     let target: String
     /// 1 for HTTP/1.1 and above, 0 for HTTP/1.0.
     let minorVersion: Int
     let headers: HTTPHeaders
 
-    /// - Parameter bytes: up to and without the empty line; every line ends in CRLF.
+    /// - Parameter bytes: The head without its empty line. Every line ends in CRLF.
     init(parsing bytes: ArraySlice<UInt8>, maxTargetBytes: Int) throws(RequestFault) {
         var lines = Self.lines(of: bytes)[...]
         let requestLine = (lines.popFirst() ?? []).split(
@@ -40,7 +40,7 @@ struct RequestHead: Equatable, Sendable {
 
     func checkBody(_ framing: BodyFraming) throws(RequestFault) {
         if framing != .none, method == .GET || method == .HEAD {
-            // Undefined by RFC 9110 §9.3.1, and a way to smuggle.
+            // Undefined by RFC 9110 §9.3.1, and usable for request smuggling.
             throw .malformed("a body in a GET or HEAD request")
         }
     }
@@ -60,7 +60,9 @@ struct RequestHead: Equatable, Sendable {
         return minorVersion >= 1 || options.contains("keep-alive")
     }
 
-    /// The one protocol that the client asks to switch to; nothing else than HTTP/1.1 can (RFC 9110 §7.8).
+    /// The one protocol that the client asks to switch to.
+    ///
+    /// Only HTTP/1.1 has such a switch (RFC 9110 §7.8).
     var upgrade: String? {
         let protocols = headers["Upgrade"].flatMap(\.listElements)
         guard minorVersion >= 1, protocols.count == 1, connectionOptions.contains("upgrade") else { return nil }
@@ -94,12 +96,13 @@ struct RequestHead: Equatable, Sendable {
         return (String(decoding: line[..<colon], as: UTF8.self), String(decoding: value, as: UTF8.self))
     }
 
-    /// RFC 9112 §3.2: exactly one in HTTP/1.1, at most one in HTTP/1.0, and nothing but a host in it.
+    /// Checks that there is exactly one Host in HTTP/1.1, at most one in HTTP/1.0, and that it contains only a host (RFC 9112
+    /// §3.2).
     private static func checkHost(_ values: [String], minorVersion: Int) throws(RequestFault) {
         guard values.count == 1 || values.isEmpty && minorVersion == 0 else {
             throw .malformed("there is not exactly one Host")
         }
-        // What is left of visible ASCII without what ends an authority, or hides one (`user@host`).
+        // Visible ASCII without the characters that end an authority or hide one (`user@host`).
         let isHost = { (byte: UInt8) in byte > 0x20 && byte < 0x7F && !#"/?#@\"<>^`{|}"#.utf8.contains(byte) }
         guard values.allSatisfy({ $0.utf8.allSatisfy(isHost) }) else { throw .malformed("the Host is not a host") }
     }

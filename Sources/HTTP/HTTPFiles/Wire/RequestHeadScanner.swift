@@ -1,14 +1,16 @@
 import NIOCore
 
-/// Finds the end of a head in bytes that arrive in pieces, looking at each byte once.
+/// Finds the end of a head in bytes that arrive in pieces.
 ///
-/// Refuses early what can no longer become a head: a first byte that begins no method (a TLS hello), a bare LF, more
-/// bytes than allowed.
+/// Each byte is examined once.
+///
+/// Rejects early any bytes that cannot become a head: a first byte that begins no method (a TLS hello), a bare LF, or more bytes
+/// than allowed.
 struct RequestHeadScanner: Sendable {
     let maxHeadBytes: Int
     let maxTargetBytes: Int
 
-    /// Bytes of the buffer that were looked at, from its reader index.
+    /// The number of examined bytes in the buffer, from its reader index.
     private var scanned = 0
     private var lineStart = 0
     private var hasRequestLine = false
@@ -18,7 +20,9 @@ struct RequestHeadScanner: Sendable {
         self.maxTargetBytes = maxTargetBytes
     }
 
-    /// Takes the next head out of `buffer`; nil if it is not complete yet.
+    /// Takes the next head out of `buffer`.
+    ///
+    /// Returns nil if it is incomplete.
     mutating func next(from buffer: inout ByteBuffer) throws(RequestFault) -> RequestHead? {
         skipEmptyLine(&buffer)
         let view = buffer.readableBytesView
@@ -45,7 +49,7 @@ struct RequestHeadScanner: Sendable {
         return nil
     }
 
-    /// RFC 9112 §2.2: an empty line before the request line is a leftover of old clients.
+    /// Skips an empty line before the request line, which old clients send after a body (RFC 9112 §2.2).
     private mutating func skipEmptyLine(_ buffer: inout ByteBuffer) {
         while lineStart == 0, buffer.readableBytesView.starts(with: "\r\n".utf8) {
             buffer.moveReaderIndex(forwardBy: 2)

@@ -1,45 +1,53 @@
-/// Why a request target names no path here: answered 400 before a source sees the request.
+/// Why a request target has no valid path.
+///
+/// It is answered 400 before a source receives the request.
 package enum RequestPathError: Error, Equatable, Sendable {
     /// Neither `/path` nor `http://host/path` (RFC 9112 §3.2).
     case notAPath
-    /// A byte that a request target may not hold: control, space, non-ASCII, `#`.
+    /// A byte that a request target must not contain: control, space, non-ASCII, `#`.
     case forbiddenByte(UInt8)
-    /// A `%` that two hexadecimal digits do not follow.
+    /// A `%` without two hexadecimal digits after it.
     case badEscape
     /// The decoded bytes are not UTF-8.
     case notUTF8
     /// A control character, after decoding.
     case controlCharacter
-    /// `%2F`: a slash that does not separate. File systems cannot tell it from one that does.
+    /// `%2F`: a slash that is not a separator. File systems cannot distinguish it from a separator.
     case encodedSlash
-    /// A backslash, plain or encoded, which some systems take for a slash.
+    /// A backslash, plain or encoded, which some systems treat as a slash.
     case backslash
 }
 
 /// The path of a request: percent-decoded once, dot segments removed once, never above the root.
 ///
-/// The target is split at its slashes first, then every segment is decoded, then `.` and `..` are removed (RFC 3986
-/// §5.2.4), so that `%2e%2e` climbs no further than `..` does and `%252e` stays the text `%2e`. Empty segments
-/// vanish: `/a//b` is `/a/b` (the GCDWebServer vectors ask for it, and no file has an empty name).
+/// The target is split at its slashes first, then every segment is decoded, then `.` and `..` are removed (RFC 3986 §5.2.4). So
+/// `%2e%2e` climbs no further than `..`, and `%252e` remains the text `%2e`. Empty segments are removed: `/a//b` becomes `/a/b`, as
+/// the GCDWebServer vectors require (no file has an empty name).
 package struct RequestPath: Hashable, Sendable {
-    /// The decoded names, root first; never empty strings, `.` or `..`, never with `/`, `\` or control characters.
+    /// The decoded names, root first.
+    ///
+    /// They are never empty, `.` or `..`, and never contain `/`, `\` or control characters.
     package let segments: [String]
-    /// Whether the target asks for a folder, by ending in `/`, `/.` or `/..`; true for the root.
+    /// Whether the target ends in `/`, `/.` or `/..`, and so asks for a folder.
+    ///
+    /// True for the root.
     package let hasTrailingSlash: Bool
 
-    /// Decoded, with one slash before each segment and none at the end; `/` for the root.
+    /// The decoded path, with one slash before each segment and none at the end; `/` for the root.
     package var text: String {
         segments.isEmpty ? "/" : segments.map { "/\($0)" }.joined()
     }
 
-    /// Reads the path out of a request target in origin form or absolute form; a query is skipped.
+    /// Parses the path of a request target in origin form or absolute form.
+    ///
+    /// A query is skipped.
     package init(parsing target: String) throws(RequestPathError) {
         self = try RequestTarget(parsing: target).path
     }
 
     /// - Parameters:
-    ///   - spelled: gets the raw segments that are left.
-    ///   - keepsEncoded: whether a segment that names nothing here, such as `a%2Fb` or `%FF`, stays as it is spelled.
+    ///   - spelled: Receives the raw segments that remain.
+    ///   - keepsEncoded: Whether a segment that cannot name a file, such as `a%2Fb` or `%FF`, keeps its spelling.
     init(
         rawSegments: [ArraySlice<UInt8>],
         spelled: inout [ArraySlice<UInt8>],
@@ -66,7 +74,7 @@ package struct RequestPath: Hashable, Sendable {
         self.hasTrailingSlash = endsInFolder
     }
 
-    /// Percent-encoded, with a slash at its end where the target has one.
+    /// The percent-encoded path, with a slash at its end if the target has one.
     var encoded: String {
         let unreserved = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~".utf8)
         let names = segments.map { segment in

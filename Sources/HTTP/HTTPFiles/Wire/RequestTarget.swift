@@ -1,18 +1,18 @@
-/// A request target in origin form or absolute form, taken apart (RFC 9112 §3.2).
+/// A parsed request target in origin form or absolute form (RFC 9112 §3.2).
 struct RequestTarget: Equatable, Sendable {
     let path: RequestPath
-    /// Raw, without `?`; nil without one.
+    /// The raw query without `?`, or nil if there is none.
     let query: String?
-    /// As received.
+    /// The path as received.
     let sentPath: SentPath
-    /// As received, without the segments that `path` does not have either.
+    /// The path as received, without the segments that `path` omits.
     let spelledPath: String
-    /// Whether nothing had to be removed for `path`: no dot segment, no empty one but at the end.
+    /// Whether `path` omits nothing: no dot segment, and no empty segment except at the end.
     let isPlain: Bool
 
-    /// - Parameter keepsEncoded: see ``RequestPath``; for a source that passes requests on.
+    /// - Parameter keepsEncoded: See ``RequestPath``. Used for a source that passes requests on.
     init(parsing target: String, keepsEncoded: Bool = false) throws(RequestPathError) {
-        // Above 0x7E lie DEL and raw UTF-8, below 0x21 the controls and the space; a fragment is never sent.
+        // Bytes above 0x7E are DEL and raw UTF-8; bytes below 0x21 are the controls and the space. A fragment is never sent.
         for byte in target.utf8 where byte < 0x21 || byte > 0x7E || byte == UInt8(ascii: "#") {
             throw .forbiddenByte(byte)
         }
@@ -34,7 +34,9 @@ struct RequestTarget: Equatable, Sendable {
         query = parts.count > 1 ? String(decoding: parts[1], as: UTF8.self) : nil
     }
 
-    /// Skips `http://host:port`, whose authority is not looked at: one server, one tree.
+    /// Skips `http://host:port`.
+    ///
+    /// Its authority is ignored, because one server has one tree.
     private static func afterAuthority(_ target: ArraySlice<UInt8>) throws(RequestPathError) -> ArraySlice<UInt8> {
         for scheme in ["http://", "https://"]
         where String(decoding: target.prefix(scheme.utf8.count), as: UTF8.self).lowercased() == scheme {

@@ -4,11 +4,11 @@ import NIOHTTP1
 extension Response {
     /// How a client finds the end of the body (RFC 9112 §6.3).
     enum Framing: Equatable, Sendable {
-        /// There is none, and no field says so.
+        /// There is no body, and no field describes one.
         case none
         case length(Int)
         case chunked
-        /// For HTTP/1.0, which knows no chunks.
+        /// For HTTP/1.0, which has no chunks.
         case connectionEnd
     }
 
@@ -18,10 +18,10 @@ extension Response {
         return minorVersion >= 1 ? .chunked : .connectionEnd
     }
 
-    /// The status line and all fields, as they go on the wire, with the empty line (RFC 9112 §4).
+    /// The status line, all fields and the empty line, as they are sent (RFC 9112 §4).
     ///
-    /// The framing is decided here and nowhere else. A field whose name is no token is left out, and what a value may
-    /// not hold becomes a space (RFC 9110 §5.5), so that no source can split a response. A stream's fields are its own.
+    /// Only this function decides the framing. A field whose name is not a token is left out, and characters that a value must not
+    /// contain become spaces (RFC 9110 §5.5), so that no source can split a response. A stream's fields are not changed.
     func head(framing: Framing? = nil, keepAlive: Bool, date: String) -> ByteBuffer {
         var fields = headers
         for name in ["Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive"] { fields.remove(name: name) }
@@ -40,7 +40,7 @@ extension Response {
         return Self.head(status, fields)
     }
 
-    /// Any status line, with these fields and no others.
+    /// Returns any status line with exactly these fields.
     static func head(_ status: HTTPResponseStatus, _ fields: HTTPHeaders) -> ByteBuffer {
         var text: [UInt8] = Array("HTTP/1.1 \(status.code) ".utf8)
         text += Self.value(status.reasonPhrase) + "\r\n".utf8
@@ -50,7 +50,9 @@ extension Response {
         return ByteBuffer(bytes: text + "\r\n".utf8)
     }
 
-    /// 204 and 304 have no content; 204 must not have a Content-Length and 304 need not (RFC 9110 §8.6).
+    /// False for 204 and 304.
+    ///
+    /// A 204 must not have a Content-Length, and a 304 need not have one (RFC 9110 §8.6).
     var hasContent: Bool { status.code != 204 && status.code != 304 }
 
     private static func value(_ text: String) -> [UInt8] {

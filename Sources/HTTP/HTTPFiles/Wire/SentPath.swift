@@ -3,7 +3,7 @@
 /// Servers read some paths in different ways: `/a//b` as `/a/b` or not, `/a%2Fb` as two names or as one. A source decides by every
 /// reading and forwards the path only if all of them have the same result.
 package struct SentPath: Hashable, Sendable {
-    /// Verbatim, without the query.
+    /// The path as received, without the query.
     package let text: String
 
     init(_ text: String) {
@@ -12,13 +12,15 @@ package struct SentPath: Hashable, Sendable {
 
     /// Why a path is not passed on.
     package enum Fault: Error, Equatable, Sendable {
-        /// `.` or `..`, however it is spelled, also before `;` or beside an encoded slash.
+        /// `.` or `..` in any spelling, also before `;` or beside an encoded slash.
         case dotSegment
         /// A control character, after decoding.
         case controlCharacter
     }
 
-    /// The decoded path in every way in which a server may read it; the first is the path that sources see.
+    /// The decoded path in every way in which a server may read it.
+    ///
+    /// The first one is the path that sources receive.
     package func readings() throws(Fault) -> [String] {
         var whole: [String] = []
         var split: [String] = []
@@ -45,7 +47,9 @@ package struct SentPath: Hashable, Sendable {
         return readings
     }
 
-    /// Its names as they were sent; an empty one at the end for a slash there.
+    /// The path's names as they were sent.
+    ///
+    /// A slash at the end adds an empty name.
     package var names: [String] {
         text.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     }

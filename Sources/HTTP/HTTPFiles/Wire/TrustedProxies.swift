@@ -1,10 +1,12 @@
-/// Addresses and networks of the proxies in front of a server, whose word counts for who asks (`X-Forwarded-For`).
+/// Addresses and networks of the proxies in front of a server.
+///
+/// Their `X-Forwarded-For` identifies the client.
 package struct TrustedProxies: Equatable, Sendable {
     package static let rule = "must be IP addresses, or networks such as 10.0.0.0/8, with commas between them"
 
     private struct Network: Equatable {
         let address: IPAddress
-        /// The first so many bits are the network's.
+        /// The number of leading bits that identify the network.
         let bits: Int
 
         init?(_ text: some StringProtocol) {
@@ -28,7 +30,7 @@ package struct TrustedProxies: Equatable, Sendable {
         }
     }
 
-    /// An address as text is no longer.
+    /// The longest text of an address.
     private static let longest = 45
 
     private let networks: [Network]
@@ -39,7 +41,7 @@ package struct TrustedProxies: Equatable, Sendable {
         self.networks = networks
     }
 
-    /// - Parameter text: as ``rule`` says.
+    /// - Parameter text: The list in the form of ``rule``.
     package init?(_ text: String) {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         networks = parts.compactMap { Network($0) }
@@ -53,11 +55,11 @@ package struct TrustedProxies: Equatable, Sendable {
         return networks.contains { $0.contains(address) }
     }
 
-    /// Who asks: the address of the connection, or where that is a proxy's what it says.
+    /// Returns the client's address: the address of the connection, or the one that a trusted proxy forwards.
     ///
-    /// Of that the last address counts that is no proxy's itself: what stands before it, the client may have written.
+    /// The last forwarded address that is not itself a proxy's counts. Earlier addresses may be forged by the client.
     ///
-    /// - Parameter forwarded: the values of `X-Forwarded-For`, in order.
+    /// - Parameter forwarded: The values of `X-Forwarded-For`, in order.
     func client(at address: String, forwarded: [String]) -> String {
         var address = address
         guard contains(address) else { return address }
@@ -66,7 +68,7 @@ package struct TrustedProxies: Equatable, Sendable {
         return address
     }
 
-    /// Some proxies write the client's port behind its address: `192.0.2.1:50123`, `[2001:db8::1]:50123`.
+    /// Removes the port that some proxies append to the client's address: `192.0.2.1:50123`, `[2001:db8::1]:50123`.
     private static func address(in hop: Substring) -> String {
         let hop = hop.drop(while: \.isWhitespace)
         if hop.first == "[" { return String(hop.dropFirst().prefix { $0 != "]" }.prefix(longest)) }
