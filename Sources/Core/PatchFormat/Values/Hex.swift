@@ -1,4 +1,6 @@
-/// Lowercase hexadecimal, one spelling only.
+/// Lowercase hexadecimal.
+///
+/// No other spelling is accepted.
 package enum Hex {
     private static let digits = Array("0123456789abcdef".utf8)
 
