@@ -20,15 +20,15 @@ enum ExpressText {
 
     /// The largest number of files, because a number has one byte.
     static let files = 255
-    /// In digits.
+    /// The shortest encoded runs, in digits.
     ///
     /// Shorter runs are written unchanged.
     private static let (leastHex, leastBase64) = (32, 128)
-    /// In bytes.
+    /// The longest encoded runs, in bytes.
     ///
     /// A count has two bytes.
     private static let (mostHex, mostBase64) = (65_535, 65_535 / 3 * 3)
-    /// In bytes.
+    /// The longest path in bytes.
     private static let longestPath = 256
 
     /// Writes the text.

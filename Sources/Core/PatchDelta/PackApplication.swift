@@ -15,7 +15,7 @@ struct PackApplication {
     private let base: PackManifest
     private let objects: PackObjects
     private let tokens: TokenSearch
-    /// By group.
+    /// The rows of each group.
     private let members: [[PackHead.ExceptionalRow]]
     private let groups: [Group]
     private var substitutedRows: ArraySlice<PackHead.ExceptionalRow>

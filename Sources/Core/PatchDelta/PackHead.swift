@@ -21,7 +21,7 @@ struct PackHead: Sendable {
         let reference: Int?
         /// Whether the paths of the reference and of this row define tokens.
         let givesTokens: Bool
-        /// In bytes, for a row in a group.
+        /// The size in bytes, for a row in a group.
         let size: Int
     }
 
@@ -30,9 +30,9 @@ struct PackHead: Sendable {
         case same
         /// The content of the reference with the tokens replaced.
         case substituted
-        /// In a group with a prefix.
+        /// A content in a group with a prefix.
         case patched
-        /// In a group without a prefix.
+        /// A content in a group without a prefix.
         case plain
     }
 

@@ -3,7 +3,7 @@ package import PatchFormat
 /// A manifest for packs: its names, which a pack contains, and its fingerprints, which both sides can compute.
 package struct PackManifest: Sendable {
     let names: PackNames
-    /// By row.
+    /// The fingerprint of each row.
     package let fingerprints: [Fingerprint]
     private let rows: [AssetPath: Int]
 

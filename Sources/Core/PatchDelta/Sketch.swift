@@ -6,7 +6,7 @@ struct Sketch: Sendable {
     private static let share = 5
     static let most = 1_024
 
-    /// Ascending, each once.
+    /// The hashes in ascending order, each once.
     let hashes: [UInt64]
 
     init(of bytes: [UInt8]) {
@@ -67,7 +67,7 @@ struct SketchIndex: Sendable {
         let row: Int32
     }
 
-    /// By hash, then by row.
+    /// The pieces, sorted by hash and then by row.
     private let places: [Place]
     private let counts: [Int32: Int]
     /// Pieces of each content, so that many contents need no more memory than few.

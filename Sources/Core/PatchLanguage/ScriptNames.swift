@@ -15,7 +15,7 @@ package struct UnknownName: Equatable, Sendable {
 
     package let kind: Kind
     package let name: String
-    /// From 1.
+    /// The line of the name, from 1.
     package let line: Int
 }
 

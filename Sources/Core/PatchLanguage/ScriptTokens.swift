@@ -12,7 +12,7 @@ struct ScriptTokens {
 
     struct Token: Equatable {
         let kind: Kind
-        /// From 1.
+        /// The line of the token, from 1.
         let line: Int
     }
 

@@ -9,7 +9,7 @@ enum KnownKeys {
     ///
     /// A repository has about a dozen keys.
     private static let limit = 64
-    /// In bytes.
+    /// The longest PEM that is stored, in bytes.
     ///
     /// A PEM of the largest usable key has 1.5 kB.
     private static let longest = 4_096

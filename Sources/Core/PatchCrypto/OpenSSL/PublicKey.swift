@@ -13,7 +13,7 @@ package enum SignatureScheme: String, Sendable {
 
 /// A valid public key: RSA of 2,048 to 8,192 bits with an exponent below 2^32, Ed25519 or P-256.
 package struct PublicKey: Hashable, Sendable {
-    /// In bits: the largest key whose signatures fit into an entry.
+    /// The size of the largest RSA key whose signatures fit into an entry, in bits.
     static let largestRSA = 8_192
 
     let handle: KeyHandle

@@ -64,7 +64,7 @@ package struct BundleIndex: Sendable {
         package let number: Int
         package let path: String
         package let sha256: SHA256Digest
-        /// In bytes.
+        /// The size in bytes.
         package let size: Int
         package let cacheable: Bool
         /// The compression that the file is served with.

@@ -2,7 +2,7 @@
 ///
 /// Lists and manifests name all digests, a role only its SHA-256.
 package struct ExpectedFile: Hashable, Sendable {
-    /// In bytes.
+    /// The size in bytes.
     package let size: Int
     package let sha256: SHA256Digest
     private let fingerprint: Fingerprint?

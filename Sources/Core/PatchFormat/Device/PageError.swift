@@ -14,11 +14,11 @@ package struct PageError: Hashable, Sendable {
     /// The highest line and column.
     package static let most = 1 << 31 - 1
 
-    /// On one line.
+    /// The message on one line.
     package let message: String
     /// The path of the script, or nil if unknown.
     package let source: String?
-    /// From 1, or 0 if unknown.
+    /// The line from 1, or 0 if unknown.
     package let line: Int
     package let column: Int
 

@@ -32,7 +32,7 @@ struct JSONInput {
         refill()
     }
 
-    /// In bytes from the start of the document.
+    /// The position in bytes from the start of the document.
     var offset: Int { before + position }
 
     func peek() -> UInt8? {

@@ -14,7 +14,7 @@ package struct JSONError: Error, Equatable, Sendable {
     }
 
     package let rule: Rule
-    /// In bytes from the start of the document.
+    /// The position of the error in bytes from the start of the document.
     package let offset: Int
 
     package init(_ rule: Rule, at offset: Int) {

@@ -23,7 +23,7 @@ package struct AssetManifest: Hashable, Sendable {
     package let routes: [RoutePattern]?
     /// The response to other unknown paths, or nil in manifests of older versions.
     package let routing: BundleRouting?
-    /// In order: a later rule replaces the same fields of an earlier one.
+    /// The header rules in order: a later rule replaces the same fields of an earlier one.
     package let headers: [HeaderRule]
     package let assets: [Asset]
 

@@ -9,7 +9,7 @@ package struct Dial: Hashable, Sendable {
     package struct Row: Hashable, Sendable {
         package let patchID: PatchID
         package let sha256: SHA256Digest
-        /// In devices of 10,000.
+        /// The share in devices of 10,000.
         ///
         /// The smaller of this value and the entry's ceiling applies.
         package let rollout: Int

@@ -8,7 +8,7 @@ extension Express {
         /// A device that sends it also accepts a difference to the named files.
         private static let word = "diff"
 
-        /// In the order of the query.
+        /// The names in the order of the query.
         private let names: [String]
         /// Whether the response may be the difference to the named files.
         package let takesDifference: Bool

@@ -58,7 +58,7 @@ package struct GatewayPackages: Hashable, Sendable {
 
     package enum Wire: Hashable, Sendable, CustomStringConvertible {
         case loader
-        /// With the key that the platform assigned to the app.
+        /// JSPatch's platform, with the key that it assigned to the app.
         case platform(PlatformAppKey)
 
         package var gateway: Gateway {

@@ -8,7 +8,7 @@
 /// The index is an unsigned hint. A device that uses it verifies the downloaded files as it would without it.
 package struct PackIndex: Hashable, Sendable {
     package static let format = "patchline-packs-v1"
-    /// From 0 to the largest integer of a document.
+    /// The sizes that a document may contain: 0 to its largest integer.
     package static let wholeBytes = 0...(1 << 53 - 1)
 
     /// A pack that leads from a base to the version at its position in the document.
@@ -28,7 +28,7 @@ package struct PackIndex: Hashable, Sendable {
     /// A base's signature column.
     package struct Column: Hashable, Sendable {
         package let sha256: SHA256Digest
-        /// In bytes.
+        /// The size in bytes.
         package let size: Int
 
         package init(sha256: SHA256Digest, size: Int) {

@@ -11,7 +11,7 @@ package struct PatchList: Hashable, Sendable {
     /// The version of the channel role decides which list is newer.
     package let serial: Int
     package let published: UTCTime
-    /// In list order.
+    /// The entries in list order.
     ///
     /// The versions of one id are sorted newest first.
     package let entries: [PatchEntry]
@@ -69,7 +69,7 @@ package struct PatchEntry: Hashable, Sendable {
     package let signature: EntrySignature
     /// 16 bytes that make this version's cohorts independent of all others.
     package let salt: [UInt8]
-    /// By patch id: the contents of which one must be installed together with this entry.
+    /// The required patches, each with the contents of which one must be installed together with this entry.
     package let requires: [PatchID: [SHA256Digest]]
     package let rules: PatchRules
     /// Set for a version that fixes a security hole.
@@ -82,7 +82,7 @@ package struct PatchEntry: Hashable, Sendable {
     ///
     /// Devices ignore them.
     package let jspatch: JSPatchForm?
-    /// For servers.
+    /// The gateways that serve the entry to other clients.
     ///
     /// Devices ignore them.
     package let gateways: [Gateway]

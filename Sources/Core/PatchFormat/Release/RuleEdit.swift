@@ -8,7 +8,7 @@
 package struct RuleEdit: Hashable, Sendable {
     private static let names = ["rollout", "appVersion", "dial", "condition", "mandatory", "runAtNextLaunch", "users"]
 
-    /// In a fixed order, independent of the input.
+    /// The changed members in a fixed order, independent of the input.
     package let members: [JSONObject.Member]
 
     /// - Parameter fields: members that are not rules are ignored.

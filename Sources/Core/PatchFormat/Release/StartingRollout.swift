@@ -7,7 +7,7 @@
 /// ```
 package struct StartingRollout: Hashable, Sendable {
     package enum Start: Hashable, Sendable {
-        /// In devices of 10,000.
+        /// This share, in devices of 10,000.
         case share(Int)
         /// Paused, with this share once it is resumed. Nil for the channel's default, or the signed ceiling.
         case paused(at: Int?)

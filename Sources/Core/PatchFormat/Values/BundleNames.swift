@@ -11,7 +11,7 @@ struct BundleNames {
     }
 
     private var files: [NameHash: Int32] = [:]
-    /// By row.
+    /// The hash of each row's name.
     private var names: [NameHash] = []
     private var folders: Set<NameHash> = []
     private var urls: Set<NameHash> = []

@@ -3,7 +3,7 @@
 /// Names are case-insensitive.
 package struct ConditionKey: Hashable, Comparable, Sendable, CustomStringConvertible {
     package static let rule = "must be 1 to 64 of A-Z a-z 0-9 . _ -"
-    /// In lower case.
+    /// The name in lower case.
     package let text: String
 
     package init?(_ text: String) {

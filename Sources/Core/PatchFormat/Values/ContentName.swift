@@ -2,7 +2,6 @@
 ///
 /// The check is conservative: a name that might be a word, a version or a date does not count. Such a file is revalidated, which
 /// costs a device one local round trip.
-/// device one round trip to itself.
 package enum ContentName {
     /// - Parameter path: the path of a file, or of a URL without its query. A query never counts, because a server ignores it.
     package static func carriesContent(_ path: String) -> Bool {

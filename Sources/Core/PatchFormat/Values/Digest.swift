@@ -100,7 +100,7 @@ package typealias SHA256Digest = Digest<SHA256>
 ///
 /// Patchline relies on `sha256`. `md5` and `sha1` exist for readers that know only them, and are checked as well.
 package struct Fingerprint: Hashable, Sendable {
-    /// In bytes.
+    /// The size in bytes.
     package let size: Int
     package let md5: MD5Digest
     package let sha1: SHA1Digest

@@ -1,6 +1,6 @@
 /// The results of checking a server's or a device's machine, line by line.
 package struct Diagnosis: Equatable, Sendable {
-    /// From good to bad.
+    /// The verdicts from good to bad.
     package enum Verdict: String, CaseIterable, Comparable, Sendable {
         case ok
         /// It works now but needs action later.

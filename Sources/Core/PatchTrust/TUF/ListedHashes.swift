@@ -5,7 +5,7 @@ package import PatchFormat
 ///
 /// All of them must match, and an unknown algorithm rejects the file (TUF 5.7).
 package struct ListedHashes: Hashable, Sendable {
-    /// In lowercase hex, by algorithm.
+    /// The digests in lowercase hex, by algorithm.
     private let values: [ExactString: String]
 
     package init(sha256: SHA256Digest) {

@@ -31,7 +31,7 @@ package struct RootRole: Sendable {
 /// A referrer's description of a role's file.
 package struct RoleFile: Hashable, Sendable {
     package let version: Int
-    /// In bytes, or nil if the referrer does not contain it.
+    /// The size in bytes, or nil if the referrer does not contain it.
     package let length: Int?
     package let hashes: ListedHashes?
 
@@ -89,7 +89,7 @@ package struct TimestampRole: Sendable {
 /// Snapshot: the current version of every targets role.
 package struct SnapshotRole: Sendable {
     package let header: RoleHeader
-    /// By role name, without `.json`.
+    /// The files by role name, without `.json`.
     package let files: [ExactString: RoleFile]
 
     package init(_ envelope: Envelope) throws(FormatError) {
@@ -114,9 +114,9 @@ package struct SnapshotRole: Sendable {
 package struct TargetsRole: Sendable {
     package let name: String
     package let header: RoleHeader
-    /// By target path.
+    /// The targets by path.
     package let targets: [ExactString: TargetFile]
-    /// In order of appearance.
+    /// The delegations in order of appearance.
     package let delegations: [Delegation]
     /// The keys that sign entries of this channel; Patchline's own member.
     package let entryKeys: EntryKeys

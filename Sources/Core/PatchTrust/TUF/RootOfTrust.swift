@@ -10,7 +10,7 @@ package struct RootOfTrust: Sendable {
     package let app: AppID
     package let targets: TargetsRole
     package let targetsEnvelope: Envelope
-    /// As they were read.
+    /// The bytes of the targets role as they were read.
     package let targetsBytes: [UInt8]
 
     package var root: RootRole { trustedRoot.role }

@@ -78,7 +78,7 @@ package struct TUFKey: Hashable, Sendable {
 /// The keys that may sign for a role.
 package struct RoleKeys: Hashable, Sendable {
     package let threshold: Int
-    /// By key id.
+    /// The keys by id.
     ///
     /// Ids without a listed key are dropped, because they cannot sign.
     package let keys: [SHA256Digest: TUFKey]

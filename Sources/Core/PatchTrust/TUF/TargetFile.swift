@@ -3,7 +3,7 @@ package import PatchFormat
 
 /// The size and the hashes of a target in a targets role.
 package struct TargetFile: Hashable, Sendable {
-    /// In bytes.
+    /// The size in bytes.
     package let length: Int
     package let hashes: ListedHashes
 

@@ -7,7 +7,7 @@ package import PatchFormat
 package struct TrustedRepository: Sendable {
     private let current: TrustedSnapshot
     private let top: VerifiedTargets
-    /// By name, without the top one.
+    /// The loaded delegated roles by name.
     private var delegated: [ExactString: VerifiedTargets] = [:]
     /// The delegators whose current keys have verified the current bytes of each role.
     private var delegators: [ExactString: Set<ExactString>] = [:]

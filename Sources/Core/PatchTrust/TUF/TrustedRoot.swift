@@ -6,9 +6,9 @@ package import PatchFormat
 /// Its expiry is checked when other metadata is verified under it, see ``CurrentRoot``. An expired root still leads to the next.
 package struct TrustedRoot: Sendable {
     package let role: RootRole
-    /// As it was signed.
+    /// The root with its signatures.
     package let envelope: Envelope
-    /// As it was read.
+    /// The bytes as they were read.
     package let bytes: [UInt8]
     /// The keys that count, in this root and in all that follow from it.
     let admission: KeyAdmission

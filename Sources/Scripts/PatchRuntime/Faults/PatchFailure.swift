@@ -27,11 +27,11 @@ public struct PatchFailure: Error, Equatable, Sendable {
     public let message: String
     /// The original file according to the source map, or the script if it has none.
     public let file: String?
-    /// From 1.
+    /// The line in `file`, from 1.
     public let line: Int?
-    /// From 1.
+    /// The column in `line`, from 1.
     public let column: Int?
-    /// As in the engine: one line for each call, `method@file:line:column`.
+    /// The engine's call stack: one line for each call, `method@file:line:column`.
     public let stack: String?
 }
 

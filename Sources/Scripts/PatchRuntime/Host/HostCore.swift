@@ -7,7 +7,7 @@ final class HostCore {
     let engine: JavaScriptEngine
     let reference: MethodHostReference
     var types: [String: ExposedType] = [:]
-    /// By the Swift type's identity.
+    /// The names of exposed types, by the Swift type's identity.
     var typeNames: [ObjectIdentifier: String] = [:]
     var patches: [LoadedPatch] = []
     /// The number of pending pieces of deferred work.

@@ -10,7 +10,7 @@ import PatchFormat
 struct SourceMap: Equatable, Sendable {
     struct Place: Equatable, Sendable {
         let file: String
-        /// From 1, as is the column.
+        /// The line, which like the column starts at 1.
         let line: Int
         let column: Int
     }
