@@ -118,7 +118,7 @@ extension PackHead.Kind {
     }
 }
 
-/// The expected reference of the next row: as far behind the last reference as the row is behind the last row.
+/// The expected reference of the next row: as many rows after the last reference as the row is after the last row.
 struct ExpectedReference {
     private var (row, reference) = (-1, -1)
 

@@ -50,9 +50,7 @@ extension BundleIndex {
         }
     }
 
-    /// Texts in sequence.
-    ///
-    /// A text that equals the one before it is stored once.
+    /// Texts in sequence, with consecutive duplicates stored once.
     private struct Texts {
         var bytes: [UInt8] = []
         private var last: (text: String, place: Int) = ("", 0)

@@ -123,7 +123,7 @@ package struct BundleIndex: Sendable {
         return routeCount.map { (0..<$0).compactMap { RoutePattern(text(at: start + $0 * 6)) } }
     }
 
-    /// The response headers, as rules for one file each, in the manifest's order.
+    /// The response headers in the manifest's order, as rules with one field each.
     package var headers: [HeaderRule] {
         let start = Self.headerBytes + count * (Self.rowBytes + 4) + (routeCount ?? 0) * 6
         return (0..<fieldCount).compactMap { number in

@@ -8,9 +8,7 @@ package struct FixedRows: Sendable {
         self.bytes = bytes
     }
 
-    /// All ones beyond the end of the table.
-    ///
-    /// A damaged file may contain such a position.
+    /// All ones beyond the end of the table, to which a damaged file may refer.
     @inlinable
     package func number(at place: Int, bytes count: Int) -> UInt64 {
         guard place <= bytes.count - count else { return .max >> (64 - 8 * UInt64(count)) }

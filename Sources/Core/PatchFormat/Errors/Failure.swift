@@ -2,9 +2,7 @@
 package struct Failure: Error, Equatable, Sendable {
     /// One line without a leading "error:" and without a full stop, such as "the list expired on 3 May".
     package let message: String
-    /// How to continue.
-    ///
-    /// May have several lines.
+    /// How to continue, in one or more lines.
     package let hint: String?
     package let code: ResultCode
 

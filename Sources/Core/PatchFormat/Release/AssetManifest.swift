@@ -1,6 +1,4 @@
-/// The files of one bundle version, sorted by path.
-///
-/// Not verified.
+/// The files of one bundle version, sorted by path, as read from an unverified manifest.
 ///
 /// It does not name a channel, so promoting a bundle changes neither it nor its signatures.
 package struct AssetManifest: Hashable, Sendable {
@@ -87,9 +85,7 @@ package struct AssetManifest: Hashable, Sendable {
 /// One row of an asset manifest.
 package struct Asset: Hashable, Sendable {
     package let path: AssetPath
-    /// The URL if it differs from `/` and the path.
-    ///
-    /// Most assets have nil.
+    /// The URL if it differs from `/` and the path, which is rare.
     private let otherURL: String?
     package let type: AssetType
     /// Whether a browser may cache the file for a year, because its URL changes with its content.

@@ -77,7 +77,7 @@ extension Express {
             } else {
                 file = nil
             }
-            // Swift considers strings with other bytes equal.
+            // Swift treats canonically equal strings as equal even if their bytes differ.
             guard let file, file.path.hasSameBytes(as: path) else { return nil }
             self = file
         }

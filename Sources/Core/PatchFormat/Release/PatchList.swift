@@ -1,6 +1,4 @@
-/// The versions that a channel offers.
-///
-/// Not verified.
+/// The versions that a channel offers, as read from an unverified list.
 package struct PatchList: Hashable, Sendable {
     package static let format = "patchline-list-v1"
 

@@ -1,4 +1,4 @@
-/// `release.json`: the target of a signed release, and the state of the channel that it is based on.
+/// `release.json`: the channel of a signed release, and the state of the channel that it is based on.
 package struct ReleaseHeader: Hashable, Sendable {
     package static let format = "patchline-release-v1"
     private static let partial = "partial"
