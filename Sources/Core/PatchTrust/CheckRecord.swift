@@ -52,9 +52,7 @@ package struct CheckRecord: Hashable, Sendable {
     }
 }
 
-/// Receives each check as it is made.
-///
-/// If it is nil, no record is made.
+/// Receives each check as it is made; if it is nil, no record is made.
 package typealias CheckObserver = (CheckRecord) -> Void
 
 extension RoleKeys {

@@ -18,9 +18,7 @@ package struct FormatError: Error, Equatable, Sendable, CustomStringConvertible 
     }
 }
 
-/// Reads the members of one object.
-///
-/// Errors name the document, the field and the rule.
+/// Reads the members of one object, with errors that name the document, the field and the rule.
 package struct Fields: Sendable {
     package let document: String
     package let path: String
@@ -115,9 +113,7 @@ package struct Fields: Sendable {
         try Fields(object[key], of: document, at: at(key))
     }
 
-    /// Reads the fields of a table.
-    ///
-    /// A table with too many members is rejected before any of them is read.
+    /// Reads the fields of a table, and rejects one with too many members before any of them is read.
     package func members(of key: String, limit: Int) throws(FormatError) -> Fields {
         let table = try fields(key)
         guard table.object.members.count <= limit else { throw broken(key, "must hold at most \(limit) members") }
@@ -164,9 +160,7 @@ package struct Fields: Sendable {
 }
 
 extension JSON {
-    /// Parses a document strictly.
-    ///
-    /// Errors name the document.
+    /// Parses a document strictly, with errors that name the document.
     package static func document(_ bytes: [UInt8], named document: String, limit: Int) throws(FormatError) -> JSON {
         guard bytes.count <= limit else { throw FormatError(document, rule: "is over \(limit) bytes") }
         return try self.document(from: BytesInMemory(bytes), named: document)

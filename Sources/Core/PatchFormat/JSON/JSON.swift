@@ -40,7 +40,7 @@ package struct JSONObject: Sendable {
         return members.filter { seen.insert($0.key).inserted }
     }
 
-    /// Stops tests only.
+    /// Ends a test process in which a key is duplicated.
     ///
     /// A program continues: input from outside may be the cause, and must not stop all stores of a device.
     private static func tellTests() {

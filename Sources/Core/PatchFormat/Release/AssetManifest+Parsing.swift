@@ -9,9 +9,7 @@ extension AssetManifest {
         try self.init(from: BytesInMemory(bytes), named: document)
     }
 
-    /// Reads a manifest in pieces.
-    ///
-    /// Only its assets are kept in memory.
+    /// Reads a manifest in pieces, keeping only its assets in memory.
     ///
     /// - Parameter source: bounded by its creator; it is read to the end even if the manifest is rejected.
     package init(from source: some ByteSource, named document: String = "manifest") throws(FormatError) {

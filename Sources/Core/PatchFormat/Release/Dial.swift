@@ -9,9 +9,7 @@ package struct Dial: Hashable, Sendable {
     package struct Row: Hashable, Sendable {
         package let patchID: PatchID
         package let sha256: SHA256Digest
-        /// The share in devices of 10,000.
-        ///
-        /// The smaller of this value and the entry's ceiling applies.
+        /// The share in devices of 10,000; the smaller of this and the entry's ceiling applies.
         package let rollout: Int
         package let paused: Bool
         package let reason: String?

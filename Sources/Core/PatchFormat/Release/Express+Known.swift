@@ -40,9 +40,7 @@ extension Express {
             names.isEmpty ? nil : "have=\((names + (takesDifference ? [Self.word] : [])).joined(separator: ","))"
         }
 
-        /// The newest root that is named.
-        ///
-        /// The response contains the later ones.
+        /// The newest root that is named; the response contains the later ones.
         package var root: Int? {
             names.filter { $0.hasSuffix(".root") }.compactMap { Int($0.dropLast(5)) }.filter { $0 > 0 }.max()
         }

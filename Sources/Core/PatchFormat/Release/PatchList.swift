@@ -4,9 +4,7 @@ package struct PatchList: Hashable, Sendable {
 
     package let app: AppID
     package let channel: ChannelName
-    /// Shown to people only.
-    ///
-    /// The version of the channel role decides which list is newer.
+    /// A number for people; the version of the channel role decides which list is newer.
     package let serial: Int
     package let published: UTCTime
     /// The entries in list order.
@@ -72,9 +70,7 @@ package struct PatchEntry: Hashable, Sendable {
     package let rules: PatchRules
     /// Set for a version that fixes a security hole.
     package let security: SecurityAdvisory?
-    /// Where a script runs.
-    ///
-    /// A bundle has the default.
+    /// Where a script runs; the default for a bundle.
     package let place: ScriptPlace
     /// The signatures for clients that use JSPatch's own format.
     ///

@@ -49,9 +49,7 @@ package struct PatchRules: Hashable, Sendable {
         self.unknown = unknown
     }
 
-    /// Whether no rule excludes a device.
-    ///
-    /// The dial may still delay the entry.
+    /// Whether no rule excludes a device; the dial may still delay the entry.
     package var isForEveryone: Bool {
         rollout == 10_000 && appVersion == nil && dial == .optional && condition == nil && users == nil
             && unknown.isEmpty

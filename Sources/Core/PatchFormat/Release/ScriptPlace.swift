@@ -39,9 +39,7 @@ package struct ScriptPlace: Hashable, Sendable {
     package static let hostRule = "is for scripts that run in pages: set runsIn to page or both"
     package static let emptyRule = "must hold a pattern; without it every page gets the script"
 
-    /// The JSON members.
-    ///
-    /// Both are nil for a script that runs in the host alone, which is the default.
+    /// The JSON members, both nil for a script that runs in the host alone, which is the default.
     package var members: [(String, JSON?)] {
         [
             ("runsIn", isInPages ? .text(side.rawValue) : nil),

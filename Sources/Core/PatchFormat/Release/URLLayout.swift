@@ -4,9 +4,7 @@
 package enum URLLayout {
     package static let timestamp = "metadata/timestamp.json"
 
-    /// `metadata/N.ROLE.json`.
-    ///
-    /// Only the timestamp has no number.
+    /// The path of a role, `metadata/N.ROLE.json`; only the timestamp has no number.
     ///
     /// - Parameter version: nil in a repository without consistent snapshots, for any role except root: `metadata/ROLE.json`.
     package static func metadata(_ role: String, version: Int?) -> String {
@@ -160,9 +158,9 @@ package struct TargetPath: Hashable, Comparable, Sendable, CustomStringConvertib
         TargetPath(parsed: "dial/\(channel).json")
     }
 
-    /// The path of the online parameters.
+    /// The path of the online parameters, which belong to the dial's role too.
     ///
-    /// They belong to the dial's role too; it is unique because a channel's name contains no dot.
+    /// It is unique because a channel's name contains no dot.
     package static func parameters(_ channel: ChannelName) -> TargetPath {
         TargetPath(parsed: "dial/\(channel).parameters.json")
     }

@@ -7,9 +7,7 @@
 /// ```
 package struct WithdrawnVersion: Hashable, Sendable {
     package let patchID: PatchID
-    /// Shown to people.
-    ///
-    /// The digest identifies the version.
+    /// The label shown to people; the digest identifies the version.
     package let version: VersionLabel
     package let sha256: SHA256Digest
     /// The serial of the first list that names it.

@@ -35,7 +35,7 @@ package struct Condition: Hashable, Sendable {
     }
 
     package let text: String
-    /// At least one group must be true.
+    /// The groups, at least one of which must be true.
     ///
     /// In a group, all comparisons must be true.
     private let groups: [[Comparison]]

@@ -1,6 +1,4 @@
-/// Lowercase hexadecimal.
-///
-/// No other spelling is accepted.
+/// Lowercase hexadecimal, the only accepted spelling.
 package enum Hex {
     private static let digits = Array("0123456789abcdef".utf8)
 

@@ -73,9 +73,7 @@ package struct ParameterName: ParsedName {
     }
 }
 
-/// An immutable label.
-///
-/// The identity of a version is (patchId, sha256).
+/// An immutable label of a version; the version's identity is (patchId, sha256).
 package struct VersionLabel: ParsedName {
     package static let rule = "must be 1 to 64 of A-Z a-z 0-9 . _ + - and not '.' or '..'"
     package let text: String

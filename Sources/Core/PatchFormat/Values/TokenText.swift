@@ -4,9 +4,7 @@ package struct TokenText: Hashable, Sendable {
     package static let prefix = "plt_"
     package static let rule = "must be one line: plt_, 16 hex digits, _ and 64 hex digits"
 
-    /// 16 hex digits.
-    ///
-    /// Not secret.
+    /// 16 hex digits, which are not secret.
     package let id: String
     /// 32 bytes.
     package let secret: [UInt8]

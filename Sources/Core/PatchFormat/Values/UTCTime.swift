@@ -1,6 +1,4 @@
-/// A moment in whole seconds, UTC.
-///
-/// Its only text form is `YYYY-MM-DDTHH:MM:SSZ` (TUF 4.2.3).
+/// A moment in whole seconds, UTC, with the only text form `YYYY-MM-DDTHH:MM:SSZ` (TUF 4.2.3).
 package struct UTCTime: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// Seconds since 1970-01-01T00:00:00Z.
     package let seconds: Int

@@ -41,7 +41,7 @@ package struct DelegationSearch: Sendable {
         throw .targetNotFound(target)
     }
 
-    /// Adds the delegations of a role.
+    /// Adds the delegations of a role to the stack.
     ///
     /// A terminating delegation ends the search if its own branch finds nothing, so the waiting roles are dropped.
     private mutating func push(_ role: TargetsRole) {

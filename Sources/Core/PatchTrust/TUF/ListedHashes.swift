@@ -1,9 +1,9 @@
 import PatchCrypto
 package import PatchFormat
 
-/// The `hashes` of a file.
+/// The `hashes` of a file, all of which must match (TUF 5.7).
 ///
-/// All of them must match, and an unknown algorithm rejects the file (TUF 5.7).
+/// An unknown algorithm rejects the file.
 package struct ListedHashes: Hashable, Sendable {
     /// The digests in lowercase hex, by algorithm.
     private let values: [ExactString: String]

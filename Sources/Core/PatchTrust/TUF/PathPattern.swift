@@ -1,6 +1,6 @@
-/// A TUF path pattern.
+/// A TUF path pattern, compared component by component, so that `*` and `?` never match `/`.
 ///
-/// It is compared component by component, so `*` and `?` never match `/`. Case-sensitive.
+/// It is case-sensitive.
 package struct PathPattern: Sendable {
     private let components: [[UInt8]]
 

@@ -40,9 +40,7 @@ package struct ReleaseExpiry: Equatable, Sendable {
         trust = [Role("root", expires: root), Role("targets", expires: targets)]
     }
 
-    /// The first role that has expired.
-    ///
-    /// Devices then reject the release.
+    /// The first role that has expired, which makes devices reject the release.
     package func expired(at now: UTCTime) -> Role? { (trust + [release]).first { $0.expires <= now } }
 
     package func warnings(at now: UTCTime) -> [Warning] {

@@ -39,9 +39,7 @@ package struct TUFKey: Hashable, Sendable {
         )
     }
 
-    /// A role's key in Patchline's form.
-    ///
-    /// Its kind determines the scheme.
+    /// A role's key in Patchline's form, with the scheme of its kind.
     package init(_ key: PublicKey) {
         let (type, value) =
             switch key.kind {
@@ -78,9 +76,7 @@ package struct TUFKey: Hashable, Sendable {
 /// The keys that may sign for a role.
 package struct RoleKeys: Hashable, Sendable {
     package let threshold: Int
-    /// The keys by id.
-    ///
-    /// Ids without a listed key are dropped, because they cannot sign.
+    /// The keys by id, without ids that have no listed key, because they cannot sign.
     package let keys: [SHA256Digest: TUFKey]
 
     package init(threshold: Int, keys: [SHA256Digest: TUFKey]) {

@@ -120,9 +120,7 @@ package struct VerifiedTargets: Sendable {
     /// The digest of its bytes, including signatures.
     let sha256: SHA256Digest
 
-    /// Only parses the role.
-    ///
-    /// ``TrustedSnapshot`` verifies it before it returns it.
+    /// Parses the role without verifying it; ``TrustedSnapshot`` verifies it before it returns it.
     fileprivate init(unchecked bytes: [UInt8], name: String) throws(FormatError) {
         envelope = try Envelope(bytes, role: name, limit: Limits.targetsRole)
         role = try TargetsRole(envelope, name: name)

@@ -19,9 +19,7 @@ import CJavaScriptCore
 
     deinit { unsafe JSStringRelease(raw) }
 
-    /// Its text.
-    ///
-    /// Unpaired surrogates are replaced.
+    /// Its text, with unpaired surrogates replaced.
     var text: String {
         let count = unsafe JSStringGetLength(raw)
         guard count > 0, let units = unsafe JSStringGetCharactersPtr(raw) else { return "" }

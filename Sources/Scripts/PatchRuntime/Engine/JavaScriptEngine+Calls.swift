@@ -53,9 +53,7 @@ extension JavaScriptEngine {
         try call(function, this: this, count: arguments.count) { arguments[$0] }
     }
 
-    /// Calls a function.
-    ///
-    /// Each argument is created where the garbage collector finds it.
+    /// Calls a function, creating each argument where the garbage collector finds it.
     func call(
         _ function: JavaScriptValue,
         this: JavaScriptValue? = nil,

@@ -60,9 +60,7 @@ import Glibc
         unsafe JSContextGroupRelease(group)
     }
 
-    /// Runs calls into the context.
-    ///
-    /// The limits of the outermost call include the calls within it.
+    /// Runs calls into the context; the limits of the outermost call include the calls within it.
     func entered<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         guard depth == 0 else { return try body() }
         limits.begin()

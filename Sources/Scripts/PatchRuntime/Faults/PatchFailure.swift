@@ -25,7 +25,9 @@ public struct PatchFailure: Error, Equatable, Sendable {
     public let patch: String
     public let version: String?
     public let message: String
-    /// The original file according to the source map, or the script if it has none.
+    /// The original file according to the source map, otherwise the script.
+    ///
+    /// If it is nil, `line` and `column` refer to the script.
     public let file: String?
     /// The line in `file`, from 1.
     public let line: Int?

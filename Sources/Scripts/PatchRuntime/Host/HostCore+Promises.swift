@@ -8,9 +8,7 @@ final class WaitingCall {
         self.patch = patch
     }
 
-    /// Resumes the caller.
-    ///
-    /// Later calls have no effect.
+    /// Resumes the caller; later calls have no effect.
     func end(_ result: Result<(PatchValue, String)?, any Error>) {
         continuation?.resume(with: result)
         continuation = nil
@@ -81,9 +79,7 @@ extension HostCore {
 }
 
 extension PatchHost {
-    /// Settles a promise.
-    ///
-    /// Code that waits for it runs in this call.
+    /// Settles a promise, and runs the code that waits for it.
     fileprivate func keep(_ end: HeldValue, _ result: Result<PatchValue, any Error>, for owner: String?) {
         withCore { core in
             core.attempt(owner) {

@@ -18,9 +18,7 @@ extension PatchScript {
         }
     }
 
-    /// Checks the script without evaluating it.
-    ///
-    /// Returns nil if its text is valid.
+    /// Checks the script without evaluating it, and returns nil if its text is valid.
     package func check() -> PatchFailure? {
         do throws(PatchFailure) {
             let text = try text()

@@ -57,8 +57,6 @@ public struct PatchLogLine: Equatable, Sendable {
 
     public let level: Level
     public let text: String
-    /// The patch, or nil if unknown.
-    ///
-    /// It is unknown after an `await`.
+    /// The patch, or nil if unknown, as it is after an `await`.
     public let patch: String?
 }

@@ -1,8 +1,6 @@
 import Synchronization
 
-/// The patch state of one method.
-///
-/// Swift callers of an unpatched method pay one atomic load.
+/// The patch state of one method; Swift callers of an unpatched method pay one atomic load.
 final class MethodSlot: @unchecked Sendable {
     // Sendable: `isPatched` is atomic; everything else is used under the host's lock.
     private let isPatched = Atomic(false)

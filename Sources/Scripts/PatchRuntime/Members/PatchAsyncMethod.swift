@@ -1,4 +1,4 @@
-/// An async method.
+/// An async method that a patch may replace, with its entry point for Swift callers.
 ///
 /// Scripts receive a promise of its result, and a patch may return a promise.
 public struct PatchAsyncMethod<Object: AnyObject & Sendable, each Argument: PatchConvertible, Result: PatchConvertible>:

@@ -21,9 +21,7 @@ public struct PatchMember: Sendable {
     let slot: MethodSlot?
 }
 
-/// One or more members.
-///
-/// A property, for example, consists of two methods.
+/// One or more members of a type; a property, for example, consists of two methods.
 public protocol PatchMembers: Sendable {
     var members: [PatchMember] { get }
 }

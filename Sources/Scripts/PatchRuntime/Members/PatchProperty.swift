@@ -1,6 +1,6 @@
-/// A property.
+/// A property that scripts read with `limit()` and set with `setLimit(value)`, as in JSPatch.
 ///
-/// As in JSPatch, scripts use two methods, `limit()` and `setLimit(value)`. Both can be patched.
+/// Both methods can be patched.
 public struct PatchProperty<Object: AnyObject & Sendable, Value: PatchConvertible>: PatchMembers {
     private let getter: PatchMethod<Object, Value>
     private let setter: PatchMethod<Object, Value, NoValue>?
@@ -22,9 +22,7 @@ public struct PatchProperty<Object: AnyObject & Sendable, Value: PatchConvertibl
 
     public func value(of object: Object) throws -> Value { try getter(object) }
 
-    /// Sets the value.
-    ///
-    /// Has no effect on a property without `set`.
+    /// Sets the value, with no effect on a property without `set`.
     public func set(_ value: Value, of object: Object) throws { try setter?(object, value) }
 
     public var members: [PatchMember] { getter.members + (setter?.members ?? []) }

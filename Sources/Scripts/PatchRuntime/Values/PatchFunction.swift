@@ -19,9 +19,7 @@ public final class PatchFunction: Sendable {
         body = .script(function)
     }
 
-    /// Calls the function.
-    ///
-    /// The limits of a call into a patch apply.
+    /// Calls the function with the limits of a call into a patch.
     @discardableResult
     public func callAsFunction(_ arguments: any PatchConvertible...) throws -> PatchValue {
         try call(arguments.map { try $0.patchValue })
