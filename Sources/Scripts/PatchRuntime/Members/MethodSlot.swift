@@ -2,7 +2,7 @@ import Synchronization
 
 /// The patch state of one method; Swift callers of an unpatched method pay one atomic load.
 final class MethodSlot: @unchecked Sendable {
-    // Sendable: `isPatched` is atomic; everything else is used under the host's lock.
+    // Sendable: `isPatched` is atomic, `binding` protects `bound`, and the rest is used under the host's lock.
     private let isPatched = Atomic(false)
     let name: String
     private let binding = RecursiveLock()
