@@ -1,21 +1,23 @@
 import CZlib
 
-/// Deflate without a wrapping (RFC 1951), whole and in memory: the files of a zip archive.
+/// Deflate without a wrapper (RFC 1951), completely in memory: the files of a zip archive.
 package enum BareDeflate {
-    /// The same bytes give the same stream, as long as zlib is the same.
+    /// Compresses the bytes.
+    ///
+    /// The same version of zlib always gives the same stream.
     package static func compressed(_ bytes: [UInt8]) throws(CompressionError) -> [UInt8] {
         try DeflateEncoding(.none, level: 9).encode(bytes, isLast: true)
     }
 
-    /// All that comes out of the stream.
+    /// Decompresses the stream.
     ///
-    /// - Parameter limit: the most bytes that may come out.
-    /// - Throws: also where the stream ends before `bytes` do, or does not end.
+    /// - Parameter limit: the most bytes that the result may have.
+    /// - Throws: also if bytes follow the stream, or if it is incomplete.
     package static func decompressed(_ bytes: [UInt8], limit: Int) throws(CompressionError) -> [UInt8] {
         let decoding = try DeflateDecoding(.none)
         var (output, offset): ([UInt8], Int) = ([], 0)
         while !decoding.hasEnded {
-            // One more than may come: so that a stream that is too long shows.
+            // One byte more than allowed, so that a stream that is too long is detected.
             let room = min(Decompressor.piece, limit - output.count + 1)
             let (piece, taken) = try decoding.decode(bytes[offset...], upTo: room)
             offset += taken
@@ -29,10 +31,12 @@ package enum BareDeflate {
 }
 
 extension BareDeflate {
-    /// Hands the bytes of the stream that begins in `bytes` to `body`, in pieces; other bytes may follow the stream.
+    /// Passes the bytes of the stream at the start of `bytes` to `body`, in pieces.
     ///
-    /// - Parameter limit: the most bytes that may come out.
-    /// - Throws: also if the stream does not end.
+    /// Other bytes may follow the stream.
+    ///
+    /// - Parameter limit: the most bytes that the result may have.
+    /// - Throws: also if the stream is incomplete.
     package static func read(
         _ bytes: ArraySlice<UInt8>,
         limit: Int,

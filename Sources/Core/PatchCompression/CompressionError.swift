@@ -1,8 +1,8 @@
 package import PatchFormat
 
-/// Why compressed bytes were refused.
+/// Why compressed bytes were rejected.
 package enum CompressionError: Error, Equatable, Sendable {
-    /// What they were to be.
+    /// The expected format.
     package enum Codec: String, Equatable, Sendable {
         case zstandard = "zstd"
         case gzip
@@ -10,15 +10,15 @@ package enum CompressionError: Error, Equatable, Sendable {
         case lzma2 = "LZMA2"
     }
 
-    /// They are not of the format, or were damaged on their way.
+    /// The bytes are not in the format, or were damaged.
     case damaged(Codec, reason: String)
-    /// More comes out of them than may.
+    /// The decompressed bytes exceed the limit.
     case tooLong(Codec, limit: Int)
-    /// They are more than the plain bytes may be.
+    /// The compressed bytes exceed the limit of the plain bytes.
     case notSmaller(Codec, limit: Int)
-    /// They end before their last frame does.
+    /// The bytes end before their last frame does.
     case incomplete(Codec)
-    /// The library has no memory for its tables.
+    /// The library could not allocate memory for its tables.
     case noMemory(Codec)
 }
 

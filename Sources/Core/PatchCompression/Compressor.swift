@@ -2,7 +2,7 @@ package import PatchFormat
 
 /// Writes one compressed stream.
 package struct Compressor: ~Copyable {
-    /// Of zstd; gzip has its own best.
+    /// The level of zstd; for gzip, the best level is always used.
     package enum Effort: Int, CaseIterable, Sendable {
         case quick = 3
         case thorough = 12
@@ -12,7 +12,7 @@ package struct Compressor: ~Copyable {
     package let format: CompressionFormat
     private let codec: any Encoding
 
-    /// - Parameter size: of what goes in, in bytes, exactly.
+    /// - Parameter size: the exact size of the input in bytes.
     package init(_ format: CompressionFormat, size: Int, effort: Effort = .most) throws(CompressionError) {
         self.format = format
         codec =
@@ -22,12 +22,14 @@ package struct Compressor: ~Copyable {
             }
     }
 
-    /// What comes out of these bytes now; the rest comes out later.
+    /// Returns the output that is available so far.
+    ///
+    /// The rest follows later.
     package func compress(_ bytes: [UInt8]) throws(CompressionError) -> [UInt8] {
         try codec.encode(bytes, isLast: false)
     }
 
-    /// The end of the stream.
+    /// Returns the end of the stream.
     package consuming func finish() throws(CompressionError) -> [UInt8] {
         try codec.encode([], isLast: true)
     }
@@ -39,7 +41,7 @@ protocol Encoding: AnyObject {
 }
 
 extension CompressionFormat {
-    /// The whole stream of bytes in memory.
+    /// Compresses bytes in memory to a whole stream.
     package func compressed(
         _ bytes: [UInt8],
         effort: Compressor.Effort = .most
@@ -51,10 +53,12 @@ extension CompressionFormat {
 }
 
 extension CompressionFormat {
-    /// Whether a form is worth its own file and name: what hardly shrinks travels plain.
+    /// Whether a compressed form is worth a file of its own.
+    ///
+    /// Files that hardly shrink are sent uncompressed.
     ///
     /// - Parameters:
-    ///   - form: its size, in bytes.
-    ///   - plain: the file's.
+    ///   - form: the size of the compressed form in bytes.
+    ///   - plain: the size of the file in bytes.
     package static func pays(_ form: Int, for plain: Int) -> Bool { form + max(64, plain / 100) <= plain }
 }

@@ -1,15 +1,15 @@
 package import PatchFormat
 
-/// Reads one compressed stream as it comes, and gives out no more than it may.
+/// Decompresses one stream while it arrives, up to a limit.
 ///
-/// Memory does not grow with the stream: a zstd frame with a window above 8 MiB is refused, as RFC 9659 asks of HTTP's
+/// Memory use is independent of the stream: a zstd frame with a window above 8 MiB is rejected, as RFC 9659 requires for HTTP's
 /// content coding.
 package struct Decompressor: ~Copyable {
-    /// The most bytes that ``next()`` hands over at once.
+    /// The most bytes that ``next()`` returns at once.
     package static let piece = 131_072
 
     package let format: CompressionFormat
-    /// Bytes that came out so far.
+    /// The number of bytes returned so far.
     package private(set) var produced = 0
     private let limit: Int
     private let codec: any Decoding
@@ -17,8 +17,8 @@ package struct Decompressor: ~Copyable {
     private var offset = 0
 
     /// - Parameters:
-    ///   - limit: the most bytes that may come out.
-    ///   - isOneFrame: whether no second zstd frame may follow the first.
+    ///   - limit: the most bytes that the result may have.
+    ///   - isOneFrame: whether a second zstd frame after the first is rejected.
     package init(_ format: CompressionFormat, limit: Int, isOneFrame: Bool = false) throws(CompressionError) {
         self.format = format
         self.limit = limit
@@ -29,13 +29,15 @@ package struct Decompressor: ~Copyable {
             }
     }
 
-    /// Takes the next bytes of the stream; ask ``next()`` until it has nothing more to give before the next ones.
+    /// Adds the next bytes of the stream.
+    ///
+    /// Call ``next()`` until it returns nil before adding more.
     package mutating func feed(_ bytes: [UInt8]) {
         input = offset < input.count ? Array(input[offset...]) + bytes : bytes
         offset = 0
     }
 
-    /// The next bytes that come out; nil when more of the stream is needed, or it is at its end.
+    /// Returns the next output, or nil if more of the stream is needed or it has ended.
     package mutating func next() throws(CompressionError) -> [UInt8]? {
         while true {
             let hasEnded = codec.hasEnded
@@ -43,7 +45,7 @@ package struct Decompressor: ~Copyable {
                 throw .damaged(format.codec, reason: "bytes follow its end")
             }
             if offset == input.count, !codec.holdsOutput { return nil }
-            // One more than may come: so that a stream that is too long shows.
+            // One byte more than allowed, so that a stream that is too long is detected.
             let room = min(Self.piece, limit - produced + 1)
             let (output, taken) = try codec.decode(input[offset...], upTo: room)
             offset += taken
@@ -54,10 +56,10 @@ package struct Decompressor: ~Copyable {
         }
     }
 
-    /// Whether the stream came to its end, with nothing behind it.
+    /// Whether the stream has ended, and no bytes follow it.
     package var isComplete: Bool { codec.hasEnded && offset == input.count }
 
-    /// - Throws: `incomplete` where the stream did not come to its end.
+    /// - Throws: `incomplete` if the stream has not ended.
     package func finish() throws(CompressionError) {
         guard isComplete else { throw .incomplete(format.codec) }
     }
@@ -69,17 +71,17 @@ protocol Decoding: AnyObject {
     var hasEnded: Bool { get }
     /// Whether another frame may follow one that has ended.
     var takesMore: Bool { get }
-    /// Whether more may come out although nothing more goes in.
+    /// Whether more output may exist without more input.
     var holdsOutput: Bool { get }
 
-    /// - Returns: what came out, and how many bytes went in.
+    /// - Returns: the output, and the number of consumed input bytes.
     func decode(_ input: ArraySlice<UInt8>, upTo room: Int) throws(CompressionError) -> (output: [UInt8], taken: Int)
 }
 
 extension CompressionFormat {
-    /// All that comes out of a whole stream in memory.
+    /// Decompresses a whole stream in memory.
     ///
-    /// - Parameter limit: the most bytes that may come out.
+    /// - Parameter limit: the most bytes that the result may have.
     package func decompressed(_ bytes: [UInt8], limit: Int) throws(CompressionError) -> [UInt8] {
         var decompressor = try Decompressor(self, limit: limit)
         decompressor.feed(bytes)

@@ -1,11 +1,11 @@
 import CZlib
 import PatchFormat
 
-/// What stands around a stream of deflate's.
+/// The wrapper around a deflate stream.
 enum DeflateWrapping {
     /// RFC 1952.
     case gzip
-    /// Nothing: RFC 1951 alone, as archives hold it.
+    /// No wrapper: RFC 1951 alone, as in archives.
     case none
 
     /// zlib's windowBits (zlib.h, inflateInit2).
@@ -51,7 +51,7 @@ enum DeflateWrapping {
         var taken = 0
         let output = unsafe [UInt8](unsafeUninitializedCapacity: room) { space, count in
             unsafe input.withUnsafeBytes { bytes in
-                // zlib counts in 32 bits and only reads what goes in.
+                // zlib counts in 32 bits, and only reads its input.
                 let offered = min(bytes.count, 1 << 30)
                 unsafe stream.pointee.next_in = UnsafeMutablePointer(
                     mutating: bytes.assumingMemoryBound(to: UInt8.self).baseAddress

@@ -1,9 +1,9 @@
 package import PatchFormat
 
-/// The content coding `dcz`: a header that names the dictionary by its SHA-256, and a zstd frame against it (RFC 9842 §5).
+/// The content coding `dcz`: a header with the SHA-256 of the dictionary, and a zstd frame compressed against it (RFC 9842 §5).
 package enum DictionaryCompressed {
     package static let coding = "dcz"
-    /// A skippable frame of zstd, of 32 bytes.
+    /// The header of a skippable zstd frame of 32 bytes.
     private static let magic: [UInt8] = [0x5E, 0x2A, 0x4D, 0x18, 0x20, 0x00, 0x00, 0x00]
 
     package static func bytes(
@@ -12,7 +12,7 @@ package enum DictionaryCompressed {
         named digest: SHA256Digest,
         level: Int
     ) throws(CompressionError) -> [UInt8] {
-        // Every reader has 8 MiB, and five quarters of a larger dictionary.
+        // Every reader supports a window of 8 MiB, and of five quarters of a larger dictionary.
         let window = max(8_388_608, dictionary.count / 4 * 5)
         let frame = try ZstandardPatch.frame(
             of: content,
@@ -23,7 +23,7 @@ package enum DictionaryCompressed {
         return magic + digest.bytes + frame
     }
 
-    /// - Parameter limit: the most bytes that may come out.
+    /// - Parameter limit: the most bytes that the result may have.
     package static func content(
         of bytes: [UInt8],
         dictionary: [UInt8],

@@ -1,17 +1,17 @@
 package import PatchFormat
 
-/// What clients and servers say to one another of dictionaries (RFC 9842), in the words of their header fields.
+/// The header fields with which clients and servers negotiate dictionaries (RFC 9842).
 package enum DictionaryOffer {
-    /// Of a server's answer: it may be the dictionary of later ones.
+    /// In a server's response: it may serve as the dictionary of later ones.
     package static let offer = "Use-As-Dictionary"
-    /// Of a client's request: the dictionary that it has.
+    /// In a client's request: the dictionary that the client has.
     package static let available = "Available-Dictionary"
 
-    /// The value of ``offer``, for requests of this path alone (§2.1): a pattern of URLs, in a string of structured fields.
+    /// The value of ``offer`` for requests of this path only (§2.1): a URL pattern, in a string of structured fields.
     ///
     /// - Parameters:
-    ///   - path: as it stands in the request's target.
-    ///   - destination: what such a request must be for, as `Sec-Fetch-Dest` names it; nil for all.
+    ///   - path: as in the request's target.
+    ///   - destination: the required destination of the request, as in `Sec-Fetch-Dest`; nil for all.
     package static func value(for path: String, destination: String? = nil) -> String {
         let special = Set("*+?:(){}\\")
         let pattern = path.map { special.contains($0) ? "\\\($0)" : "\($0)" }.joined()
@@ -19,7 +19,7 @@ package enum DictionaryOffer {
         return "match=\"\(text)\"" + (destination.map { ", match-dest=(\"\($0)\")" } ?? "")
     }
 
-    /// Whether a client takes what is compressed against a dictionary.
+    /// Whether a client accepts content compressed against a dictionary.
     ///
     /// - Parameter codings: the values of `Accept-Encoding`.
     package static func isTaken(_ codings: [String]) -> Bool {
@@ -33,7 +33,7 @@ package enum DictionaryOffer {
         ["q=0", "q=0.", "q=0.0", "q=0.00", "q=0.000"].contains(weight)
     }
 
-    /// The SHA-256 of a dictionary: a byte sequence of structured fields (RFC 9651 §3.3.5), as
+    /// The SHA-256 of a dictionary: a byte sequence of structured fields (RFC 9651 §3.3.5), such as
     /// `:pZGm1Av0IEBKARczz7exkNYsZb8LzaMrV7J32a2fFG4=:`.
     package static func digest(in field: String) -> SHA256Digest? {
         let text = field.filter { $0 != " " && $0 != "\t" }

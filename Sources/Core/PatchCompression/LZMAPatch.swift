@@ -1,16 +1,15 @@
 import CLZMA
 
-/// One raw LZMA2 stream (as in `.xz`, without a container) made against a raw prefix: bytes that both sides have before it, as
-/// liblzma's preset dictionary.
+/// One raw LZMA2 stream (as in `.xz`, without a container) with a prefix that both sides have, as liblzma's preset dictionary.
 ///
-/// Large contents of which much has changed take up to an eighth fewer bytes than ``ZstandardPatch`` makes of them. It names
-/// neither its content's size nor a digest: the reader knows the first, and compares the second.
+/// For large contents with many changes it is up to an eighth smaller than ``ZstandardPatch``. It contains neither the content's
+/// size nor a digest: the reader knows the size, and must compare the digest.
 package enum LZMAPatch {
-    /// The stream of a content that lies in memory.
+    /// Compresses a content in memory.
     ///
-    /// Its tables take nine times the bytes of content and prefix: at most 300 MB where both have 16 MiB.
+    /// The tables need nine times the bytes of content and prefix: at most 300 MB if both have 16 MiB.
     ///
-    /// - Returns: nil where it would have more bytes than `limit`.
+    /// - Returns: nil if the stream would have more bytes than `limit`.
     package static func frame(
         of content: [UInt8],
         prefix: [UInt8],
@@ -38,11 +37,11 @@ package enum LZMAPatch {
         return output
     }
 
-    /// What comes out of one stream with nothing behind it.
+    /// Decompresses one stream, which must end at the end of `frame`.
     ///
     /// - Parameters:
-    ///   - prefix: that of ``frame(of:prefix:limit:)``.
-    ///   - size: of what must come out. Memory is that, and as much as it and the prefix have together.
+    ///   - prefix: the prefix given to ``frame(of:prefix:limit:)``.
+    ///   - size: the exact size of the result. Memory use is twice this size, plus the size of the prefix.
     package static func content(
         of frame: [UInt8],
         prefix: [UInt8],
@@ -66,9 +65,9 @@ package enum LZMAPatch {
             }
             count = result == LZMA_OK ? written : 0
         }
-        // Room is there for the size alone: more is asked for where more would come.
+        // The output buffer has exactly this size; liblzma asks for more if the content is longer.
         if result == LZMA_BUF_ERROR { throw .tooLong(.lzma2, limit: size) }
-        // Its input ended within the stream: liblzma says "data error" for a whole buffer that does.
+        // The input ended within the stream: liblzma reports "data error" for a complete buffer in this case.
         try check(result)
         guard read == frame.count else { throw .damaged(.lzma2, reason: "bytes follow its end") }
         guard output.count == size else { throw .incomplete(.lzma2) }

@@ -1,16 +1,16 @@
 import PatchFormat
 
-/// What a zstd frame says of itself before its first block (RFC 8878, 3.1.1.1).
+/// The header of a zstd frame (RFC 8878, 3.1.1.1).
 package struct ZstandardFrame: Equatable, Sendable {
-    /// The most bytes that it says this in.
+    /// The largest size of the header in bytes.
     package static let headerBytes = 18
     package static let magic: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD]
 
     package let contentSize: Int
     package let window: Int
 
-    /// - Parameter beginning: at least as much of the frame as it says this in; what follows is not looked at.
-    /// - Returns: nil where it does not name its content's size, needs a dictionary, or is no frame.
+    /// - Parameter beginning: at least the header of the frame. Bytes after it are ignored.
+    /// - Returns: nil if the frame does not declare its content size, needs a dictionary, or is not valid.
     package init?(_ beginning: [UInt8]) {
         guard beginning.starts(with: Self.magic), beginning.count > 5 else { return nil }
         let (descriptor, second) = (beginning[4], beginning[5])
@@ -27,7 +27,7 @@ package struct ZstandardFrame: Equatable, Sendable {
         window = isSingleSegment ? contentSize : base + base / 8 * Int(second & 7)
     }
 
-    /// Refuses a frame by its beginning where it is not one of so many bytes.
+    /// Rejects a frame whose header does not declare this size, or that needs a larger window.
     package static func check(_ beginning: [UInt8], size: Int, windowLog: Int) throws(CompressionError) {
         guard let frame = ZstandardFrame(beginning) else {
             throw .damaged(.zstandard, reason: "it does not begin as a frame that names its size")

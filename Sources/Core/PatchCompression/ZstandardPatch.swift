@@ -1,22 +1,22 @@
 import CZstd
 import PatchFormat
 
-/// One zstd frame made against a raw prefix: bytes that both sides have before it (`ZSTD_CCtx_refPrefix`).
+/// One zstd frame with a raw prefix that both sides have (`ZSTD_CCtx_refPrefix`).
 ///
-/// The frame names the size of its content, and has no dictionary id; a checksum only where it is asked for. A wrong prefix may
-/// come out as wrong bytes without an error, so whoever reads one compares a digest.
+/// The frame declares the size of its content, has no dictionary id, and contains a checksum only on request. A wrong prefix may
+/// give wrong bytes without an error, so readers must compare a digest.
 package enum ZstandardPatch {
-    /// 32 MiB: what a content and its prefix may span together.
+    /// 32 MiB: the window for content and prefix together.
     package static let windowLog = 25
 
-    /// The most bytes that a frame of so much content has.
+    /// The largest size of a frame for a content of this size.
     package static func bound(of size: Int) -> Int { ZSTD_compressBound(size) }
 
-    /// The frame of a content that lies in memory.
+    /// Compresses a content in memory.
     ///
-    /// Its tables take at most 200 MB: level 22 by itself would take 400.
+    /// The tables need at most 200 MB: level 22 by itself would need 400.
     ///
-    /// - Parameter largest: of the window that whoever reads it must have, as an exponent of two.
+    /// - Parameter largest: the largest window that a reader must support, as an exponent of two.
     package static func frame(
         of content: [UInt8],
         prefix: [UInt8],
@@ -37,7 +37,7 @@ package enum ZstandardPatch {
         try check(unsafe ZSTD_CCtx_setPledgedSrcSize(context, UInt64(content.count)))
         var result = 0
         let output = unsafe [UInt8](unsafeUninitializedCapacity: bound(of: content.count)) { space, count in
-            // The prefix holds for one frame, and must stay where it is until that has ended.
+            // The prefix is valid for one frame, and must stay in place until the frame has ended.
             unsafe prefix.withUnsafeBytes { prefix in
                 unsafe content.withUnsafeBytes { content in
                     result = unsafe ZSTD_CCtx_refPrefix(context, prefix.baseAddress, prefix.count)
@@ -57,17 +57,17 @@ package enum ZstandardPatch {
         return output
     }
 
-    /// What comes out of one frame with nothing behind it.
+    /// Decompresses one frame, which must end at the end of `frame`.
     ///
     /// - Parameters:
-    ///   - size: of what must come out; nothing is allocated where the frame names another, or a window over 2^25.
-    ///   - prefix: that of ``frame(of:prefix:level:isChecked:windowLog:)``.
+    ///   - size: the exact size of the result. No memory is allocated if the frame declares another size, or a window over 2^25.
+    ///   - prefix: the prefix given to ``frame(of:prefix:level:isChecked:windowLog:)``.
     package static func content(
         of frame: [UInt8],
         prefix: [UInt8],
         size: Int
     ) throws(CompressionError) -> [UInt8] {
-        // In one go, libzstd takes a window of any size.
+        // When it decompresses a whole buffer, libzstd accepts a window of any size, so it is checked first.
         try ZstandardFrame.check(frame, size: size, windowLog: windowLog)
         let length = unsafe frame.withUnsafeBytes { unsafe ZSTD_findFrameCompressedSize($0.baseAddress, $0.count) }
         try check(length)
@@ -96,9 +96,9 @@ package enum ZstandardPatch {
         return output
     }
 
-    /// The same where the size is not known before.
+    /// Decompresses one frame of unknown size.
     ///
-    /// - Parameter limit: the most bytes that the frame may name.
+    /// - Parameter limit: the largest size that the frame may declare.
     package static func content(
         of frame: [UInt8],
         prefix: [UInt8],
@@ -117,6 +117,6 @@ package enum ZstandardPatch {
         }
     }
 
-    /// The smallest window that holds so many bytes, as an exponent of two.
+    /// The smallest window for this number of bytes, as an exponent of two.
     private static func logarithm(of count: Int) -> Int { Int.bitWidth - max(0, count - 1).leadingZeroBitCount }
 }

@@ -1,6 +1,6 @@
 import PatchFormat
 
-/// What is known by its text alone, which nobody guesses and which never comes twice: a token, a secret name.
+/// A unique text that cannot be guessed: a token, a secret name.
 package protocol RandomText: Hashable, Sendable {
     init(_ digits: RandomDigits)
     var text: String { get }
@@ -24,7 +24,9 @@ package struct RandomDigits: Hashable, Sendable {
 extension RandomText {
     package static var rule: String { "must be 32 lowercase hex digits" }
 
-    /// Of a file, a call or a setting; nil for anything that breaks ``rule``.
+    /// Parses a text from a file, a call or a setting.
+    ///
+    /// Nil if it breaks ``rule``.
     package init?(_ text: String) {
         guard let digits = RandomDigits(text) else { return nil }
         self.init(digits)

@@ -1,9 +1,9 @@
 package import PatchFormat
 
-/// A server's proof that it knows a token, which it gives before it receives the token.
+/// A server's proof that it knows a token, sent before it receives the token.
 ///
-/// HMAC-SHA256 (RFC 2104) of the caller's nonce, keyed with the SHA-256 of the token's secret: the server stores that digest,
-/// and never the secret. The proof reveals neither.
+/// HMAC-SHA256 (RFC 2104) of the caller's nonce, keyed with the SHA-256 of the token's secret. The server stores only this digest,
+/// not the secret. The proof reveals neither.
 package enum TokenProof {
     package static let nonceBytes = 32
 
@@ -18,7 +18,7 @@ package enum TokenProof {
         mac(key: secretDigest.bytes, Array("\(purpose)\(id)\n".utf8) + nonce)
     }
 
-    /// - Parameter key: of at most 64 bytes.
+    /// - Parameter key: at most 64 bytes.
     package static func mac(key: [UInt8], _ message: [UInt8]) -> SHA256Digest {
         let padded = key + Array(repeating: 0, count: max(0, block - key.count))
         let inner = SHA256Digest(of: padded.map { $0 ^ 0x36 } + message)

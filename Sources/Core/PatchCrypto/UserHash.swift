@@ -1,10 +1,10 @@
 package import PatchFormat
 
 extension UserID {
-    /// How a list names a user without saying who it is: SHA-256(the entry's salt ‖ the id's UTF-8 bytes).
+    /// The user's name in a list: SHA-256(the entry's salt ‖ the id's UTF-8 bytes).
     ///
-    /// With another salt for each version, two versions do not show that they mean the same user. Whoever can try all
-    /// ids finds the one meant: it hides no id that can be guessed.
+    /// Each version has another salt, so the names of one user in two versions cannot be linked. It does not protect ids that can
+    /// be guessed: an attacker who can try all ids finds the right one.
     package func hash(salt: [UInt8]) -> SHA256Digest {
         SHA256Digest(of: salt + Array(text.utf8))
     }

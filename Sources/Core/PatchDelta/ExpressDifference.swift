@@ -1,16 +1,18 @@
 import PatchCompression
 package import PatchFormat
 
-/// An express answer as the difference to files that a device named: one zstd frame, made against their text.
+/// An express response as the difference to the files that a device named: one zstd frame with their text as the prefix.
 ///
-/// Transport and not trust: what comes out is the answer itself, which is read and judged like one that came so.
+/// The difference is not signed. The response that results from it is parsed and verified like a directly downloaded one.
 package enum ExpressDifference {
-    /// Of the answer and the named files together, in bytes: what a maker takes on.
+    /// The largest total size of the response and the named files that a server compresses, in bytes.
     package static let mostMade = 8_388_608
-    /// Up to here a maker takes its time.
+    /// Up to this size, a server uses the highest compression effort.
     private static let small = 262_144
 
-    /// What an answer of this kind begins with, and the plain one does not.
+    /// Whether a body is a difference.
+    ///
+    /// A plain response begins differently.
     package static func isOne(_ body: [UInt8]) -> Bool { body.starts(with: ZstandardFrame.magic) }
 
     /// Whether both sides can write the text of these files.
@@ -19,7 +21,7 @@ package enum ExpressDifference {
     }
 
     /// - Parameter base: the named files, in the order in which they were named.
-    /// - Returns: nil where nothing can be made.
+    /// - Returns: nil if a difference cannot be made.
     package static func body(
         of express: Express,
         from base: [Express.Part],
@@ -39,7 +41,9 @@ package enum ExpressDifference {
         )
     }
 
-    /// The bytes of the plain answer, whose rules are looked at when they are read.
+    /// Returns the bytes of the plain response.
+    ///
+    /// Its rules are checked when it is parsed.
     ///
     /// - Parameter base: the files that were named, in their order.
     package static func plain(

@@ -1,14 +1,14 @@
 import PatchFormat
 import PatchCrypto
 
-/// The files of an express answer, written so that what cannot repeat takes no more than its bytes: digests and signatures stand
-/// there in digits.
+/// The files of an express response in a compact form: digests and signatures, which do not compress, are written as bytes instead
+/// of digits.
 ///
 /// ```
 /// FILE 00 PATH 0A        the last file first
 /// 01 COUNT BYTES         in a file or a path: the bytes as hexadecimal digits
 /// 02 COUNT BYTES         the bytes in base64
-/// 03 NUMBER              the SHA-256 of a file that stands before, as hexadecimal digits; the first is 0
+/// 03 NUMBER              the SHA-256 of an earlier file, as hexadecimal digits; the first is 0
 /// ```
 enum ExpressText {
     private enum Mark {
@@ -18,19 +18,25 @@ enum ExpressText {
         static let digest: UInt8 = 3
     }
 
-    /// A number has one byte.
+    /// The largest number of files, because a number has one byte.
     static let files = 255
-    /// In digits; what is shorter stays as it is.
+    /// The shortest encoded runs, in digits.
+    ///
+    /// Shorter runs are written unchanged.
     private static let (leastHex, leastBase64) = (32, 128)
-    /// In bytes; a count has two.
+    /// The longest encoded runs, in bytes.
+    ///
+    /// A count has two bytes.
     private static let (mostHex, mostBase64) = (65_535, 65_535 / 3 * 3)
-    /// In bytes.
+    /// The longest path in bytes.
     private static let longestPath = 256
 
-    /// The same on both sides for the same files.
+    /// Writes the text.
+    ///
+    /// Both sides get the same text for the same files.
     ///
     /// - Parameter numbering: whether a digest of one of these files is written as its number.
-    /// - Returns: nil for too many files, and for one with a byte that means something here.
+    /// - Returns: nil if there are too many files, or if one contains a byte that is a mark here.
     static func text(of parts: [Express.Part], numbering: Bool) -> [UInt8]? {
         guard parts.count <= files, parts.allSatisfy({ $0.bytes.allSatisfy { $0 > Mark.digest } }) else { return nil }
         var text: [UInt8] = []
@@ -92,7 +98,7 @@ enum ExpressText {
 }
 
 extension ExpressText {
-    /// The files of a text, the last one first, as it has them.
+    /// Returns the files of a text in its order, the last one first.
     ///
     /// - Parameter limit: the most bytes of all files and paths.
     static func files(of text: ArraySlice<UInt8>, limit: Int) throws(FormatError) -> [(path: [UInt8], bytes: [UInt8])] {
@@ -114,10 +120,10 @@ extension ExpressText {
     private struct Reader {
         var rest: ArraySlice<UInt8>
         var room: Int
-        /// Of the files so far.
+        /// The digests of the files so far.
         var digests: [[UInt8]] = []
 
-        /// What stands before `end`.
+        /// Returns the bytes before `end`.
         mutating func run(to end: UInt8, limit: Int) throws(FormatError) -> [UInt8] {
             var run: [UInt8] = []
             while let byte = rest.popFirst() {

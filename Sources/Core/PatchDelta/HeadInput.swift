@@ -1,4 +1,4 @@
-/// Reads the numbers and bytes of a head that came out of its frame.
+/// Reads the numbers and bytes of a decompressed head.
 ///
 /// A number is LEB128: seven bits a byte, the lowest first, and the high bit on all but the last; at most 2^53 − 1.
 struct HeadInput {
@@ -21,7 +21,7 @@ struct HeadInput {
             value |= Int(byte & 0x7F) << shift
             shift += 7
             guard byte < 0x80 else { continue }
-            // One spelling of each number: no zeros in front.
+            // Leading zeros are rejected, so that each number has one encoding.
             guard value <= Self.largest, byte != 0 || shift == 7 else { throw .head(.number) }
             guard value <= limit else { throw .head(rule) }
             return value
@@ -29,7 +29,7 @@ struct HeadInput {
         throw .head(.number)
     }
 
-    /// A number with a sign: 0, −1, 1, −2 and so on.
+    /// Reads a signed number, encoded as 0, −1, 1, −2 and so on.
     mutating func difference() throws(PackError) -> Int {
         let number = try number()
         return number >> 1 ^ -(number & 1)
@@ -41,7 +41,7 @@ struct HeadInput {
         return bytes[position..<position + count]
     }
 
-    /// The bytes up to a line's end, which is passed.
+    /// Returns the bytes before the next newline, and skips the newline.
     mutating func line() throws(PackError) -> ArraySlice<UInt8> {
         guard let end = bytes[position...].firstIndex(of: UInt8(ascii: "\n")) else { throw .head(.rowLine) }
         defer { position = end + 1 }

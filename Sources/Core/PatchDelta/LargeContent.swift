@@ -2,11 +2,11 @@ import PatchCompression
 import PatchFormat
 import PatchCrypto
 
-/// A content that is too large to be held, on its way through.
+/// A content that is too large for memory and is passed on in pieces.
 final class LargeContent {
     let row: Int
     private let size: Int
-    /// Bytes of its frame that did not come yet.
+    /// Bytes of its frame that have not arrived yet.
     private var left: Int
     private var hasBegun = false
     private var decompressor: Decompressor
@@ -19,7 +19,7 @@ final class LargeContent {
         } catch { throw .compression(.group(group), error) }
     }
 
-    /// The next piece; nil when more of the frame is needed, or it is at its end.
+    /// Returns the next piece, or nil if more of the frame is needed or the frame has ended.
     func next(_ input: inout PackInput, group: Int) throws(PackError) -> [UInt8]? {
         do throws(CompressionError) {
             guard try begin(input) else { return nil }
@@ -40,7 +40,9 @@ final class LargeContent {
         } catch { throw .compression(.group(group), error) }
     }
 
-    /// Whether its frame's beginning came, and is that of a frame with this content and a window that may be.
+    /// Whether the frame's header has arrived.
+    ///
+    /// Throws if its content size or its window is not allowed.
     private func begin(_ input: PackInput) throws(CompressionError) -> Bool {
         if hasBegun { return true }
         guard let beginning = input.first(min(left, ZstandardFrame.headerBytes)) else { return false }
@@ -49,9 +51,9 @@ final class LargeContent {
         return true
     }
 
-    /// Of all pieces; nil before the last.
+    /// The fingerprint of all pieces, or nil before the last.
     ///
-    /// Call once after that.
+    /// Call it only once after the last piece.
     func fingerprint() -> Fingerprint? {
         guard left == 0, let digester = digester.take() else { return nil }
         return digester.finish()

@@ -1,13 +1,13 @@
 import PatchCompression
 import PatchFormat
 
-/// What the head of a pack asks for, done with the contents of the base.
+/// Applies the head of a pack to the contents of the base.
 struct PackApplication {
     struct Group {
         let rows: [Int]
-        /// Of its contents.
+        /// The size of its contents.
         let size: Int
-        /// Of its frame.
+        /// The length of its frame.
         let length: Int
     }
 
@@ -15,14 +15,14 @@ struct PackApplication {
     private let base: PackManifest
     private let objects: PackObjects
     private let tokens: TokenSearch
-    /// By group.
+    /// The rows of each group.
     private let members: [[PackHead.ExceptionalRow]]
     private let groups: [Group]
     private var substitutedRows: ArraySlice<PackHead.ExceptionalRow>
     private var fingerprints: [Int: Fingerprint] = [:]
     private var work: PackWork
 
-    /// - Parameter limit: of what is read of the base and made, together.
+    /// - Parameter limit: the most bytes that are read of the base and made, together.
     init(_ head: PackHead, base: PackManifest, objects: PackObjects, limit: Int) throws(PackError) {
         (self.head, self.base, self.objects) = (head, base, objects)
         work = PackWork(limit: limit)
@@ -51,7 +51,7 @@ struct PackApplication {
         }
     }
 
-    /// The next row that the tokens make; nil after the last.
+    /// Returns the next row that the tokens produce, or nil after the last.
     mutating func substituted() throws(PackError) -> (row: Int, bytes: [UInt8])? {
         guard let next = substitutedRows.popFirst(), let reference = next.reference else { return nil }
         let old = try objects.bytes(of: base.fingerprints[reference])
@@ -64,7 +64,7 @@ struct PackApplication {
 
     func group(_ number: Int) -> Group? { groups.indices.contains(number) ? groups[number] : nil }
 
-    /// The contents of the rows of a group that is held, one after the other.
+    /// Returns the concatenated contents of the rows of a group that fits into memory.
     mutating func content(of number: Int, _ frame: [UInt8]) throws(PackError) -> [UInt8] {
         let prefix = head.groups[number].isPlain ? [] : try prefix(of: number)
         do throws(CompressionError) {
@@ -75,7 +75,7 @@ struct PackApplication {
         } catch { throw .compression(.group(number), error) }
     }
 
-    /// Where each of them stands.
+    /// The byte range of each row in the group's content.
     func places(of number: Int) -> [(row: Int, range: Range<Int>)] {
         var start = 0
         return members[number].map { member in
@@ -84,7 +84,7 @@ struct PackApplication {
         }
     }
 
-    /// What its rows refer to, with the tokens put in: each reference once.
+    /// The prefix of a group: the contents that its rows refer to, with the tokens replaced, each once.
     private mutating func prefix(of number: Int) throws(PackError) -> [UInt8] {
         var prefix: [UInt8] = []
         var known: Set<Int> = []
@@ -104,7 +104,9 @@ struct PackApplication {
         fingerprints[row] = fingerprint
     }
 
-    /// The new manifest: its rows are those of the base, but for the exceptional ones.
+    /// The new manifest.
+    ///
+    /// Its rows equal those of the base, except for the exceptional ones.
     func manifest() throws(PackError) -> [UInt8] {
         var all: [Fingerprint] = []
         for (row, name) in head.names.rows.enumerated() {

@@ -1,17 +1,17 @@
 import PatchCompression
 import PatchFormat
 
-/// Rows that are compressed together, or one by one: whichever is smaller.
+/// Rows that are compressed together or one by one, whichever is smaller.
 struct PackBatch {
     struct Member {
         let row: PackPlan.Row
         let content: [UInt8]
-        /// With the tokens put in; nil where there is none.
+        /// The reference with the tokens replaced, or nil if there is none.
         let reference: [UInt8]?
-        /// Bytes of the reference in the base.
+        /// The size of the reference in the base, in bytes.
         let read: Int
 
-        /// Whether the tokens made the content: none of its bytes need to travel.
+        /// Whether replacing the tokens gives the content, so that the pack need not contain it.
         var isMade: Bool { reference == content }
     }
 
@@ -24,7 +24,7 @@ struct PackBatch {
         /// Bytes that a reader reads of the base and makes.
         var work = 0
 
-        /// Bytes of the frames, and about as many as each group has in the head.
+        /// The size of the frames, and about as many bytes as each group needs in the head.
         var cost: Int { frames.reduce(0) { $0 + $1.count + 3 } }
 
         mutating func append(_ members: [Member], _ frame: [UInt8], isPlain: Bool) {
@@ -43,7 +43,7 @@ struct PackBatch {
             work += other.work
         }
 
-        /// Puts LZMA2 in the place of each frame that has more bytes.
+        /// Replaces each frame by LZMA2 if that is smaller.
         mutating func tryLZMA2() throws(CompressionError) {
             for place in groups.indices where frames[place].count >= PackBatch.worthLZMA2 {
                 let group = groups[place]
@@ -62,9 +62,9 @@ struct PackBatch {
         }
     }
 
-    /// A patch that has this share of its content is compared with the content by itself.
+    /// A patch that has at least this share of its content is compared with the plainly compressed content.
     private static let doubtful = 8
-    /// Smaller frames gain nothing by LZMA2.
+    /// Smaller frames gain nothing from LZMA2.
     private static let worthLZMA2 = 256
 
     private let effort: PackMaker.Effort
@@ -81,12 +81,12 @@ struct PackBatch {
         size + member.content.count <= PackLimits.held && prefixSize + added(by: member) <= PackLimits.held
     }
 
-    /// Whether a row that has room here has a reference that another has.
+    /// Whether a row that has room here uses a reference that the batch already contains.
     func holdsReference(of row: PackPlan.Row) -> Bool {
         row.reference.map(references.contains) == true && size + row.fingerprint.size <= PackLimits.held
     }
 
-    /// Bytes that its reference adds to the prefix.
+    /// Bytes that the member's reference adds to the prefix.
     private func added(by member: Member) -> Int {
         guard let row = member.row.reference, !references.contains(row) else { return 0 }
         return member.reference?.count ?? 0
@@ -99,11 +99,14 @@ struct PackBatch {
         if let row = member.row.reference, member.reference != nil { references.insert(row) }
     }
 
-    /// The smallest of: all rows solid, each by itself, and those solid that gain from it; each group of it as zstd or LZMA2.
+    /// Returns the smallest of: all rows in one group, each alone, and one group of those that gain from a prefix and one of the
+    /// others.
+    ///
+    /// Each group is zstd or LZMA2.
     ///
     /// - Parameters:
-    ///   - group: which group of the pack comes next.
-    ///   - work: bytes that a reader may read and make for it; all rows solid need no more.
+    ///   - group: the number of the next group in the pack.
+    ///   - work: bytes that a reader may read and make for it. All rows in one group need no more.
     func made(group: Int, work: Int) throws(PackError) -> Made {
         if members.isEmpty { return Made() }
         do throws(CompressionError) {
@@ -132,7 +135,7 @@ struct PackBatch {
         return choices.filter { $0.work <= work }.min { $0.cost < $1.cost } ?? all
     }
 
-    /// What a reader does for rows in one group that has a prefix.
+    /// The bytes that a reader reads and makes for rows in one group with a prefix.
     private static func work(_ members: [Member]) -> Int {
         var (work, known) = (0, Set<Int>())
         for member in members {

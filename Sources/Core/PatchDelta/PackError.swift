@@ -1,7 +1,7 @@
 package import PatchCompression
 package import PatchFormat
 
-/// Why a pack could not be made, or was refused.
+/// Why a pack could not be made, or was rejected.
 package enum PackError: Error, Equatable, Sendable {
     /// A part of a pack.
     package enum Part: Equatable, Sendable {
@@ -9,30 +9,30 @@ package enum PackError: Error, Equatable, Sendable {
         case group(Int)
     }
 
-    /// The bytes do not begin as those of a pack that is known here.
+    /// The bytes do not begin like a pack of a known version.
     case otherFormat
     case compression(Part, CompressionError)
     /// The head breaks a rule of the format.
     case head(HeadRule)
-    /// The header of the manifest in the head is none.
+    /// The manifest header in the head is not valid.
     case malformed(FormatError)
-    /// The pack has more bytes than it may.
+    /// The pack is larger than the limit.
     case tooLong(limit: Int)
-    /// More bytes are read of the base and made than may be: as many as that, when it was refused.
+    /// The pack needs more bytes of work, read of the base or made, than the limit. The count is the one at the rejection.
     case tooMuch(Int, limit: Int)
-    /// A row made of the base's content is larger than one may be.
+    /// A row made from the base's content is larger than the limit.
     case rowTooLarge(AssetPath, limit: Int)
-    /// What the tokens make of the references of a group.
+    /// The references of a group are larger than the limit after the tokens were replaced.
     case prefixTooLarge(group: Int, limit: Int)
-    /// It ends before its last group does.
+    /// The pack ends before its last group does.
     case incomplete
-    /// Bytes follow its last group.
+    /// Bytes follow the last group.
     case trailing
-    /// A content that its manifest names is missing, or is not of the size that the manifest says.
+    /// A content that the manifest names is missing, or has another size than in the manifest.
     case object(SHA256Digest)
-    /// The manifest that comes out is not the one that was asked for: another base, or damage.
+    /// The resulting manifest is not the requested one: another base, or damage.
     case otherManifest(SHA256Digest, asked: SHA256Digest)
-    /// The new manifest is not written as a reader of packs would write it.
+    /// A reader of packs would write the new manifest with other bytes.
     case otherForm
     case signatures(SignatureRule)
 

@@ -2,15 +2,17 @@ import PatchCompression
 import PatchFormat
 
 extension PackHead {
-    /// Refuses a head by what its frame says of itself first.
+    /// Checks the size that the head's frame declares before it is decompressed.
     static func check(beginning: [UInt8], limit: Int = PackLimits.head) throws(PackError) -> Int {
         guard let frame = ZstandardFrame(beginning), frame.contentSize <= limit else { throw .head(.size) }
         return frame.contentSize
     }
 
-    /// Reads a head: everything in it is bounded before it is held.
+    /// Reads a head.
     ///
-    /// - Parameter frame: as it came, of bytes that nobody vouches for.
+    /// All values are checked before memory is allocated for them.
+    ///
+    /// - Parameter frame: unverified bytes as received.
     init(frame: [UInt8], version: Version, base: PackManifest) throws(PackError) {
         let size = try Self.check(beginning: frame)
         let text: [UInt8]
@@ -51,12 +53,12 @@ extension PackHead {
         var expected = ExpectedReference()
         for (row, kind) in zip(places, kinds) {
             guard kind.hasReference else {
-                // Only what comes in a group can do without one.
+                // Only a row in a group may omit the reference.
                 guard kind.kind.isInGroup, !kind.givesTokens else { throw .head(.reference) }
                 references.append(nil)
                 continue
             }
-            // A plain row has one for its tokens, or for nothing.
+            // A plain row has a reference only for its tokens.
             guard kind.kind != .plain || kind.givesTokens else { throw .head(.reference) }
             let reference = try input.difference() + expected.of(row)
             guard base.fingerprints.indices.contains(reference) else { throw .head(.reference) }
@@ -101,7 +103,7 @@ extension PackHead {
             }
             rest[isPlain] = left.dropFirst(rows)
             let size = left.prefix(rows).reduce(0) { $0 + $1.size }
-            // One that is larger comes alone and without a prefix: it passes through.
+            // A larger content must be alone and without a prefix, because it is passed on in pieces.
             let mayPass = isPlain && rows == 1 && coding == .zstandard
             guard size <= PackLimits.held || mayPass else { throw .head(.groupSize) }
             let length = try input.number(upTo: ZstandardPatch.bound(of: size), .groupSize)
@@ -111,7 +113,7 @@ extension PackHead {
         return groups
     }
 
-    /// Every row that is not exceptional must be one of the base.
+    /// Checks that every row that is not exceptional is a row of the base.
     private static func check(
         _ names: PackNames,
         _ exceptions: [ExceptionalRow],

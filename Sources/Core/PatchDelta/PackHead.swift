@@ -1,9 +1,11 @@
 import PatchCompression
 import PatchFormat
 
-/// What stands before the groups of a pack: the new names, and how each row comes about.
+/// The part before the groups of a pack: the new names, and the source of each row.
 struct PackHead: Sendable {
-    /// What a version of the format adds: the second one, groups that are LZMA2.
+    /// A version of the format.
+    ///
+    /// The second one adds groups in LZMA2.
     enum Version: UInt8, Sendable {
         case zstandard = 1
         case lzma2 = 2
@@ -11,39 +13,39 @@ struct PackHead: Sendable {
 
     static let name = Array("PLP".utf8)
 
-    /// A row that the base does not have: no row of the same path with the same content.
+    /// A row that the base does not contain: it has no row of the same path with the same content.
     struct ExceptionalRow: Equatable, Sendable {
         let row: Int
         let kind: Kind
         /// A row of the base.
         let reference: Int?
-        /// Whether the reference's path and this row's give tokens.
+        /// Whether the paths of the reference and of this row define tokens.
         let givesTokens: Bool
-        /// In bytes; of a row that is in a group.
+        /// The size in bytes, for a row in a group.
         let size: Int
     }
 
     enum Kind: Int, Sendable, CaseIterable {
         /// The content of the reference.
         case same
-        /// That of the reference, with the tokens put in.
+        /// The content of the reference with the tokens replaced.
         case substituted
-        /// In a group that has a prefix.
+        /// A content in a group with a prefix.
         case patched
-        /// In a group that has none.
+        /// A content in a group without a prefix.
         case plain
     }
 
     /// One frame: the contents of the next rows of its kind.
     struct Group: Equatable, Sendable {
         let rows: Int
-        /// Of its frame, in bytes.
+        /// The length of its frame in bytes.
         let length: Int
         let isPlain: Bool
         var coding = GroupCoding.zstandard
     }
 
-    /// What a group's frame is.
+    /// The compression of a group's frame.
     enum GroupCoding: Equatable, Sendable {
         case zstandard, lzma2
     }
@@ -52,12 +54,14 @@ struct PackHead: Sendable {
     let exceptions: [ExceptionalRow]
     let groups: [Group]
 
-    /// The first one that has what it needs: older readers know that too.
+    /// The lowest version that the pack needs, so that older readers can read it.
     var version: Version { groups.contains { $0.coding == .lzma2 } ? .lzma2 : .zstandard }
 
-    /// What goes into the head's frame; its prefix is the base's head text.
+    /// The content of the head's frame.
     ///
-    /// By column: like stands beside like.
+    /// Its prefix is the base's head text.
+    ///
+    /// It is written by column, because similar values compress better next to each other.
     func text(base: PackManifest) -> [UInt8] {
         var text = names.text
         text.append(number: exceptions.count)
@@ -91,7 +95,7 @@ struct PackHead: Sendable {
         return text
     }
 
-    /// What a pack begins with: all before the first group.
+    /// The beginning of a pack, up to the first group.
     func bytes(base: PackManifest, level: Int) throws(PackError) -> [UInt8] {
         let text = text(base: base)
         guard text.count <= PackLimits.head else { throw .head(.size) }
@@ -114,7 +118,7 @@ extension PackHead.Kind {
     }
 }
 
-/// Where the reference of the next row is looked for: as far behind the last one as the row is behind its own.
+/// The expected reference of the next row: as many rows after the last reference as the row is after the last row.
 struct ExpectedReference {
     private var (row, reference) = (-1, -1)
 

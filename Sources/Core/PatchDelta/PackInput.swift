@@ -1,15 +1,15 @@
-/// The bytes of a pack that came and were not used yet.
+/// The received bytes of a pack that have not been used yet.
 struct PackInput {
     private var bytes: [UInt8] = []
     private var offset = 0
-    /// Of all that came.
+    /// The number of all received bytes.
     private(set) var total = 0
 
     var count: Int { bytes.count - offset }
 
     mutating func append(_ more: [UInt8]) {
         total += more.count
-        // What was used goes before it grows: at most one group waits here.
+        // Removes used bytes before adding more, so that at most one group is in memory.
         if offset > 0 { bytes.removeFirst(offset) }
         offset = 0
         bytes += more
@@ -21,14 +21,14 @@ struct PackInput {
         return Array(bytes[offset..<offset + count])
     }
 
-    /// So many bytes that stay; nil when they are not all there.
+    /// Returns the first `count` bytes without consuming them, or nil if they have not arrived.
     func first(_ count: Int) -> [UInt8]? {
         self.count >= count ? Array(bytes[offset..<offset + count]) : nil
     }
 
     mutating func takeAtMost(_ count: Int) -> [UInt8] { take(min(count, self.count)) ?? [] }
 
-    /// The version, and how long the head's frame is; nil when that is not all there.
+    /// Returns the version and the length of the head's frame, or nil if they have not arrived.
     mutating func beginning(_ limit: Int) throws(PackError) -> (version: PackHead.Version, length: Int)? {
         let name = PackHead.name
         guard zip(name, bytes).allSatisfy({ $0 == $1 }) else { throw .otherFormat }

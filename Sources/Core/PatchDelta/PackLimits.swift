@@ -1,23 +1,29 @@
 import PatchCompression
 import PatchFormat
 
-/// What a pack may ask of its reader; sizes are in bytes.
+/// The limits of the resources that a pack may need from its reader.
+///
+/// Sizes are in bytes.
 package enum PackLimits {
-    /// Of what comes out of the head, and of a manifest's head text: names of 100,000 files.
+    /// The size of the decompressed head, and of a manifest's head text: names of 100,000 files.
     static let head = Limits.manifest
-    /// Of a content that is made in memory, of the content of a group, and of its prefix: they are held at once.
+    /// The size of a content made in memory, of the content of a group, and of its prefix, which are in memory at once.
     package static let held = 16_777_216
-    /// Of the head's frame.
+    /// The size of the head's frame.
     static let headFrame = ZstandardPatch.bound(of: head)
-    /// Of the frame of a content that is not held: a reader's memory for it.
+    /// The window of a content that is passed on in pieces, which determines the reader's memory for it.
     static let passingWindowLog = 23
-    /// The shortest name part that is put in the place of another.
+    /// The shortest part of a name that is replaced by another.
     static let token = 4
-    /// Different old name parts; each takes some hundred bytes in memory.
+    /// The number of different old name parts.
+    ///
+    /// Each uses a few hundred bytes of memory.
     static let tokens = 100_000
 
-    /// Of all that is read of the base and made: what a maker keeps to, and a reader allows at least.
+    /// The bytes that are read of the base and made.
     ///
-    /// Both know the base's contents before anything of a pack is there.
+    /// A maker stays within this limit, and a reader allows at least as much.
+    ///
+    /// Both know the size of the base's contents before the pack exists.
     package static func work(base contents: Int) -> Int { 4 * max(held, contents) }
 }

@@ -2,9 +2,9 @@ import PatchCompression
 package import PatchFormat
 import PatchCrypto
 
-/// Makes the pack that brings a device from one version of a bundle to another.
+/// Makes the pack that updates a device from one version of a bundle to another.
 ///
-/// Contents are read by digest, some of them several times; what is held at once does not grow with the bundle.
+/// Contents are read by digest, some of them several times. Memory use is independent of the size of the bundle.
 package struct PackMaker {
     package enum Effort: Sendable, CaseIterable {
         case quick, most
@@ -40,10 +40,12 @@ package struct PackMaker {
         self.work = work ?? PackLimits.work(base: base.fingerprints.reduce(0) { $0 + $1.size })
     }
 
-    /// Makes the pack: its head, which stands before the groups, is complete last.
+    /// Makes the pack.
     ///
-    /// - Parameter take: is given the groups' bytes, which follow the head, as they are made.
-    /// - Throws: `tooMuch` where no pack of these two versions is one that a reader takes.
+    /// Its head precedes the groups but is complete last.
+    ///
+    /// - Parameter take: receives the bytes of the groups, which follow the head, as they are made.
+    /// - Throws: `tooMuch` if every pack of these two versions would exceed a reader's limits.
     package func make(_ take: @escaping ([UInt8]) -> Void) throws(PackError) -> (head: [UInt8], summary: PackSummary) {
         let plan = try PackPlan(base: base, new: new, objects: objects)
         let tokens = TokenSearch(plan.tokens)
@@ -66,7 +68,7 @@ package struct PackMaker {
                     making.take(member.read + member.content.count, contents: member.content.count)
                     continue
                 }
-                // Tokens that make its reference too large make it a plain row, which comes alone.
+                // If the tokens make its reference too large, it becomes a plain row in a group of its own.
                 let isAlone = row.reference != nil && member.reference == nil
                 if isAlone || !making.batch.hasRoom(for: member) { try making.flush() }
                 making.append(member)
@@ -80,13 +82,13 @@ package struct PackMaker {
             groups: making.groups
         )
         let bytes = try head.bytes(base: base, level: effort.level)
-        // A row says less in it than in the manifest.
+        // A row needs at most as many bytes in the head as in the manifest.
         assert(head.text(base: base).count <= new.bytes.count)
         return (bytes, PackSummary(head, headBytes: bytes.count))
     }
 
     static func exception(_ row: PackPlan.Row, _ kind: PackHead.Kind) -> PackHead.ExceptionalRow {
-        // A plain row has its reference for the tokens alone.
+        // A plain row needs its reference only for the tokens.
         let needsReference = kind != .plain || row.givesTokens
         return PackHead.ExceptionalRow(
             row: row.row,
@@ -97,9 +99,9 @@ package struct PackMaker {
         )
     }
 
-    /// A row with its content and what it is made from.
+    /// A row with its content and its reference.
     ///
-    /// - Parameter work: bytes that a reader may read and make for the reference; beyond, the row does without one.
+    /// - Parameter work: bytes that a reader may read and make for the reference. Above it, the reference is omitted.
     private func member(_ row: PackPlan.Row, _ tokens: TokenSearch, work: Int) throws(PackError) -> PackBatch.Member {
         let content = try objects.bytes(of: row.fingerprint)
         guard let reference = row.reference else {
@@ -114,9 +116,9 @@ package struct PackMaker {
         return PackBatch.Member(row: row, content: content, reference: made, read: read)
     }
 
-    /// A content that is too large to be held goes through, in a group of its own.
+    /// Passes on a content that is too large for memory, in a group of its own.
     ///
-    /// - Returns: how many bytes the group has.
+    /// - Returns: the length of the group in bytes.
     private func pass(_ row: PackPlan.Row, group: Int, to take: ([UInt8]) -> Void) throws(PackError) -> Int {
         let source = try objects.source(of: row.fingerprint)
         let size = row.fingerprint.size
@@ -140,16 +142,17 @@ package struct PackMaker {
         return length
     }
 
-    /// What stands in the head so far, and what comes next.
+    /// The parts of the head so far, and the rows that follow.
     private struct Making {
         let effort: Effort
         let take: ([UInt8]) -> Void
         var exceptions: [PackHead.ExceptionalRow] = []
         var groups: [PackHead.Group] = []
         private(set) var batch: PackBatch
-        /// Bytes that a reader may still read and make, besides the contents of all rows that are left: each can come plain.
+        /// Bytes that a reader may still read and make, excluding the contents of all remaining rows, since each of them can be
+        /// plain.
         private var free: Int
-        /// Of ``free``, what the batch may take.
+        /// The part of ``free`` that the batch may use.
         private var reserved = 0
 
         init(effort: Effort, work: Int, contents: Int, take: @escaping ([UInt8]) -> Void) {
@@ -159,12 +162,14 @@ package struct PackMaker {
 
         var left: Int { free - reserved }
 
-        /// What the reference of the next row may take: one that the batch has takes nothing.
+        /// The work that remains for the reference of the next row.
+        ///
+        /// A reference that the batch contains is free.
         func left(for row: PackPlan.Row) -> Int { batch.holdsReference(of: row) ? .max : left }
 
         /// - Parameters:
-        ///   - work: what a reader reads and makes for a row.
-        ///   - contents: its size.
+        ///   - work: the bytes that a reader reads and makes for a row.
+        ///   - contents: the size of the row.
         mutating func take(_ work: Int, contents: Int) {
             free -= work - contents
         }

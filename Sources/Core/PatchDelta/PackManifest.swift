@@ -1,9 +1,9 @@
 package import PatchFormat
 
-/// A manifest as packs see it: its names, which travel, and its fingerprints, which both sides can work out.
+/// A manifest for packs: its names, which a pack contains, and its fingerprints, which both sides can compute.
 package struct PackManifest: Sendable {
     let names: PackNames
-    /// By row.
+    /// The fingerprint of each row.
     package let fingerprints: [Fingerprint]
     private let rows: [AssetPath: Int]
 
@@ -43,7 +43,7 @@ package struct PackManifest: Sendable {
     package var bytes: [UInt8] { names.manifest(fingerprints) }
 }
 
-/// The rows as they come.
+/// Collects the rows while the manifest is read.
 private final class RowTable {
     private(set) var rows: [(path: AssetPath, others: JSONObject, fingerprint: Fingerprint)] = []
     private(set) var broken: FormatError?

@@ -1,12 +1,14 @@
 import PatchFormat
 
-/// What of a manifest travels as text: its header, and of each row all but size and digests.
+/// The part of a manifest that a pack contains as text: its header, and each row without size and digests.
 struct PackNames: Sendable {
-    /// All members but `assets`.
+    /// All members except `assets`.
     let header: JSONObject
     let rows: [RowName]
 
-    /// The head text: it begins the head of a pack of this manifest, and is the prefix of one from it.
+    /// The head text.
+    ///
+    /// It begins the head of a pack of this manifest, and is the prefix of the head of a pack from it.
     var text: [UInt8] {
         let header = JSON.object(header).fileBytes
         var text: [UInt8] = []
@@ -24,7 +26,7 @@ struct PackNames: Sendable {
         return text
     }
 
-    /// Reads a head text; what follows it is left in `input`.
+    /// Reads a head text and leaves the bytes after it in `input`.
     init(_ input: inout HeadInput) throws(PackError) {
         let length = try input.number()
         let bytes = Array(try input.bytes(length, .header))
@@ -55,7 +57,7 @@ struct PackNames: Sendable {
         if !before.isEmpty { bytes.append(UInt8(ascii: ",")) }
         bytes += "\"assets\":[".utf8
         for (index, (row, fingerprint)) in zip(rows, fingerprints).enumerated() {
-            // None is longer: what comes out is no manifest then, and its digest is not the one that was signed.
+            // A longer result is not a manifest, so its digest cannot be the signed one.
             guard bytes.count <= Limits.manifest else { break }
             if index > 0 { bytes.append(UInt8(ascii: ",")) }
             bytes += row.json(fingerprint, among: paths).fileBytes
@@ -72,20 +74,22 @@ struct PackNames: Sendable {
     }
 }
 
-/// The path of a row, and those of its members that do not follow from it.
+/// The path of a row, and the members that cannot be derived from it.
 struct RowName: Sendable {
-    /// Members that both sides work out.
+    /// Members that both sides compute.
     private static let known: Set<ExactString> = ["path", "size", "md5", "sha1", "sha256"]
 
     let path: AssetPath
-    /// An object in file form, or nothing: what it holds in memory would be many times its bytes.
+    /// An object in file form, or empty.
     ///
-    /// Null stands for a member that the row does not have although it would follow from its path.
+    /// A parsed object would use many times its bytes in memory.
+    ///
+    /// Null marks a member that would be derived from the path but that the row does not have.
     let others: [UInt8]
 
     /// - Parameters:
-    ///   - members: those that ``others(of:_:)`` leaves.
-    ///   - paths: of all rows.
+    ///   - members: the result of ``others(of:_:)``.
+    ///   - paths: the paths of all rows.
     init(path: AssetPath, others members: JSONObject, among paths: Set<AssetPath>) {
         self.path = path
         var members = members
@@ -96,7 +100,7 @@ struct RowName: Sendable {
         others = members.members.isEmpty ? [] : JSON.object(members).fileBytes
     }
 
-    /// The members of a row that do not follow from its path alone.
+    /// The members of a row that cannot be derived from its path alone.
     static func others(of path: AssetPath, _ members: JSONObject) -> JSONObject {
         var others: [(String, JSON)] = []
         let usual = usual(path, map: nil)
@@ -141,7 +145,7 @@ struct RowName: Sendable {
         (try? AssetPath(path.text + ".map")).flatMap { paths.contains($0) ? $0 : nil }
     }
 
-    /// What `patchsign` writes of a path without being told more.
+    /// The members that `patchsign` writes for a path by default.
     private static func usual(_ path: AssetPath, map: AssetPath?) -> JSONObject {
         var members: [(String, JSON)] = [
             ("cacheable", .bool(false)), ("type", .text(AssetType(path: path).rawValue)),

@@ -1,16 +1,18 @@
 package import PatchFormat
 import PatchCrypto
 
-/// Where contents come from, by digest: a store, a folder, a test.
+/// The source of contents by digest: a store, a folder, a test.
 package struct PackObjects {
     private let open: (SHA256Digest) -> (any ByteSource)?
 
-    /// - Parameter open: nil for a content that is not there.
+    /// - Parameter open: returns nil for a missing content.
     package init(_ open: @escaping (SHA256Digest) -> (any ByteSource)?) {
         self.open = open
     }
 
-    /// A content that is held: it is the one that its fingerprint says, or there is none.
+    /// Returns a content in memory.
+    ///
+    /// Throws if it is missing or differs from the fingerprint.
     func bytes(of fingerprint: Fingerprint) throws(PackError) -> [UInt8] {
         guard fingerprint.size <= PackLimits.held, let source = open(fingerprint.sha256) else {
             throw .object(fingerprint.sha256)
@@ -24,7 +26,9 @@ package struct PackObjects {
         return bytes
     }
 
-    /// A content of any size; whether it is the right one is known at its end.
+    /// Returns a content of any size.
+    ///
+    /// Its digest can be checked only at its end.
     func source(of fingerprint: Fingerprint) throws(PackError) -> DigestedBytes {
         guard let source = open(fingerprint.sha256) else { throw .object(fingerprint.sha256) }
         return DigestedBytes(source)

@@ -1,12 +1,14 @@
 import PatchFormat
 
-/// Which row of the base each new row is made from, and the tokens that follow: all that is decided before anything is compressed.
+/// The reference of each new row in the base, and the tokens that follow from it.
+///
+/// Everything that is decided before compression.
 struct PackPlan {
     struct Row {
         let row: Int
         let fingerprint: Fingerprint
         let reference: Int?
-        /// Whether the base has this content, under another path.
+        /// Whether the base contains this content under another path.
         let isSame: Bool
         let likeness: Double
         fileprivate(set) var givesTokens = false
@@ -28,7 +30,7 @@ struct PackPlan {
                 rows.append(Row(row: row, fingerprint: fingerprint, reference: old, isSame: true, likeness: 1))
                 continue
             }
-            // What is too large to be held is not compared.
+            // A content that is too large for memory is not compared.
             let found =
                 fingerprint.size > PackLimits.held
                 ? nil : try choice.reference(for: path, try objects.bytes(of: fingerprint))
@@ -45,7 +47,9 @@ struct PackPlan {
         choose(from: base, new, choice)
     }
 
-    /// The row of each content of a base: one whose name is gone before one that stays, for its name may be a token.
+    /// The row of each content of a base.
+    ///
+    /// Prefers a row whose name no longer exists, because its name may give a token.
     private static func contents(of base: PackManifest, _ choice: ReferenceChoice) -> [Fingerprint: Int] {
         var contents: [Fingerprint: Int] = [:]
         for (row, fingerprint) in base.fingerprints.enumerated() {
@@ -55,7 +59,9 @@ struct PackPlan {
         return contents
     }
 
-    /// Which pairs give tokens: the closest one of each old name, and none of a name that stays.
+    /// Selects the pairs that give tokens: the closest one of each removed name.
+    ///
+    /// Names that remain give none.
     private mutating func choose(from base: PackManifest, _ new: PackManifest, _ choice: ReferenceChoice) {
         let closest = rows.indices.sorted { (rows[$1].likeness, $0) < (rows[$0].likeness, $1) }
         for place in closest {

@@ -2,21 +2,21 @@ import PatchCompression
 package import PatchFormat
 import PatchCrypto
 
-/// What comes out of a pack, in order.
+/// A result of reading a pack, in order.
 package enum PackResult: Equatable, Sendable {
     /// The next bytes of the content of this row of the new manifest.
     case piece([UInt8], row: Int)
-    /// All bytes of this row came; nobody has vouched for them yet.
+    /// All bytes of this row have been received. They are not verified yet.
     case content(Fingerprint, row: Int)
 }
 
-/// Applies a pack to its base as it comes.
+/// Applies a pack to its base while it arrives.
 ///
-/// Nothing in it is trusted: every count, size and place is bounded before anything is made of it, and ``finish()`` hands out
-/// the new manifest only if it is the one that was asked for. Until then contents are kept aside, or under their digests.
+/// The pack is not trusted: every count, size and position is checked before it is used, and ``finish()`` returns the new manifest
+/// only if it is the requested one. Until then, the caller must store contents separately or under their digests.
 ///
 /// ```
-/// magic ─▶ head ─▶ the rows that the tokens make ─▶ group 1 ─▶ … ─▶ end
+/// magic ─▶ head ─▶ the rows that the tokens produce ─▶ group 1 ─▶ … ─▶ end
 /// ```
 package struct PackReader: ~Copyable {
     private enum State {
@@ -37,18 +37,20 @@ package struct PackReader: ~Copyable {
     private var state = State.magic
     private var input = PackInput()
     private var application: PackApplication?
-    /// Of a group, and the rows of it that were not handed out yet, the last first.
+    /// The content of a group, and its rows that were not returned yet, the last first.
     private var content: [UInt8] = []
     private var places: [(row: Int, range: Range<Int>)] = []
     private var told: (row: Int, fingerprint: Fingerprint)?
 
-    /// What a pack may take; sizes are in bytes.
+    /// The limits of a pack.
+    ///
+    /// Sizes are in bytes.
     package struct Bounds: Sendable {
-        /// Of the pack.
+        /// The size of the pack.
         package let pack: Int
-        /// Of what is read of the base, each time that it is, and of all that is made: contents and prefixes.
+        /// The bytes read of the base, counting repeated reads, and all bytes made: contents and prefixes.
         ///
-        /// A ``PackMaker`` keeps to ``PackLimits/work(base:)``.
+        /// A ``PackMaker`` stays within ``PackLimits/work(base:)``.
         package let contents: Int
 
         package init(pack: Int, contents: Int) {
@@ -58,7 +60,7 @@ package struct PackReader: ~Copyable {
 
     /// - Parameters:
     ///   - manifest: the signed digest of the new manifest.
-    ///   - size: its signed size. The head of a pack is never more, and costs a reader some hundred times its bytes.
+    ///   - size: its signed size. The head of a pack is never larger, and costs a reader some hundred times its bytes.
     ///   - objects: the contents of the base.
     package init(
         base: PackManifest,
@@ -71,12 +73,14 @@ package struct PackReader: ~Copyable {
         self.size = min(size, PackLimits.head)
     }
 
-    /// Takes the next bytes of the pack; ask ``next()`` until it has nothing more to give before the next ones.
+    /// Adds the next bytes of the pack.
+    ///
+    /// Call ``next()`` until it returns nil before adding more.
     package mutating func feed(_ bytes: [UInt8]) {
         input.append(bytes)
     }
 
-    /// The next result; nil when more of the pack is needed, or it is at its end.
+    /// Returns the next result, or nil if more of the pack is needed or it has ended.
     package mutating func next() throws(PackError) -> PackResult? {
         guard input.total <= limits.pack else { throw .tooLong(limit: limits.pack) }
         while true {
@@ -141,7 +145,9 @@ package struct PackReader: ~Copyable {
         return .piece(bytes, row: row)
     }
 
-    /// The new manifest in file form: its digest is the one that was asked for.
+    /// Returns the new manifest in file form.
+    ///
+    /// Its digest is the requested one.
     package consuming func finish() throws(PackError) -> [UInt8] {
         guard case .end = state, told == nil, let application else { throw .incomplete }
         guard input.count == 0 else { throw .trailing }

@@ -1,11 +1,12 @@
 package import PatchFormat
 import PatchCrypto
 
-/// What of a signature column travels beside a pack: the signatures of the rows that the base does not have, in order.
+/// The signatures that are downloaded beside a pack: those of the rows that the base does not contain, in order.
 ///
-/// One key makes one signature of a statement, so that the base's column has the others.
+/// A key makes the same signature for the same statement, so the base's column contains the others.
 package enum PackSignatures {
-    /// `from-<base>.sigs`; nil where the new column cannot be made of it: another key, another length, another app.
+    /// Returns `from-<base>.sigs`, or nil if the new column cannot be made from the base's: another key, another length, another
+    /// app.
     package static func bytes(
         from base: PackManifest,
         column baseColumn: [UInt8],
@@ -29,10 +30,10 @@ package enum PackSignatures {
         return column == newColumn ? signatures : nil
     }
 
-    /// The new column.
+    /// Returns the new column.
     ///
     /// - Parameters:
-    ///   - signatures: `from-<base>.sigs`; nobody vouches for it.
+    ///   - signatures: `from-<base>.sigs`, which is not verified.
     ///   - digest: the signed SHA-256 of the new column.
     package static func column(
         from base: PackManifest,
@@ -82,7 +83,7 @@ package enum PackSignatures {
         return (try header(baseColumn, base.count), try header(newColumn, new.count))
     }
 
-    /// The row of the base that says the same; nil of an exceptional one.
+    /// The row of the base with the same statement, or nil for an exceptional row.
     private static func origin(of row: Int, in new: PackManifest, _ base: PackManifest) -> Int? {
         guard let old = base.row(of: new.path(of: row)), base.fingerprints[old] == new.fingerprints[row] else {
             return nil

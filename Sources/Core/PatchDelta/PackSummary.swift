@@ -1,12 +1,12 @@
 package import PatchFormat
 
-/// What a pack is made of.
+/// The composition of a pack.
 package struct PackSummary: Equatable, Sendable {
-    /// Of the whole pack.
+    /// The size of the whole pack.
     package let bytes: Int
     package let headBytes: Int
     package let groups: Int
-    /// Rows whose content the base has under another path, and those that the tokens make.
+    /// Rows whose content the base has under another path, and rows that the tokens produce.
     package let same: Int
     package let substituted: Int
     package let patched: Int
@@ -30,9 +30,9 @@ package struct PackSummary: Equatable, Sendable {
         )
     }
 
-    /// Reads what a pack says of itself: its head, and nothing behind it.
+    /// Reads the head of a pack, without its groups.
     ///
-    /// - Parameter limit: of the pack, in bytes.
+    /// - Parameter limit: the largest size of the pack in bytes.
     package init(of source: some ByteSource, base: PackManifest, limit: Int) throws(PackError) {
         var (input, beginning) = (PackInput(), (version: PackHead.Version, length: Int)?.none)
         while true {
@@ -49,10 +49,12 @@ package struct PackSummary: Equatable, Sendable {
         }
     }
 
-    /// Files of the new version that come by it; the base has the others under the same paths.
+    /// The files of the new version that the pack delivers.
+    ///
+    /// The base has the others under the same paths.
     package var files: Int { same + substituted + patched + plain }
 
-    /// `3 renamed, 12 by names, 5 patched, 1 plain; solid`.
+    /// A description such as `3 renamed, 12 by names, 5 patched, 1 plain; solid`.
     package var words: String {
         let counts = [(same, "renamed"), (substituted, "by names"), (patched, "patched"), (plain, "plain")]
         let kinds = counts.filter { $0.0 > 0 }.map { "\(Words.grouped($0.0)) \($0.1)" }.joined(separator: ", ")

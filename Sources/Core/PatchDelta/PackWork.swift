@@ -1,8 +1,8 @@
 import PatchFormat
 
-/// Bytes that a pack has read of the base and made, counted one by one, and how many may be.
+/// Counts the bytes that a pack has read of the base and made, and compares them with a limit.
 ///
-/// What the tokens make of a few bytes of a reference may be many, so that what is made counts as what is read does.
+/// Replacing tokens can turn a few bytes of a reference into many, so both made and read bytes count.
 struct PackWork: Equatable, Sendable {
     private(set) var total = 0
     let limit: Int
@@ -18,7 +18,7 @@ struct PackWork: Equatable, Sendable {
 }
 
 extension PackHead {
-    /// What is known of it before any of it is done: references that are read, and contents of groups.
+    /// The work that is known in advance: references that are read, and contents of groups.
     func work(base: PackManifest) -> Int {
         var work = 0
         var rest = [PackHead.Kind.patched, .plain].map { kind in exceptions.filter { $0.kind == kind }[...] }

@@ -1,21 +1,25 @@
 import PatchFormat
 
-/// Which content of the base a new row is made from.
+/// Chooses the content of the base that a new row is made from.
 ///
-/// The same path where it is close, else the content that is most like it, else a file with the same name stem. It is the
-/// maker's choice alone: a reader takes any.
+/// It is the same path if that is similar, otherwise the most similar content, otherwise a file with the same name stem. Only the
+/// maker chooses: a reader accepts any reference.
 struct ReferenceChoice {
-    /// A same path, or one that is gone, that is as close as this is taken without a look at the others.
+    /// The same path, or a removed one, with at least this likeness is used without a look at other rows.
     private static let close = 0.3
-    /// Less is chance: a licence, a loader.
+    /// A lower likeness is coincidence: a licence, a loader.
     private static let least = 0.05
-    /// The most of a base that is looked through, in bytes; beyond, only rows that the new version does not have.
+    /// The largest part of a base that is searched, in bytes.
+    ///
+    /// Above it, only rows that the new version lacks are searched.
     private static let searched = 268_435_456
 
     private let base: PackManifest
     /// Rows of the base whose path the new version does not have.
     private let gone: Set<Int>
-    /// Rows that may be held, by how their names end; of those that are gone, by their stems too, the smallest first.
+    /// Rows that fit into memory, by extension.
+    ///
+    /// Removed rows also by stem, the smallest first.
     private let endings: [String: [Int]]
     private let stems: [Stem: [Int]]
     private let read: (Int) throws(PackError) -> [UInt8]
@@ -35,7 +39,7 @@ struct ReferenceChoice {
         let areGone: Bool
     }
 
-    /// - Parameter read: the content of a row of the base.
+    /// - Parameter read: returns the content of a row of the base.
     init(
         base: PackManifest,
         new: PackManifest,
@@ -53,10 +57,10 @@ struct ReferenceChoice {
         self.gone = gone
     }
 
-    /// Whether names of this row's file may stand for those of another: it is gone.
+    /// Whether the file of this row was removed, so that its name may be replaced by another.
     func isGone(_ row: Int) -> Bool { gone.contains(row) }
 
-    /// A row of the base, and how like it is.
+    /// Returns a row of the base, and its likeness.
     mutating func reference(
         for path: AssetPath,
         _ content: [UInt8]
@@ -70,7 +74,7 @@ struct ReferenceChoice {
         }
         if !sketch.hashes.isEmpty {
             let least = max(Self.least, samePath?.likeness ?? 0)
-            // A file that has a new name comes first: few are gone, and its name may be a token.
+            // Renamed files first: there are few, and their names may be tokens.
             for areGone in [true, false] {
                 let found = try index(Searched(ending: path.ending, areGone: areGone)).closest(to: sketch)
                 if let found, found.likeness > (areGone ? Self.close : least) { return found }
@@ -80,7 +84,7 @@ struct ReferenceChoice {
         return stem(of: path, size: content.count).map { ($0, 0) }
     }
 
-    /// Of the base's contents with an ending: of those that are gone, or of all.
+    /// The index of the base's contents with an extension: of the removed ones, or of all.
     private mutating func index(_ searched: Searched) throws(PackError) -> SketchIndex {
         if let index = indexes[searched] { return index }
         var rows = endings[searched.ending, default: []].filter { !searched.areGone || isGone($0) }
@@ -90,7 +94,7 @@ struct ReferenceChoice {
         return index
     }
 
-    /// A row that is gone and whose name begins and ends like this one's: the nearest in size.
+    /// The removed row whose name has the same stem and extension and that is nearest in size.
     private func stem(of path: AssetPath, size: Int) -> Int? {
         let rows = stems[Stem(of: path), default: []]
         // The first of those as large or larger, and the first of the largest below them.
@@ -116,10 +120,10 @@ struct ReferenceChoice {
 extension AssetPath {
     private var name: Substring { text[(text.lastIndex(of: "/").map(text.index(after:)) ?? text.startIndex)...] }
 
-    /// `js` of `static/main.5176981c.js`.
+    /// The extension: `js` for `static/main.5176981c.js`.
     var ending: String { name.split(separator: ".").dropFirst().last.map(String.init) ?? "" }
 
-    /// `static/main` of `static/main.5176981c.js`: the folder and the name up to its first mark.
+    /// The folder and the name up to its first mark: `static/main` for `static/main.5176981c.js`.
     fileprivate var stem: String {
         let first = name.prefix { $0.isLetter || $0.isNumber }
         return (folders.last ?? "") + "/" + first

@@ -1,10 +1,12 @@
-/// A few of the 16-byte pieces of a content, by their hashes: always the same ones of the same text, wherever it stands.
+/// A sample of the 16-byte pieces of a content, by their hashes.
+///
+/// The same text always gives the same pieces, wherever it occurs.
 struct Sketch: Sendable {
-    /// Pieces that may be kept: one in so many.
+    /// One in 2^5 pieces is a candidate.
     private static let share = 5
     static let most = 1_024
 
-    /// Ascending, each once.
+    /// The hashes in ascending order, each once.
     let hashes: [UInt64]
 
     init(of bytes: [UInt8]) {
@@ -33,7 +35,7 @@ struct Sketch: Sendable {
         self.hashes = Self.lowest(hashes)
     }
 
-    /// How much of both is in both, of 1.
+    /// The share of the pieces of both that occur in both, from 0 to 1.
     func likeness(to other: Sketch) -> Double {
         Self.likeness(shared: Set(hashes).intersection(other.hashes).count, of: hashes.count, and: other.hashes.count)
     }
@@ -52,11 +54,11 @@ struct Sketch: Sendable {
     }
 }
 
-/// Which of many contents hold a piece.
+/// Finds the contents that contain a piece.
 struct SketchIndex: Sendable {
-    /// A piece that stands in more contents says nothing about any of them.
+    /// A piece that occurs in more contents is not distinctive and is ignored.
     private static let most = 64
-    /// Pieces of all contents together: some 16 bytes each.
+    /// Pieces of all contents together, about 16 bytes each.
     private static let capacity = 2_000_000
     private static let fewest = 64
 
@@ -65,13 +67,13 @@ struct SketchIndex: Sendable {
         let row: Int32
     }
 
-    /// By hash, then by row.
+    /// The pieces, sorted by hash and then by row.
     private let places: [Place]
     private let counts: [Int32: Int]
-    /// Of each content, so that many contents need no more memory than few.
+    /// Pieces of each content, so that many contents need no more memory than few.
     private let size: Int
 
-    /// - Parameter read: the content of a row.
+    /// - Parameter read: returns the content of a row.
     init(_ rows: [Int], read: (Int) throws(PackError) -> [UInt8]) throws(PackError) {
         size = min(Sketch.most, max(Self.fewest, Self.capacity / max(1, rows.count)))
         var places: [Place] = []
@@ -85,7 +87,7 @@ struct SketchIndex: Sendable {
         self.counts = counts
     }
 
-    /// The content that is most like this one; the first of equals.
+    /// Returns the most similar content, the first of equals.
     func closest(to sketch: Sketch) -> (row: Int, likeness: Double)? {
         var shared: [Int32: Int] = [:]
         let hashes = sketch.hashes.prefix(size)

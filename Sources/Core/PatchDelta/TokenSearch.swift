@@ -1,24 +1,26 @@
-/// The tokens of a pack as they are looked for in bytes.
+/// Searches bytes for the tokens of a pack.
 ///
-/// Whatever the tokens and the bytes are, a place takes at most some binary search: old tokens stand in the order of their
-/// bytes, so that all which begin like a place stand together, and the longest of them that stands there is the last one
-/// that is not behind it, or one that this begins with.
+/// A position costs at most a few binary searches for any tokens and bytes. Old tokens are sorted by their bytes, so tokens with
+/// the same beginning are adjacent. The longest match is the last token that does not sort behind the bytes, or a token that it
+/// begins with.
 struct TokenSearch: Sendable {
     private static let bitmapBytes = 32_768
 
-    /// Old tokens in the order of their bytes, one after the other.
+    /// The old tokens in the order of their bytes, concatenated.
     private var olds: [UInt8] = []
     private var news: [UInt8] = []
     private var rows: [Row] = []
     /// Rows by the first four bytes.
     private var families: [UInt32: Range<Int>] = [:]
-    /// A bit for each hash of four bytes with which an old token begins: most places are passed by it alone.
+    /// A bit for each hash of the first four bytes of an old token.
+    ///
+    /// It excludes most positions without a search.
     private var beginnings = [UInt8](repeating: 0, count: bitmapBytes)
 
     private struct Row: Sendable {
         let old: Range<Int>
         let new: Range<Int>
-        /// The row of the longest other token that this one begins with; −1 where there is none.
+        /// The row of the longest other token that this one begins with, or −1 if there is none.
         let parent: Int
     }
 
@@ -42,9 +44,9 @@ struct TokenSearch: Sendable {
         }
     }
 
-    /// The bytes with every old token replaced: from left to right, the longest that fits, and none within another.
+    /// Replaces every old token: from left to right, the longest match first, without overlaps.
     ///
-    /// - Returns: nil when they become more than `limit` bytes.
+    /// - Returns: nil if the result has more than `limit` bytes.
     func put(into bytes: [UInt8], limit: Int) -> [UInt8]? {
         guard bytes.count <= limit else { return nil }
         if rows.isEmpty || bytes.count < PackLimits.token { return bytes }
@@ -74,10 +76,11 @@ struct TokenSearch: Sendable {
         return output.count <= limit ? output : nil
     }
 
-    /// The longest old token of a family with which the rest of the bytes begins.
+    /// The longest old token of a family that is a prefix of the remaining bytes.
     private func longest(in family: Range<Int>, at rest: Span<UInt8>) -> Row? {
         let (olds, rows) = (olds.span, rows.span)
-        // All before `range` are not behind the rest, all after it are; as many bytes of those beside it are the rest's.
+        // All rows before `range` sort at or before the remaining bytes, all after it sort behind them. `before` and `after` are
+        // the lengths of the common prefixes with the rows next to it.
         var range = family
         var (before, after) = (PackLimits.token, PackLimits.token)
         while !range.isEmpty {

@@ -1,22 +1,22 @@
 import PatchFormat
 
-/// Parts of old names and the parts of new names that stand in their place, as in `main.5176981c.js` and `main.8abd5fdc.js`.
+/// Parts of old names with their replacements in new names, as in `main.5176981c.js` and `main.8abd5fdc.js`.
 ///
-/// Files name one another by them, so that one that changes in nothing else becomes the new one when they are put in.
+/// Files refer to each other by name. A file that changes in nothing else becomes the new file when the tokens are replaced.
 struct Tokens: Sendable {
-    /// By the old ones.
+    /// The new tokens by the old ones.
     private(set) var news: [[UInt8]: [UInt8]] = [:]
 
     var count: Int { news.count }
 
-    /// The tokens of two paths: one of their last segments, and where both have as many, one of each segment in which they differ.
+    /// The tokens of two paths: one of their last segments, and if both have the same depth, one of each segment that differs.
     static func pairs(_ old: AssetPath, _ new: AssetPath) -> [(old: [UInt8], new: [UInt8])] {
         let (olds, news) = (old.segments, new.segments)
         let segments = olds.count == news.count ? Array(zip(olds, news)) : Array(zip(olds.suffix(1), news.suffix(1)))
         return segments.compactMap { pair(Array($0.utf8), Array($1.utf8)) }
     }
 
-    /// What is left of two names without what they begin and end with alike, and the letters and digits beside it.
+    /// The parts of two names without their common beginning and end, extended by the adjacent letters and digits.
     private static func pair(_ old: [UInt8], _ new: [UInt8]) -> (old: [UInt8], new: [UInt8])? {
         let shorter = min(old.count, new.count)
         var first = 0
@@ -30,10 +30,10 @@ struct Tokens: Sendable {
         return pair
     }
 
-    /// Whether this token is replaced already, and by another.
+    /// Whether this token already has another replacement.
     func contradict(_ pair: (old: [UInt8], new: [UInt8])) -> Bool { news[pair.old].map { $0 != pair.new } ?? false }
 
-    /// The first one counts where an old token has two new ones.
+    /// Keeps the first replacement of an old token.
     mutating func insert(_ pair: (old: [UInt8], new: [UInt8])) {
         if news[pair.old] == nil { news[pair.old] = pair.new }
     }

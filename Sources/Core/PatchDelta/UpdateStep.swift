@@ -1,6 +1,6 @@
 package import PatchFormat
 
-/// What brings devices from one version of a bundle to another, and what it costs.
+/// The method of updating devices from one version of a bundle to another, and its cost.
 package struct UpdateStep: Equatable, Sendable {
     package enum Method: String, Sendable {
         /// The pack from the base.
@@ -22,24 +22,24 @@ package struct UpdateStep: Equatable, Sendable {
     package let version: VersionLabel
     package let base: VersionLabel
     package let pack: BasePack
-    /// Of the pack; nil where there is none.
+    /// The size of the pack, or nil if there is none.
     package let packBytes: Int?
-    /// What the pack is made of; nil where there is none, or it does not say so.
+    /// The composition of the pack, or nil if there is none or it cannot be read.
     package let summary: PackSummary?
-    /// Of what comes beside it: the signatures that the base lacks, or the whole column.
+    /// The size of the signatures beside the pack: those that the base lacks, or the whole column.
     package let signatureBytes: Int
-    /// Without a pack, as estimated: documents and contents in their smallest forms, and a wait for each.
+    /// The estimated cost without a pack: documents and contents in their smallest forms, and a wait for each.
     package let otherwise: Int
     package let method: Method
     /// The saving in percent of an update without the pack, or nil without a pack.
     package let saving: Int?
-    /// Whether there is a pack that saves too little for the room that it takes on the server's disk.
+    /// Whether there is a pack that saves too little for the space that it needs on the server's disk.
     package let wastesRoom: Bool
 
     /// - Parameters:
-    ///   - packBytes: nil where there is none.
-    ///   - signatures: of the file beside the pack; nil where there is none.
-    ///   - column: of the whole column.
+    ///   - packBytes: nil if there is no pack.
+    ///   - signatures: the size of the file beside the pack, or nil if there is none.
+    ///   - column: the size of the whole column.
     package init(
         of patchID: PatchID,
         from base: VersionLabel,

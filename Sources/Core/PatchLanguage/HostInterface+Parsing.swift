@@ -1,9 +1,9 @@
 package import PatchFormat
 
-/// Why a document is no interface of a host.
+/// Why a document is not a valid host interface.
 package enum HostInterfaceError: Error, Equatable, Sendable {
     case notJSON(JSONError)
-    /// As `types[2].methods[0].name`.
+    /// The field is a path such as `types[2].methods[0].name`.
     case wrong(field: String, rule: String)
 }
 
@@ -17,10 +17,12 @@ extension HostInterfaceError: CustomStringConvertible {
 }
 
 extension HostInterface {
-    /// Bytes of an interface that is read.
+    /// The largest interface document in bytes.
     package static let largest = 4_000_000
 
-    /// Reads a document; members that are not known are ignored.
+    /// Parses a document.
+    ///
+    /// Unknown members are ignored.
     package init(parsing document: [UInt8]) throws(HostInterfaceError) {
         let root: JSON
         do throws(JSONError) { root = try JSON(parsing: document) } catch { throw .notJSON(error) }

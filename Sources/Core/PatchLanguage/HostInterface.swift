@@ -1,15 +1,15 @@
 package import PatchFormat
 
-/// What a host exposes, as a document: `{"format": "patchline-host-v1", "types": […]}`.
+/// The types that a host exposes, as a document: `{"format": "patchline-host-v1", "types": […]}`.
 package struct HostInterface: Equatable, Sendable {
     package static let format = "patchline-host-v1"
 
     package struct Method: Equatable, Sendable {
         package let name: String
-        /// What each argument is, in words.
+        /// The type of each argument in words.
         package let arguments: [String]
         package let returns: String
-        /// Whether it gives a promise.
+        /// Whether it returns a promise.
         package let waits: Bool
 
         package init(name: String, arguments: [String], returns: String, waits: Bool) {
@@ -23,7 +23,7 @@ package struct HostInterface: Equatable, Sendable {
     package struct ExposedType: Equatable, Sendable {
         package let name: String
         package let parent: String?
-        /// What its constructor wants; nil where it has none.
+        /// The types of the constructor's arguments, or nil if there is no constructor.
         package let constructor: [String]?
         package let methods: [Method]
         package let statics: [Method]

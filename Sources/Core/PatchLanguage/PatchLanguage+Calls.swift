@@ -1,5 +1,5 @@
 extension PatchLanguage {
-    /// Which patch's code runs, for which object, and who is to blame for what is thrown.
+    /// Tracks the running patch and its object, and attributes errors to patches.
     static let calls = #"""
         const global = environment.global;
         const patches = new NewMap();

@@ -1,5 +1,5 @@
 extension PatchLanguage {
-    /// What scripts say: `require`, `defineClass`, and taking a patch back.
+    /// The functions for scripts, `require` and `defineClass`, and the withdrawal of a patch.
     static let definitions = #"""
         /// Classes by name, comma-separated, also put where scripts find them; the last is returned.
         function require(...names) {

@@ -1,12 +1,12 @@
 extension PatchLanguage {
-    /// Methods and the bodies that patches lay over them.
+    /// Methods, and the layers that patches put over them.
     ///
     /// ```
     /// slot CartController.total ── top ──▶ layer of patch 2 ── below ──▶ layer of patch 1 ── below ──▶ null: the original
     /// ```
     ///
-    /// A layer lies by its patch's place in the list, whenever it comes. `ORIGtotal` is what lies below the layer of the patch
-    /// that asks; who has none there gets the original.
+    /// The position of a layer follows its patch's position in the list, independently of the time at which it is added.
+    /// `ORIGtotal` calls the layer below that of the calling patch. Callers without a layer get the original.
     static let layers = #"""
         /// Where methods are: an object, a class or its prototype.
         const siteOf = (type, target, isStatic) => ({ __proto__: null, type, target, isStatic, slots: new NewMap() });

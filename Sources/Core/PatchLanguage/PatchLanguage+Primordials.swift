@@ -1,8 +1,8 @@
 extension PatchLanguage {
-    /// Built-ins as they are before any patch runs.
+    /// The built-ins as they were before any patch ran.
     ///
-    /// Three habits keep them so: objects of ours have no prototype (`bare`), lists are walked by index, and no string method
-    /// is used that asks its argument how to go about it.
+    /// Three rules protect them: the language's own objects have no prototype (`bare`), lists are iterated by index, and string
+    /// methods that call back into their argument are avoided.
     static let primordials = #"""
         const { apply, construct, defineProperty, deleteProperty, get, getOwnPropertyDescriptor, getPrototypeOf, ownKeys,
           setPrototypeOf } = Reflect;

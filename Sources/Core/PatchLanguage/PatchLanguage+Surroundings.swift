@@ -1,5 +1,5 @@
 extension PatchLanguage {
-    /// What else scripts find: `self`, queues, the console, and the words of JSPatch.
+    /// Further globals for scripts: `self`, queues, the console, and the functions of JSPatch.
     static let surroundings = #"""
         const scheduled = (queue, seconds, work, what) => {
           environment.schedule(queue, seconds, later(work, what));

@@ -1,5 +1,5 @@
 extension PatchLanguage {
-    /// Classes and objects that may be patched, and the classes that patches make.
+    /// Classes and objects that can be patched, and the classes that patches define.
     static let types = #"""
         const types = new NewMap();
         /// By class: its own `name` may be a method.

@@ -1,25 +1,25 @@
 /// The language of script patches, as one JavaScript text for hosts in Swift and for pages.
 ///
-/// Its parts share one function, `makePatchLanguage(environment)`, which takes every built-in that it needs before another
-/// script can replace it: nothing of it looks anything up on a prototype that scripts may write to. What differs between a host
-/// and a page is said by `environment`:
+/// Its parts share one function, `makePatchLanguage(environment)`, which takes every built-in that it needs before another script
+/// can replace it. It never looks up a property on a prototype that scripts can change. `environment` contains the differences
+/// between a host and a page:
 ///
-/// | member | is |
+/// | member | meaning |
 /// |---|---|
-/// | `global` | where `require`, `defineClass` and their like are put, and the names that `require` makes |
-/// | `fixed` | whether scripts are kept from replacing those |
-/// | `waits` | whether a class that is not exposed yet may come later |
-/// | `current()` | the id of the script that is being evaluated where ``begin`` did not say it; may be missing |
-/// | `changed(type, isStatic, name, method, id)` | told of each exposed method that has another body now, and whose; no `method`: the original |
-/// | `schedule(queue, seconds, work)` | runs `work` later, on queue `main` or `global`; it may throw |
+/// | `global` | the object that receives `require`, `defineClass` and the other functions, and the names that `require` makes |
+/// | `fixed` | whether scripts are prevented from replacing those functions |
+/// | `waits` | whether a class that is not exposed yet may be exposed later |
+/// | `current()` | the id of the script that is being evaluated, if ``begin`` was not called for it; optional |
+/// | `changed(type, isStatic, name, method, id)` | called when an exposed method has another body; no `method`: the original |
+/// | `schedule(queue, seconds, work)` | runs `work` later, on queue `main` or `global`; may throw |
 /// | `include(name)` | evaluates a sibling of the running script |
-/// | `failed(id, error)` | told of a patch that cannot be laid over what is exposed later; missing: `expose` throws that |
-/// | `log(level, text, id)` | takes what `console` is given; missing: the console stays as it is |
+/// | `failed(id, error)` | called if a patch cannot be applied to a class exposed later; if missing, `expose` throws the error |
+/// | `log(level, text, id)` | receives the output of `console`; if missing, the console is unchanged |
 ///
-/// It returns `expose`, `hostType`, `begin`, `end`, `place`, `withdraw`, `blame`, `owner`, `reset`, what a host reads values
-/// with (`members`, `awaited`, `describe`), and what scripts see: `require`, `defineClass` and so on.
+/// It returns `expose`, `hostType`, `begin`, `end`, `place`, `withdraw`, `blame`, `owner`, `reset`, the functions with which a host
+/// reads values (`members`, `awaited`, `describe`), and the functions for scripts: `require`, `defineClass` and so on.
 package enum PatchLanguage {
-    /// An expression that is the function `makePatchLanguage`.
+    /// An expression that evaluates to the function `makePatchLanguage`.
     package static let text = """
         (function makePatchLanguage(environment) {
         "use strict";

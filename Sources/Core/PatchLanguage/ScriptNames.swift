@@ -1,19 +1,21 @@
-/// A name in a script that no interface of a host knows; who wrote it may have meant another.
+/// A name in a script that no host interface contains.
+///
+/// It may be misspelled.
 package struct UnknownName: Equatable, Sendable {
     package enum Kind: Equatable, Sendable {
-        /// What is required is neither exposed nor made by a script.
+        /// A required class that is neither exposed nor defined by a script.
         case type
-        /// A class of this name is the script's own: none is exposed.
+        /// The script defines a class of this name itself, because none is exposed.
         case newType
-        /// The exposed type has no such method: it is a new one.
+        /// The exposed type has no such method, so the script adds a new one.
         case method(of: String)
-        /// `ORIGname`, where the exposed type has no such method.
+        /// `ORIGname` without a method of that name in the exposed type.
         case original(of: String)
     }
 
     package let kind: Kind
     package let name: String
-    /// From 1.
+    /// The line of the name, from 1.
     package let line: Int
 }
 
@@ -28,7 +30,7 @@ extension UnknownName: CustomStringConvertible {
     }
 }
 
-/// The names of classes and methods that a script takes from its host.
+/// The names of classes and methods that a script uses from its host.
 package struct ScriptNames: Equatable, Sendable {
     struct Use: Equatable, Sendable {
         let name: String
@@ -61,7 +63,9 @@ package struct ScriptNames: Equatable, Sendable {
         }
     }
 
-    /// What is unknown to all of `interfaces`; `others` are the scripts that run beside this one.
+    /// The names that all of `interfaces` lack.
+    ///
+    /// `others` are the scripts that run beside this one.
     package func unknown(to interfaces: [HostInterface], besides others: [ScriptNames] = []) -> [UnknownName] {
         let made = Set((others + [self]).flatMap(\.definitions).map(\.type.name))
         var unknown: [UnknownName] = []
@@ -88,7 +92,7 @@ package struct ScriptNames: Equatable, Sendable {
         return unknown.sorted { $0.line < $1.line }
     }
 
-    /// The text with which `name("text"` begins its arguments, and where it goes on.
+    /// The text argument at the start of a call `name("text"`, and the position after it.
     private func textOfCall(_ at: Int) -> (String, next: Int)? {
         guard at + 2 < tokens.count, case .name = tokens[at].kind, tokens[at + 1].kind == .sign("("),
             case .text(let text?) = tokens[at + 2].kind
@@ -118,7 +122,7 @@ package struct ScriptNames: Equatable, Sendable {
         definitions.append(definition)
     }
 
-    /// Where what is opened at `at` is closed.
+    /// The position of the sign that closes the one at `at`.
     private func end(of at: Int) -> Int {
         var depth = 0
         for place in at..<tokens.count {
@@ -133,7 +137,7 @@ package struct ScriptNames: Equatable, Sendable {
         return tokens.count
     }
 
-    /// The names of an object's members: each before a `(` or a `:`, at its beginning or behind a comma.
+    /// The names of an object's members: each precedes a `(` or a `:`, at the start or after a comma.
     private func members(in range: Range<Int>) -> [Use] {
         var (uses, at): ([Use], Int) = ([], range.lowerBound)
         while at < range.upperBound {
@@ -148,7 +152,7 @@ package struct ScriptNames: Equatable, Sendable {
                 if let name { uses.append(Use(name: name, line: tokens[at].line)) }
                 at += 1
             }
-            // To the comma behind the member, over whatever it holds.
+            // Skips to the comma after the member, including nested parentheses.
             while at < range.upperBound, tokens[at].kind != .sign(",") {
                 switch tokens[at].kind {
                 case .sign("("), .sign("["), .sign("{"): at = end(of: at) + 1
@@ -169,7 +173,7 @@ package struct ScriptNames: Equatable, Sendable {
 }
 
 extension HostInterface {
-    /// The names of a type's methods, and of those above it; and what every type has.
+    /// The names of a type's methods, those of its parents, and those that every type has.
     fileprivate func methods(of name: String, _ list: KeyPath<ExposedType, [Method]>) -> [String] {
         var (names, next): ([String], String?) = (["init", "super", "alloc"], name)
         var seen: Set<String> = []

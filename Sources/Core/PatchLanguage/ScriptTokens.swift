@@ -1,8 +1,10 @@
-/// The words and signs of a script, as far as names are looked for in it: no grammar is checked.
+/// The words and signs of a script, to the extent needed to find names.
+///
+/// The grammar is not checked.
 struct ScriptTokens {
     enum Kind: Equatable {
         case name(String)
-        /// Without escapes read; nil for a template.
+        /// With its escapes left as written; nil for a template.
         case text(String?)
         case sign(Character)
         case other
@@ -10,7 +12,7 @@ struct ScriptTokens {
 
     struct Token: Equatable {
         let kind: Kind
-        /// From 1.
+        /// The line of the token, from 1.
         let line: Int
     }
 
@@ -70,7 +72,7 @@ struct ScriptTokens {
         }
     }
 
-    /// Whether an expression may begin here, so that a `/` is no division.
+    /// Whether an expression may begin here, so that a `/` is not a division.
     private var isExpression: Bool {
         switch tokens.last?.kind {
         case nil: true
@@ -111,7 +113,7 @@ struct ScriptTokens {
         return String(decoding: bytes[begin..<at], as: UTF8.self)
     }
 
-    /// To the template's end, over what is put into it.
+    /// Skips to the template's end, including its substitutions.
     private mutating func skipTemplate() {
         step()
         var depth = 0

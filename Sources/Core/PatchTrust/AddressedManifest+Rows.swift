@@ -2,15 +2,17 @@ import PatchCrypto
 import PatchFormat
 
 extension AddressedManifest {
-    /// How many rows a core takes at a time.
+    /// The rows that a core checks at a time.
     private static let batch = 256
-    /// Batches that are held at most.
+    /// The largest number of batches in memory.
     private static let atOnce = 4
 
-    /// Checks every row, a batch on each core; the column is read to its end, and is never held as a whole.
+    /// Checks every row, one batch on each core.
     ///
-    /// - Parameter vouched: an earlier version that was checked here.
-    /// - Returns: how many signatures were checked; or the first fault in the order of the rows.
+    /// The column is read to its end but is never in memory as a whole.
+    ///
+    /// - Parameter vouched: an earlier version whose signatures were checked on this device.
+    /// - Returns: the number of checked signatures, or the first fault in the order of the rows.
     func checkRows(
         _ column: some ByteSource,
         size: Int,
@@ -58,7 +60,9 @@ extension AddressedManifest {
 }
 
 extension SignedRows {
-    /// How many of `count` rows were checked, or their first fault; where signatures are missing, the row that has none.
+    /// Returns how many of `count` rows were checked, or their first fault.
+    ///
+    /// If signatures are missing, the fault names the first row without one.
     fileprivate func checked(from first: Int, _ count: Int, _ signatures: [UInt8]) -> Result<Int, EntryFault> {
         let checked: Int
         do throws(EntryFault) {
@@ -72,7 +76,7 @@ extension SignedRows {
     }
 }
 
-/// A source by any number of bytes.
+/// Reads a source in blocks of any size.
 private struct Pieces {
     private let source: any ByteSource
     private var rest: ArraySlice<UInt8> = []
@@ -81,7 +85,7 @@ private struct Pieces {
         self.source = source
     }
 
-    /// Fewer than `count` bytes only at the end.
+    /// Returns fewer than `count` bytes only at the end.
     mutating func next(_ count: Int) -> [UInt8] {
         var out: [UInt8] = []
         out.reserveCapacity(count)

@@ -1,15 +1,16 @@
 import PatchCrypto
 package import PatchFormat
 
-/// A manifest whose bytes and names are those of a verified entry.
+/// A manifest whose bytes and names match a verified entry.
 ///
-/// Its rows are signed for by the entry's signature, which covers its digests; their own signatures were not looked at.
+/// The entry's signature covers the manifest's digests and thereby its rows. The signatures of the rows themselves were not
+/// checked.
 package struct AddressedManifest: Sendable {
     package let manifest: AssetManifest
     let fingerprint: Fingerprint
     let label: String
 
-    /// Digested while it is read.
+    /// Computes the digests while it reads the manifest.
     package init(
         from source: some ByteSource,
         of entry: PatchEntry,
@@ -38,7 +39,7 @@ package struct AddressedManifest: Sendable {
         observe?(CheckRecord(.addressee, of: "\(label) manifest"))
     }
 
-    /// The rows beside a column that begins with these bytes.
+    /// Returns the rows, to be checked against a column with this header.
     func rows(
         _ header: some Collection<UInt8>,
         of columnSize: Int,
@@ -57,7 +58,7 @@ package struct AddressedManifest: Sendable {
     }
 }
 
-/// Assets, each with a signature beside it.
+/// Assets with one signature each.
 struct SignedRows: Sendable {
     let manifest: AssetManifest
     let label: String
@@ -77,10 +78,11 @@ struct SignedRows: Sendable {
         )
     }
 
-    /// The rows from `first` on whose signatures these bytes are; those that an earlier version vouches for are not checked
-    /// again, unless the list does not name their key any more.
+    /// Checks the rows from `first` on against these signatures.
     ///
-    /// - Returns: how many were checked.
+    /// Rows that an earlier version vouches for are not checked again, unless the list no longer contains their key.
+    ///
+    /// - Returns: how many signatures were checked.
     func check(from first: Int, _ signatures: [UInt8]) throws(EntryFault) -> Int {
         var checked = 0
         let vouched = keys.has(header.keyID) ? vouched : nil

@@ -1,10 +1,10 @@
 package import PatchFormat
 
-/// One check that was made while something was verified: of what, under which rule, with which key, and how it ended.
+/// One verification check: its subject, its rule, its key and its result.
 ///
-/// Verifying itself writes these down for whoever asks; there is no second verification.
+/// The verification itself records these for its observer; there is no second verification.
 package struct CheckRecord: Hashable, Sendable {
-    /// The rule, by a name that stays, with the sentence that a reviewer looks up.
+    /// The rule: a stable name, with a sentence that a reviewer can look up.
     package enum Rule: String, Sendable, CaseIterable {
         case rootSignature = "TUF 5.2: the trusted root is signed by a threshold of its own keys"
         case roleSignature = "TUF 5.6.3: a role is signed by a threshold of its delegator's keys"
@@ -17,7 +17,7 @@ package struct CheckRecord: Hashable, Sendable {
         case assetSignature = "Formats: an entry key signed the asset's statement"
         case fingerprint = "Formats: the bytes have the entry's size, MD5, SHA-1 and SHA-256"
 
-        /// Whether there is one for each entry or file, so that there may be thousands.
+        /// Whether the rule applies to each entry or file, so that there may be thousands of records.
         package var isOfEachFile: Bool {
             switch self {
             case .entrySignature, .assetSignature, .fingerprint, .targetBytes, .delegatedPath: true
@@ -27,11 +27,11 @@ package struct CheckRecord: Hashable, Sendable {
     }
 
     package let rule: Rule
-    /// `production 2`, `web 1.0.0 app/main.js`.
+    /// The document or file, such as `production 2` or `web 1.0.0 app/main.js`.
     package let subject: String
-    /// The id of the key that signed, where one did.
+    /// The id of the signing key, if the check has one.
     package let key: SHA256Digest?
-    /// What is wrong; nil when the check holds.
+    /// The fault, or nil if the check succeeded.
     package let fault: String?
 
     package init(_ rule: Rule, of subject: String, key: SHA256Digest? = nil, fault: String? = nil) {
@@ -43,7 +43,7 @@ package struct CheckRecord: Hashable, Sendable {
 
     package var holds: Bool { fault == nil }
 
-    /// For scripts.
+    /// The record as JSON for scripts.
     package var json: JSON {
         .fields([
             ("check", .text("\(rule)")), ("subject", .text(subject)), ("rule", .text(rule.rawValue)),
@@ -52,11 +52,13 @@ package struct CheckRecord: Hashable, Sendable {
     }
 }
 
-/// Told of each check as it is made; nil where nobody asks, and then no record is made.
+/// Receives each check as it is made; if it is nil, no record is made.
 package typealias CheckObserver = (CheckRecord) -> Void
 
 extension RoleKeys {
-    /// How many distinct keys signed, with a record for each and one for their count.
+    /// Returns how many distinct keys signed.
+    ///
+    /// Records each of them, and their number.
     package func validSignatures(
         on envelope: Envelope,
         role: String,

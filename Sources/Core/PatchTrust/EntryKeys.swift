@@ -1,13 +1,15 @@
 package import PatchCrypto
 package import PatchFormat
 
-/// The keys whose signatures on entries a channel accepts: `x-patchline-entry-keys` of its role.
+/// The keys that may sign entries of a channel: `x-patchline-entry-keys` of its role.
 package struct EntryKeys: Hashable, Sendable {
     package static let member = "x-patchline-entry-keys"
     package static let none = EntryKeys([:], rows: [:])
 
     package let keys: [SHA256Digest: PublicKey]
-    /// Each as it was read: its id covers how its PEM is spelled, which may not be how it would be written here.
+    /// Each key object as it was read.
+    ///
+    /// Its id covers the spelling of its PEM, which may differ from Patchline's own.
     private let rows: [SHA256Digest: JSON]
 
     private init(_ keys: [SHA256Digest: PublicKey], rows: [SHA256Digest: JSON]) {
@@ -25,14 +27,16 @@ package struct EntryKeys: Hashable, Sendable {
         self.init(Dictionary(keys.map { (Self.id(of: $0), $0) }) { first, _ in first }, rows: rows)
     }
 
-    /// SHA-256 of the canonical JSON of {keytype, keyval, scheme}; `usage` stands beside them and is not covered.
+    /// SHA-256 of the canonical JSON of {keytype, keyval, scheme}.
+    ///
+    /// It does not cover the member `usage` beside them.
     package static func id(of key: PublicKey) -> SHA256Digest {
         TUFKey(rsa: key, scheme: .rsaPKCS1v15).id
     }
 
     /// Reads the member of that name in `parent`.
     ///
-    /// A key for another use is passed over.
+    /// Keys for another use are ignored.
     package init(_ parent: Fields) throws(FormatError) {
         let fields = try parent.members(of: Self.member, limit: Limits.entryKeys)
         var keys: [SHA256Digest: PublicKey] = [:]
@@ -63,19 +67,19 @@ package struct EntryKeys: Hashable, Sendable {
         .fields(rows.sorted { $0.key < $1.key }.map { ($0.key.hex, $0.value) })
     }
 
-    /// These rows and those of keys for another use.
+    /// The JSON of these keys together with the keys for JSPatch.
     func json(with jspatch: JSPatchKeys) -> JSON {
         let all = rows.map { ($0.key, $0.value) } + jspatch.rows
         return .fields(all.sorted { $0.0 < $1.0 }.map { ($0.0.hex, $0.1) })
     }
 
-    /// These keys and older ones that installed entries still rest on.
+    /// Returns these keys and the older ones that installed entries still depend on.
     package func merged(with older: EntryKeys?) -> EntryKeys {
         guard let older else { return self }
         return EntryKeys(keys.merging(older.keys) { new, _ in new }, rows: rows.merging(older.rows) { new, _ in new })
     }
 
-    /// Ids say it all: they cover the rows.
+    /// Ids suffice, because they cover the rows.
     package static func == (left: EntryKeys, right: EntryKeys) -> Bool {
         left.keys == right.keys
     }

@@ -3,7 +3,7 @@ package import PatchFormat
 
 /// The keys marked for JSPatch signatures among `x-patchline-entry-keys` of a channel's role.
 ///
-/// Devices pass them over: a list's `jspatch` members are for other readers.
+/// Devices ignore them, because a list's `jspatch` members are for other readers.
 package struct JSPatchKeys: Hashable, Sendable {
     package static let none = JSPatchKeys([])
 
@@ -52,7 +52,7 @@ package struct JSPatchKeys: Hashable, Sendable {
         } catch { throw EntryFault(entry: name, rule: .unreadable("JSPatch form: \(error)")) }
     }
 
-    /// Rows for `x-patchline-entry-keys`, by key id.
+    /// Rows for `x-patchline-entry-keys`, with their key ids.
     var rows: [(SHA256Digest, JSON)] {
         keys.map { id, key in
             var row = JSPatchSignature.keyObject(key).object ?? JSONObject()

@@ -1,9 +1,9 @@
 package import PatchCrypto
 import PatchFormat
 
-/// The key pairs of `Keys/Testing`, whose private halves everybody has.
+/// The key pairs of `Keys/Testing`, whose private halves are public.
 package enum TestingKeys {
-    /// Set by the tests alone.
+    /// Set only by the tests.
     package static let permission = "PATCHLINE_ALLOW_TESTING_KEYS"
 
     /// SHA-256 of the DER SubjectPublicKeyInfo of each.
@@ -24,36 +24,36 @@ package enum TestingKeys {
     }
 }
 
-/// Which keys a reader lets vouch for anything.
+/// The keys that a reader accepts.
 package enum KeyAdmission: Sendable {
     case all
-    /// All but those of `Keys/Testing`, wherever a root, a delegation or a channel names them.
+    /// All except those of `Keys/Testing`, in roots, delegations and channels.
     case noTestingKeys
 
     package init(allowingTestingKeys isAllowed: Bool) {
         self = isAllowed ? .all : .noTestingKeys
     }
 
-    /// - Throws: `.testingKey` where one of the keys that may sign for `role` is known to everybody.
+    /// - Throws: `.testingKey` if one of the keys that may sign for `role` is a testing key.
     package func check(_ keys: RoleKeys, role: String) throws(TrustError) {
         guard self == .noTestingKeys, keys.holdsTestingKey else { return }
         throw .testingKey(role: role)
     }
 
-    /// - Throws: `.testingKey` where an entry key of channel `role` is known to everybody.
+    /// - Throws: `.testingKey` if an entry key of channel `role` is a testing key.
     package func check(_ keys: EntryKeys, role: String) throws(TrustError) {
         guard self == .noTestingKeys, keys.keys.values.contains(where: TestingKeys.contains) else { return }
         throw .testingKey(role: "entry key of \(role)")
     }
 
-    /// - Throws: `.testingKey` where one of the keys of a top role is known to everybody.
+    /// - Throws: `.testingKey` if one of the keys of a top role is a testing key.
     package func check(_ root: RootRole) throws(TrustError) {
         for role in RootRole.roleNames { try check(root.keys(of: role), role: role) }
     }
 }
 
 extension RoleKeys {
-    /// Whether a key that everybody has may sign for this role.
+    /// Whether a testing key may sign for this role.
     package var holdsTestingKey: Bool {
         keys.values.contains { $0.publicKey.map(TestingKeys.contains) ?? false }
     }

@@ -1,24 +1,24 @@
 import PatchCrypto
 package import PatchFormat
 
-/// A patch list that the channel's role vouches for, with the entries whose own signatures hold.
+/// A patch list that the channel's role vouches for, with the entries whose own signatures are valid.
 ///
 /// Only ``init(_:for:channel:file:role:observe:)`` makes one.
 package struct VerifiedList: Sendable {
     package let list: PatchList
-    /// Entries that were read and whose RSA signatures verified, in list order.
+    /// The valid entries whose RSA signatures were verified, in list order.
     package let entries: [PatchEntry]
-    /// Entries refused alone, each with its reason.
+    /// The rejected entries, each with its reason.
     package let refused: [RefusedEntry]
     package let entryKeys: EntryKeys
     package let roleVersion: Int
 
-    /// What it withdraws by name, by patch.
+    /// The contents that it withdraws by name, by patch.
     package var withdrawn: [PatchID: Set<SHA256Digest>] { list.withdrawnContents }
 
     /// - Parameters:
     ///   - bytes: the target `CHANNEL/patchlist.json`.
-    ///   - file: what the channel's role says of it.
+    ///   - file: the target's description in the channel's role.
     package init(
         _ bytes: [UInt8],
         for app: AppID,
@@ -73,7 +73,7 @@ package struct VerifiedList: Sendable {
     }
 }
 
-/// A list entry that is not offered to this device because it does not verify.
+/// A list entry that is not offered to this device because its verification failed.
 package struct RefusedEntry: Equatable, Sendable {
     package let patchID: PatchID?
     package let version: VersionLabel?

@@ -1,18 +1,20 @@
 import PatchCrypto
 package import PatchFormat
 
-/// A manifest whose bytes are those of a verified entry and whose every row carries a signature that holds.
+/// A manifest whose bytes match a verified entry and whose rows all have valid signatures.
 package struct VerifiedManifest: Sendable {
     package let manifest: AssetManifest
     package let fingerprint: Fingerprint
     package let column: SHA256Digest
-    /// Signatures that were checked; the others had been before.
+    /// The number of signatures that were checked.
+    ///
+    /// The others had been checked before.
     package let checkedRows: Int
 
     /// - Parameters:
-    ///   - bytes: the manifest; its size and digests are those of `entry`.
+    ///   - bytes: the manifest; must have the size and digests of `entry`.
     ///   - column: `manifest.sigs`.
-    /// - Throws: the first row that does not hold, by name.
+    /// - Throws: the first row that is not valid, by name.
     package init(
         _ bytes: [UInt8],
         column columnBytes: [UInt8],
@@ -35,10 +37,10 @@ package struct VerifiedManifest: Sendable {
         checkedRows = rows.header.count
     }
 
-    /// The same from documents that come piece by piece, the rows on all cores.
+    /// Verifies documents that arrive in pieces, with the rows on all cores.
     ///
-    /// Both are asked for to their ends. A source that ends early makes a fault: whoever reads files asks first whether
-    /// they could be read.
+    /// Both sources are read to their ends. A source that ends early causes a fault: a caller that reads files must check for read
+    /// errors first.
     ///
     /// - Parameters:
     ///   - column: `manifest.sigs`, of `columnSize` bytes.

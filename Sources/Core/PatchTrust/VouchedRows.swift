@@ -1,16 +1,15 @@
 import PatchCrypto
 package import PatchFormat
 
-/// A manifest of which every row's signature was checked on this device before, and its signature column.
+/// A manifest whose row signatures were all checked on this device before, and its signature column.
 ///
-/// A row of a later version that says the same of the same file, with the same signature by the same key, needs no second
-/// check.
+/// A row of a later version needs no second check if its statement, its signature and its key are the same.
 package struct VouchedRows: Sendable {
     private let manifest: AssetManifest
     private let header: SignatureColumn.Header
     private let column: [UInt8]
 
-    /// Nil unless these are the documents with these digests.
+    /// Nil unless the documents have these digests.
     ///
     /// - Precondition: every signature of the column with this digest was checked for the manifest with this digest.
     package init?(_ source: some ByteSource, sha256: SHA256Digest, column: [UInt8], columnDigest: SHA256Digest) {
@@ -27,7 +26,7 @@ package struct VouchedRows: Sendable {
         (self.manifest, self.header, self.column) = (manifest, header, column)
     }
 
-    /// Whether this signature over what `asset` says of a file of `other` was checked.
+    /// Whether this signature over the statement of `asset` in `other` was checked before.
     func vouches(for asset: Asset, of other: AssetManifest, _ signature: ArraySlice<UInt8>, by key: SHA256Digest)
         -> Bool
     {
@@ -38,7 +37,7 @@ package struct VouchedRows: Sendable {
         return column[header.place(of: row)].elementsEqual(signature)
     }
 
-    /// Assets stand by their paths, in ascending order.
+    /// Binary search: assets are sorted by their paths in ascending order.
     private func row(of path: AssetPath) -> Int? {
         var rows = manifest.assets.indices
         while let middle = rows.isEmpty ? nil : rows.lowerBound + rows.count / 2 {

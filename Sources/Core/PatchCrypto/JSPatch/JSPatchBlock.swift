@@ -1,6 +1,6 @@
-/// The PKCS#1 type-1 block of a JSPatch signature: `00 01 FF{8+} 00` and the hex characters of a digest, no DigestInfo.
+/// The PKCS#1 type-1 block of a JSPatch signature: `00 01 FF{8+} 00` and the hex characters of a digest, without DigestInfo.
 ///
-/// JSPatch's own client takes whatever stands between two zeros; here every byte has to be what it must be.
+/// JSPatch's own client accepts any bytes between two zeros. Here every byte is checked.
 enum JSPatchBlock {
     static func text(_ block: [UInt8], digest: JSPatchDigest) throws(JSPatchError) -> String {
         guard block.starts(with: [0x00, 0x01]) else { throw .blockType }

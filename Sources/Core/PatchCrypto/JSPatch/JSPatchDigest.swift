@@ -1,6 +1,6 @@
 package import PatchFormat
 
-/// Which digest of a file a JSPatch signature is over: its lowercase hex characters, not its bytes.
+/// The digest of a file that a JSPatch signature covers: its lowercase hex characters, not its bytes.
 package enum JSPatchDigest: String, CaseIterable, Sendable {
     case md5, sha1
 
@@ -19,31 +19,33 @@ package enum JSPatchDigest: String, CaseIterable, Sendable {
     }
 }
 
-/// Why a JSPatch signature is not taken: each case is one broken rule.
+/// Why a JSPatch signature is rejected.
+///
+/// Each case is one broken rule.
 package enum JSPatchError: Error, Equatable, Sendable {
-    /// The key is no PEM public key.
+    /// The key is not a PEM public key.
     case notPEM
     case notRSA
     case tooSmall(bits: Int)
-    /// More than 8,192 bits, or an exponent of more than 32.
+    /// The key has more than 8,192 bits, or an exponent of more than 32.
     case tooCostly
-    /// A signature is exactly as long as its key's modulus.
+    /// The signature is not exactly as long as its key's modulus.
     case length(Int, expected: Int)
-    /// Not below the modulus: no private key made it.
+    /// The signature is not below the modulus, so it was not made by a private key.
     case outOfRange
     /// The block does not begin with `00 01`.
     case blockType
-    /// Something other than `FF` before the zero that ends the padding.
+    /// A byte other than `FF` before the zero that ends the padding.
     case paddingByte(UInt8, at: Int)
-    /// Fewer than eight bytes of padding.
+    /// The padding has fewer than eight bytes.
     case shortPadding(Int)
-    /// Padding to the end, and no text.
+    /// The padding extends to the end, so the text is missing.
     case noText
-    /// Not the length of the digest's hex form.
+    /// The text does not have the length of the digest's hex form.
     case textLength(Int, expected: Int)
-    /// Something other than `0` to `9` and `a` to `f`.
+    /// A character other than `0` to `9` and `a` to `f`.
     case notHex
-    /// A good signature over another file's digest.
+    /// A valid signature over another file's digest.
     case otherDigest(signed: String, found: String)
 }
 

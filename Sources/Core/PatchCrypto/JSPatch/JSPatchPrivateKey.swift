@@ -1,18 +1,18 @@
 package import PatchFormat
 
-/// A private key of JSPatch's age: RSA of 1,024 bits or more, for this one signature.
+/// A private key for JSPatch signatures only: RSA of 1,024 bits or more.
 ///
-/// Apps in the field have the public half of such a key built in, and take what it signs and nothing else. It is no
-/// ``PrivateKey``: no role and no entry can be signed with it, and none is made here.
+/// Apps in the field contain the public half of such a key and accept only its signatures. It is a different type than
+/// ``PrivateKey``, so that it cannot sign roles or entries. New keys of this type cannot be made.
 package struct JSPatchPrivateKey: Sendable, CustomStringConvertible {
     private let handle: KeyHandle
     package let publicKey: JSPatchPublicKey
 
     package var description: String { "‹private key›" }
 
-    /// As ``PrivateKey/init(pem:passphrase:)`` reads it.
+    /// Reads the key like ``PrivateKey/init(pem:passphrase:)``.
     ///
-    /// - Throws: `tooSmall` also below 1,024 bits, `unfit` for what is not RSA.
+    /// - Throws: `tooSmall` also below 1,024 bits, `unfit` for a key that is not RSA.
     package init(pem: [UInt8], passphrase: String?) throws(KeyError) {
         handle = try KeyHandle(privatePEM: pem, passphrase: passphrase)
         guard let kind = handle.kind else { throw .unsupported }

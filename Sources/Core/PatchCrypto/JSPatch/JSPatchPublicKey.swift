@@ -1,10 +1,10 @@
 import COpenSSL
 package import PatchFormat
 
-/// A public key that JSPatch signatures are checked with, and nothing else.
+/// A public key for verifying JSPatch signatures only.
 ///
-/// Packages in the field are signed with RSA-1024; such a key is read here and as a ``JSPatchPrivateKey``, and nowhere
-/// else: it is no ``PublicKey``.
+/// Packages in the field are signed with RSA-1024. Such keys are accepted only here and as a ``JSPatchPrivateKey``; this type is
+/// separate from ``PublicKey``.
 package struct JSPatchPublicKey: Sendable {
     package static let minimumBits = 1_024
 
@@ -15,7 +15,9 @@ package struct JSPatchPublicKey: Sendable {
         try self.init(key.handle)
     }
 
-    /// `-----BEGIN PUBLIC KEY-----` and nothing else.
+    /// Reads `-----BEGIN PUBLIC KEY-----`.
+    ///
+    /// Other forms are rejected.
     package init(pem: String) throws(JSPatchError) {
         guard let handle = KeyHandle(publicPEM: pem) else { throw .notPEM }
         try self.init(handle)
@@ -36,7 +38,7 @@ package struct JSPatchPublicKey: Sendable {
         guard signed.hasSameBytes(as: found) else { throw .otherDigest(signed: signed, found: found) }
     }
 
-    /// The whole block under the public exponent, with its padding: libcrypto looks at none of it.
+    /// Applies the public exponent and returns the whole block with its padding, which libcrypto does not check.
     private func recovered(_ signature: [UInt8]) throws(JSPatchError) -> [UInt8] {
         let size = Int(unsafe EVP_PKEY_get_size(handle.pointer))
         guard signature.count == size else { throw .length(signature.count, expected: size) }

@@ -1,10 +1,10 @@
 import COpenSSL
 
-/// Why bytes are not what a key encrypted.
+/// Why bytes could not be decrypted.
 package enum AESError: Error, Equatable, Sendable {
-    /// No whole number of blocks of 16 bytes, or none.
+    /// The length is zero or not a multiple of 16 bytes.
     case length(Int)
-    /// Their end is no padding: encrypted by another key, or altered.
+    /// The padding is not valid: the bytes were encrypted with another key, or altered.
     case padding
 }
 
@@ -17,11 +17,11 @@ extension AESError: CustomStringConvertible {
     }
 }
 
-/// A key of AES-128 in CBC mode with PKCS#7 padding and an initialization vector of zeros: what `openssl enc -aes-128-cbc -K KEY
-/// -iv 00000000000000000000000000000000` does.
+/// A key of AES-128 in CBC mode with PKCS#7 padding and a zero initialization vector, as in `openssl enc -aes-128-cbc -K KEY -iv
+/// 00000000000000000000000000000000`.
 ///
-/// It hides, and proves nothing: whoever takes what it opens has checked a signature before. With a vector of zeros the same
-/// bytes are the same again, and two texts that begin alike show that they do.
+/// The encryption hides the bytes but does not authenticate them: callers must check a signature first. Because of the zero vector,
+/// equal texts give equal bytes, and a common beginning of two texts is visible.
 package struct AESKey: Sendable, CustomStringConvertible {
     package static let size = 16
     package static let rule = "must be \(size) bytes"
@@ -34,7 +34,7 @@ package struct AESKey: Sendable, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    /// Whole blocks: 1 to 16 bytes more than `plain` has.
+    /// Encrypts to whole blocks, 1 to 16 bytes longer than `plain`.
     package func encrypted(_ plain: [UInt8]) -> [UInt8] {
         guard
             let out = unsafe run(
@@ -63,7 +63,7 @@ package struct AESKey: Sendable, CustomStringConvertible {
     ) -> Int32
     private typealias End = (OpaquePointer?, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<Int32>?) -> Int32
 
-    /// Nil where its end is no padding.
+    /// Returns nil if the padding is not valid.
     private func run(
         _ input: [UInt8],
         room: Int,

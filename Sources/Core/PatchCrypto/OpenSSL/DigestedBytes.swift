@@ -1,6 +1,6 @@
 package import PatchFormat
 
-/// Digests what another source gives, as it gives it.
+/// Computes the digests of another source while it is read.
 package final class DigestedBytes: ByteSource {
     private let source: any ByteSource
     private var digester: Digester? = Digester()
@@ -15,9 +15,9 @@ package final class DigestedBytes: ByteSource {
         return piece
     }
 
-    /// The size and digests of all that was given.
+    /// The size and digests of all bytes that were read.
     ///
-    /// Call once.
+    /// Call it only once.
     package func finish() -> Fingerprint {
         guard let digester = digester.take() else { preconditionFailure("finished twice") }
         return digester.finish()
@@ -25,7 +25,7 @@ package final class DigestedBytes: ByteSource {
 }
 
 extension SHA256Digest {
-    /// SHA-256 alone, of a document that comes piece by piece.
+    /// The SHA-256 of a document that arrives in pieces.
     package init(of source: some ByteSource) {
         let digest = MessageDigest(.sha256)
         while let piece = source.next() { digest.update(piece) }

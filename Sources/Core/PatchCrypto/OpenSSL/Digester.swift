@@ -35,7 +35,7 @@ package struct Digester: ~Copyable {
         unsafe bytes.withUnsafeBytes { unsafe update($0) }
     }
 
-    /// The size and digests of all bytes that came in.
+    /// The size and digests of all bytes of the stream.
     package consuming func finish() -> Fingerprint {
         guard let md5 = unsafe MD5Digest(bytes: Self.final(md5)),
             let sha1 = unsafe SHA1Digest(bytes: Self.final(sha1)),
@@ -60,10 +60,10 @@ package struct Digester: ~Copyable {
     }
 }
 
-/// The digests by their functions, looked up once: `EVP_sha256()` and the like are looked up by name at every beginning
+/// The digest functions, fetched only once: with `EVP_sha256()` and the like, libcrypto searches by name for every digest
 /// (EVP_MD_fetch(3)).
 ///
-/// `nonisolated(unsafe)`: libcrypto shares them between threads, and nothing here changes or frees one.
+/// `nonisolated(unsafe)`: libcrypto shares them between threads, and they are never changed or freed.
 enum DigestFunctions {
     nonisolated(unsafe) static let md5 = unsafe EVP_MD_fetch(nil, "MD5", nil)
     nonisolated(unsafe) static let sha1 = unsafe EVP_MD_fetch(nil, "SHA1", nil)
@@ -105,7 +105,7 @@ package struct SHA1Digester: ~Copyable {
 }
 
 extension SHA1Digest {
-    /// SHA-1 alone, where nothing else is asked for.
+    /// Computes only SHA-1.
     package init(of bytes: [UInt8]) {
         var digester = SHA1Digester()
         digester.update(bytes.span)
@@ -114,7 +114,7 @@ extension SHA1Digest {
 }
 
 extension SHA256Digest {
-    /// SHA-256 alone, where nothing else is asked for.
+    /// Computes only SHA-256.
     package init(of bytes: [UInt8]) {
         let context = unsafe Digester.context(DigestFunctions.sha256)
         defer { unsafe EVP_MD_CTX_free(context) }

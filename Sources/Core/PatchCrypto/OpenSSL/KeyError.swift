@@ -1,11 +1,12 @@
 /// Why a key cannot be used.
 package enum KeyError: Error, Equatable, Sendable {
-    /// Not PEM of the asked-for sort, or damaged.
+    /// The file is not PEM of the requested kind, or is damaged.
     case unreadable
-    /// Encrypted, and no passphrase was given.
+    /// The key is encrypted, and no passphrase was given.
     case needsPassphrase
     case wrongPassphrase
-    /// Empty, over 1,023 bytes or with a NUL: libcrypto or the openssl command would not open the key again.
+    /// The passphrase is empty, has over 1,023 bytes or contains NUL. libcrypto or the openssl command could not open the key
+    /// again.
     case unusablePassphrase
     /// RSA below 2,048 bits.
     case tooSmall(bits: Int)
@@ -13,13 +14,13 @@ package enum KeyError: Error, Equatable, Sendable {
     case tooLarge(bits: Int)
     /// RSA with an exponent of more than 32 bits.
     case longExponent
-    /// Its passphrase is made a key of with more work than ``KeyWork`` lets anybody ask for.
+    /// Deriving the key from its passphrase needs more work than ``KeyWork`` allows.
     case tooMuchWork(String)
     /// Neither RSA, Ed25519 nor P-256.
     case unsupported
-    /// Of a kind that this use does not take.
+    /// A kind of key that is not allowed for this use.
     case unfit(KeyKind, wanted: String)
-    /// libcrypto refused to make a key or a signature.
+    /// libcrypto failed to make a key or a signature.
     case failed(String)
 }
 

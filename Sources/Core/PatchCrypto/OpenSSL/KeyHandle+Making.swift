@@ -2,9 +2,9 @@ import COpenSSL
 import PatchFormat
 
 extension KeyHandle {
-    /// `-----BEGIN PUBLIC KEY-----` and nothing else; nil for anything that is no such key.
+    /// Reads one `-----BEGIN PUBLIC KEY-----` block, or returns nil for any other text.
     ///
-    /// One block only: libcrypto would take the second when it cannot read the first, and other readers would not.
+    /// A second block is rejected: libcrypto would use it if it cannot read the first, and other readers would not.
     convenience init?(publicPEM pem: String) {
         guard pem.utf8.count <= Limits.keyFile, pem.hasPrefix("-----BEGIN PUBLIC KEY-----"),
             pem.ranges(of: "-----BEGIN ").count == 1
@@ -17,7 +17,7 @@ extension KeyHandle {
         unsafe self.init(owning: pointer)
     }
 
-    /// A new key.
+    /// Makes a new key.
     convenience init(generating kind: KeyKind) throws(KeyError) {
         let algorithm =
             switch kind {
@@ -34,7 +34,9 @@ extension KeyHandle {
         unsafe self.init(owning: made)
     }
 
-    /// Signs by a scheme that fits the key's kind; RSA-PSS with a salt of 32 bytes.
+    /// Signs with a scheme that fits the key's kind.
+    ///
+    /// RSA-PSS uses a salt of 32 bytes.
     func sign(_ message: [UInt8], scheme: SignatureScheme) throws(KeyError) -> [UInt8] {
         guard let context = unsafe EVP_MD_CTX_new() else { throw .failed(lastOpenSSLError()) }
         defer { unsafe EVP_MD_CTX_free(context) }
@@ -49,7 +51,7 @@ extension KeyHandle {
         return Array(signature.prefix(length))
     }
 
-    /// `00 01 FF… 00` and the text under the private exponent: RSASSA-PKCS1-v1_5 with no DigestInfo.
+    /// Applies the private exponent to `00 01 FF… 00` and the text: RSASSA-PKCS1-v1_5 without DigestInfo.
     func signBare(_ text: [UInt8]) throws(KeyError) -> [UInt8] {
         guard let context = unsafe EVP_PKEY_CTX_new(pointer, nil) else { throw .failed(lastOpenSSLError()) }
         defer { unsafe EVP_PKEY_CTX_free(context) }
@@ -59,7 +61,7 @@ extension KeyHandle {
             unsafe EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING) == 1,
             unsafe EVP_PKEY_sign(context, &signature, &length, text, text.count) == 1
         else { throw .failed(lastOpenSSLError()) }
-        // An engine leaves complaints behind even where it succeeds.
+        // An engine leaves errors in the queue even if it succeeds.
         _ = lastOpenSSLError()
         return Array(signature.prefix(length))
     }

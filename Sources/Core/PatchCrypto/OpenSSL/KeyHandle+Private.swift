@@ -1,14 +1,16 @@
 import COpenSSL
 import PatchFormat
 
-/// Private keys as they lie in files; which of them may sign is for who opens them to say.
+/// Reads private keys from files. The caller decides which of them may sign.
 extension KeyHandle {
     /// Whether a passphrase is needed to read this PEM text.
     static func isEncrypted(_ pem: String) -> Bool {
         pem.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----") || pem.contains("Proc-Type: 4,ENCRYPTED")
     }
 
-    /// PKCS#8 (or the older RSA form); comments may stand before the first `-----BEGIN`.
+    /// Reads PKCS#8 (or the older RSA form).
+    ///
+    /// Comments may precede the first `-----BEGIN`.
     convenience init(privatePEM pem: [UInt8], passphrase: String?) throws(KeyError) {
         guard pem.count <= Limits.keyFile, let text = String(validating: pem, as: UTF8.self) else { throw .unreadable }
         let encrypted = Self.isEncrypted(text)

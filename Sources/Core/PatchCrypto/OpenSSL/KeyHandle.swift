@@ -2,7 +2,7 @@ import COpenSSL
 
 /// An `EVP_PKEY` and its lifetime.
 ///
-/// `@unchecked`: an EVP_PKEY is reference counted and, once made, only read; libcrypto allows that from many threads.
+/// `@unchecked`: an EVP_PKEY is reference counted and, once made, only read. libcrypto allows that from many threads.
 @safe
 final class KeyHandle: @unchecked Sendable {
     let pointer: OpaquePointer
@@ -43,9 +43,9 @@ extension KeyHandle {
         return unsafe BN_num_bits(exponent) <= 32
     }
 
-    /// One spelling for an elliptic-curve key, before anybody else has it: the curve by name, the point uncompressed.
+    /// Normalises an elliptic-curve key before it is shared: the curve by name, the point uncompressed.
     ///
-    /// Otherwise one key written in two ways would count as two towards a threshold.
+    /// Otherwise one key in two encodings would count as two towards a threshold.
     func normalizeCurve() throws(KeyError) {
         guard
             unsafe EVP_PKEY_set_utf8_string_param(pointer, OSSL_PKEY_PARAM_EC_ENCODING, OSSL_PKEY_EC_ENCODING_GROUP)
@@ -59,10 +59,10 @@ extension KeyHandle {
     }
 }
 
-/// What libcrypto asks for a passphrase.
+/// The callback with which libcrypto asks for a passphrase.
 ///
-/// One is passed always: its own would ask at the terminal, or read standard input, also for a public key in metadata
-/// that somebody gave the header of an encrypted one.
+/// A callback is always passed, because libcrypto's default asks at the terminal or reads standard input. It would do so even for a
+/// public key in metadata that has the header of an encrypted key.
 enum PassphraseCallback {
     static let refuse: @convention(c) (UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?) -> Int32 =
         {
@@ -73,7 +73,7 @@ enum PassphraseCallback {
         }
 }
 
-/// What sort of key it is.
+/// The kind of a key.
 package enum KeyKind: Equatable, Sendable {
     case rsa(bits: Int)
     case ed25519
@@ -81,12 +81,12 @@ package enum KeyKind: Equatable, Sendable {
 
     static let anyRSA = "RSA"
 
-    /// - Throws: `unfit` for what is not RSA, which entries and JSPatch's form are signed with.
+    /// - Throws: `unfit` for a key that is not RSA. Entries and JSPatch's form need RSA.
     package func checkRSA() throws(KeyError) {
         guard case .rsa = self else { throw .unfit(self, wanted: Self.anyRSA) }
     }
 
-    /// How a key of this kind signs roles.
+    /// The scheme with which a key of this kind signs roles.
     package var roleScheme: SignatureScheme {
         switch self {
         case .rsa: .rsaPSS
@@ -137,7 +137,9 @@ struct MemoryBIO: ~Copyable {
     }
 }
 
-/// The reason libcrypto gives for its last failure on this thread; empties its error queue.
+/// The reason of libcrypto's last failure on this thread.
+///
+/// Empties its error queue.
 func lastOpenSSLError() -> String {
     var reason = "unknown"
     while true {

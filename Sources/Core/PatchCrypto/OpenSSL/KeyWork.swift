@@ -1,19 +1,19 @@
 import COpenSSL
 
-/// How much work a passphrase may be put through before it opens a private key.
+/// Limits the work for deriving a private key from its passphrase.
 ///
-/// The file says how much, so whoever sends one could keep a thread busy for hours; it is read before the work is done.
+/// The file specifies the amount, so a hostile file could keep a thread busy for hours. It is checked before the work begins.
 enum KeyWork {
-    /// Rounds of PBKDF2 or of an older derivation: a second.
+    /// Rounds of PBKDF2 or of an older derivation: about a second.
     ///
-    /// OpenSSL's own files have 2,048, careful people's a million.
+    /// OpenSSL's own files have 2,048; a million is a careful choice.
     static let iterations: UInt64 = 4_000_000
-    /// Of scrypt, in bytes: 128 · N · r.
+    /// The memory of scrypt in bytes: 128 · N · r.
     static let memory: UInt64 = 67_108_864
-    /// Of scrypt: N · r · p, each of 128 bytes.
+    /// The work of scrypt in blocks of 128 bytes: N · r · p.
     static let blocks: UInt64 = 1 << 21
 
-    /// - Parameter pem: of all its blocks together; libcrypto tries one after the other.
+    /// - Parameter pem: the limits apply to all its blocks together, because libcrypto tries one after the other.
     /// - Throws: `tooMuchWork`.
     static func check(_ pem: [UInt8]) throws(KeyError) {
         let bio = MemoryBIO(pem)
@@ -35,7 +35,7 @@ enum KeyWork {
         }
     }
 
-    /// Of the next PEM block, whatever it calls itself; nil at the end.
+    /// Returns the work of the next PEM block of any type, or nil at the end.
     private static func next(in bio: borrowing MemoryBIO) -> patchline_key_work? {
         var name: UnsafeMutablePointer<CChar>?
         var header: UnsafeMutablePointer<CChar>?

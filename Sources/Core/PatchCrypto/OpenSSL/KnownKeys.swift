@@ -1,13 +1,17 @@
 import PatchFormat
 import Synchronization
 
-/// Keys that this process has read already, by their PEM.
+/// A cache of the keys that this process has read, by their PEM.
 ///
-/// Every role names its keys anew, and libcrypto takes longer to read one than to check a signature with it.
+/// Every role lists its keys again, and libcrypto needs more time to read a key than to verify a signature with it.
 enum KnownKeys {
-    /// More are forgotten, all at once: a repository has a dozen.
+    /// The cache is emptied at this size.
+    ///
+    /// A repository has about a dozen keys.
     private static let limit = 64
-    /// In bytes: a PEM of the largest key that can be used has 1.5 kB.
+    /// The longest PEM that is stored, in bytes.
+    ///
+    /// A PEM of the largest usable key has 1.5 kB.
     private static let longest = 4_096
 
     private static let keys = Mutex<[ExactString: PublicKey]>([:])

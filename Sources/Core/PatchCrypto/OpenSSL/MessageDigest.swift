@@ -1,7 +1,7 @@
 import COpenSSL
 import PatchFormat
 
-/// The algorithms of `hashes` in TUF metadata that are computed here.
+/// The supported algorithms of `hashes` in TUF metadata.
 package enum HashAlgorithm: String, Sendable {
     case sha256
     case sha512
@@ -37,7 +37,7 @@ package final class MessageDigest {
         precondition(done == 1, "libcrypto could not digest")
     }
 
-    /// Lowercase hex; nothing can be added afterwards.
+    /// Returns the digest in lowercase hex and ends the stream.
     package func finish() -> String {
         Hex.text(unsafe Digester.final(context))
     }

@@ -15,7 +15,7 @@ package struct PrivateKey: Sendable, CustomStringConvertible {
         publicKey = try PublicKey(handle)
     }
 
-    /// A new key.
+    /// Makes a new key.
     package static func generate(_ kind: KeyKind) throws(KeyError) -> PrivateKey {
         try PrivateKey(KeyHandle(generating: kind))
     }
@@ -25,12 +25,14 @@ package struct PrivateKey: Sendable, CustomStringConvertible {
         KeyHandle.isEncrypted(pem)
     }
 
-    /// Reads PKCS#8 (or the older RSA form); comments may stand before the first `-----BEGIN`.
+    /// Reads PKCS#8 (or the older RSA form).
+    ///
+    /// Comments may precede the first `-----BEGIN`.
     package init(pem: [UInt8], passphrase: String?) throws(KeyError) {
         try self.init(KeyHandle(privatePEM: pem, passphrase: passphrase))
     }
 
-    /// PKCS#8 encrypted with AES-256-CBC under a PBKDF2 key.
+    /// PKCS#8, encrypted with AES-256-CBC under a PBKDF2 key.
     package func pem(passphrase: String) throws(KeyError) -> [UInt8] {
         guard (1...1_023).contains(passphrase.utf8.count), !passphrase.utf8.contains(0) else {
             throw .unusablePassphrase
@@ -52,7 +54,7 @@ package struct PrivateKey: Sendable, CustomStringConvertible {
         return bio.bytes()
     }
 
-    /// PKCS#8 in the clear, for whoever asked for that explicitly.
+    /// Unencrypted PKCS#8, only for an explicit request.
     package func unencryptedPEM() throws(KeyError) -> [UInt8] {
         let bio = MemoryBIO()
         guard unsafe PEM_write_bio_PKCS8PrivateKey(bio.pointer, handle.pointer, nil, nil, 0, nil, nil) == 1 else {
@@ -66,14 +68,14 @@ package struct PrivateKey: Sendable, CustomStringConvertible {
         return try handle.sign(message, scheme: scheme)
     }
 
-    /// A PKCS#1 type-1 block over the bare text: see ``JSPatchSignature``.
+    /// Signs the bare text in a PKCS#1 type-1 block: see ``JSPatchSignature``.
     func signBare(_ text: [UInt8]) throws(KeyError) -> [UInt8] {
         try publicKey.kind.checkRSA()
         return try handle.signBare(text)
     }
 }
 
-/// Bytes that nobody can guess.
+/// Cryptographically secure random bytes.
 package enum SecureRandom {
     package static func bytes(_ count: Int) -> [UInt8] {
         var out = [UInt8](repeating: 0, count: count)

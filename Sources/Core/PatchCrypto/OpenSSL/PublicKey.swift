@@ -1,31 +1,31 @@
 import COpenSSL
 package import PatchFormat
 
-/// How bytes are signed.
+/// A signature algorithm.
 package enum SignatureScheme: String, Sendable {
-    /// RSASSA-PSS with SHA-256 and MGF1-SHA-256; made with a salt of 32 bytes, read with any.
+    /// RSASSA-PSS with SHA-256 and MGF1-SHA-256. Signs with a salt of 32 bytes, and verifies any salt length.
     case rsaPSS = "rsassa-pss-sha256"
-    /// RSASSA-PKCS1-v1_5 with SHA-256: deterministic; of entry statements only.
+    /// RSASSA-PKCS1-v1_5 with SHA-256: deterministic, and only for entry statements.
     case rsaPKCS1v15 = "rsa-pkcs1v15-sha256"
     case ed25519
     case ecdsaP256 = "ecdsa-sha2-nistp256"
 }
 
-/// A public key that can be used: RSA of 2,048 to 8,192 bits with an exponent below 2^32, Ed25519 or P-256.
+/// A valid public key: RSA of 2,048 to 8,192 bits with an exponent below 2^32, Ed25519 or P-256.
 package struct PublicKey: Hashable, Sendable {
-    /// In bits: the largest whose signatures an entry can hold.
+    /// The size of the largest RSA key whose signatures fit into an entry, in bits.
     static let largestRSA = 8_192
 
     let handle: KeyHandle
     package let kind: KeyKind
-    /// SHA-256 of the DER SubjectPublicKeyInfo: equal for equal keys, however their PEM is written.
+    /// SHA-256 of the DER SubjectPublicKeyInfo: equal for equal keys, independently of their PEM.
     package let material: SHA256Digest
 
     init(_ handle: KeyHandle) throws(KeyError) {
         guard let kind = handle.kind else { throw .unsupported }
         if case .rsa(let bits) = kind {
             if bits < 2_048 { throw .tooSmall(bits: bits) }
-            // Each check of a signature takes a time that grows with both.
+            // The time to verify a signature grows with both.
             if bits > Self.largestRSA { throw .tooLarge(bits: bits) }
             guard handle.hasShortExponent else { throw .longExponent }
         }
@@ -37,7 +37,9 @@ package struct PublicKey: Hashable, Sendable {
         material = SHA256Digest(of: bio.bytes())
     }
 
-    /// `-----BEGIN PUBLIC KEY-----` and nothing else (TUF 4.2.2).
+    /// Reads `-----BEGIN PUBLIC KEY-----` (TUF 4.2.2).
+    ///
+    /// Other forms are rejected.
     package init(pem: String) throws(KeyError) {
         if let known = KnownKeys.key(pem) {
             self = known
@@ -48,7 +50,7 @@ package struct PublicKey: Hashable, Sendable {
         KnownKeys.add(self, pem)
     }
 
-    /// 32 raw bytes.
+    /// Reads 32 raw bytes.
     package init(ed25519 bytes: [UInt8]) throws(KeyError) {
         guard bytes.count == 32,
             let pointer = unsafe EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nil, bytes, bytes.count)
@@ -66,7 +68,7 @@ package struct PublicKey: Hashable, Sendable {
         return String(decoding: bio.bytes(), as: UTF8.self)
     }
 
-    /// The 32 raw bytes of an Ed25519 key; nil of another kind.
+    /// The 32 raw bytes of an Ed25519 key, or nil for another kind.
     package var ed25519Bytes: [UInt8]? {
         guard kind == .ed25519 else { return nil }
         var bytes = [UInt8](repeating: 0, count: 32)
@@ -76,7 +78,9 @@ package struct PublicKey: Hashable, Sendable {
         return bytes
     }
 
-    /// Whether `signature` over `message` was made by this key's private half; false also for a scheme of another kind.
+    /// Whether this key's private half signed `message`.
+    ///
+    /// False also if the scheme does not fit the key.
     package func verifies(_ signature: [UInt8], over message: [UInt8], scheme: SignatureScheme) -> Bool {
         guard scheme.fits(kind), let context = unsafe EVP_MD_CTX_new() else { return false }
         defer { unsafe EVP_MD_CTX_free(context) }
@@ -110,7 +114,7 @@ extension SignatureScheme {
         }
     }
 
-    /// - Throws: `unfit` for a key of another kind than this scheme signs with.
+    /// - Throws: `unfit` for a key of another kind than this scheme needs.
     package func check(_ kind: KeyKind) throws(KeyError) {
         guard fits(kind) else { throw .unfit(kind, wanted: wanted) }
     }

@@ -1,10 +1,12 @@
 import COpenSSL
 
-/// How two secrets are compared.
+/// Compares secrets.
 package enum SecretBytes {
-    /// Whether both hold the same bytes; how long it takes tells their counts, and nothing of what is in them.
+    /// Whether both have the same bytes.
     ///
-    /// OpenSSL compares. Folding with `|` and `^` by hand goes wrong unseen: in Swift both bind alike.
+    /// The time reveals only their lengths.
+    ///
+    /// OpenSSL compares them. A hand-written loop with `|` and `^` is easily wrong, because both have the same precedence in Swift.
     package static func areEqual(_ first: some Collection<UInt8>, _ second: some Collection<UInt8>) -> Bool {
         let (first, second) = (Array(first), Array(second))
         guard first.count == second.count else { return false }

@@ -3,8 +3,8 @@ import Synchronization
 
 /// A private key that stays on a PKCS#11 token.
 ///
-/// It cannot be written to a file, and it never prints itself. The engine is used by one thread at a time: tokens are
-/// slow and work in sequence anyway, and not every module is made for threads.
+/// It cannot be written to a file, and it never prints itself. One thread at a time uses the engine: tokens are slow and sequential
+/// anyway, and not every module is thread-safe.
 package struct TokenKey: Sendable, CustomStringConvertible {
     private let handle: KeyHandle
     package let publicKey: PublicKey
@@ -15,7 +15,7 @@ package struct TokenKey: Sendable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - module: the file of the token's PKCS#11 module.
-    ///   - pin: not empty, no NUL; the token counts wrong ones.
+    ///   - pin: not empty and without NUL. The token counts wrong PINs.
     package init(_ uri: TokenURI, module: String, pin: String) throws(TokenError) {
         let found = try Engine.shared.withLock { (engines) throws(TokenError) in
             let engine = try Engine.of(module, in: &engines)
@@ -27,7 +27,7 @@ package struct TokenKey: Sendable, CustomStringConvertible {
         (handle, publicKey) = found
     }
 
-    /// The public half alone, which most tokens show without a PIN.
+    /// The public half, which most tokens return without a PIN.
     package static func publicKey(_ uri: TokenURI, module: String) throws(TokenError) -> PublicKey {
         try Engine.shared.withLock { (engines) throws(TokenError) in
             let engine = try Engine.of(module, in: &engines)
@@ -44,19 +44,23 @@ package struct TokenKey: Sendable, CustomStringConvertible {
         return try Engine.shared.withLock { (_) throws(KeyError) in try handle.sign(message, scheme: scheme) }
     }
 
-    /// A PKCS#1 type-1 block over the bare text: see ``JSPatchSignature``.
+    /// Signs the bare text in a PKCS#1 type-1 block: see ``JSPatchSignature``.
     func signBare(_ text: [UInt8]) throws(KeyError) -> [UInt8] {
         try publicKey.kind.checkRSA()
         return try Engine.shared.withLock { (_) throws(KeyError) in try handle.signBare(text) }
     }
 }
 
-/// The engine "pkcs11" for one module; once loaded it stays until the process ends, as its keys point into it.
+/// The engine "pkcs11" for one module.
+///
+/// It stays loaded until the process ends, because its keys point into it.
 @safe
 private struct Engine: @unchecked Sendable {
     let pointer: OpaquePointer
 
-    /// This module knows no NIO, whose box is the lock elsewhere; the sanitizer has no token to look at.
+    /// A mutex, because this module does not import NIO, whose lock box is used elsewhere.
+    ///
+    /// The thread sanitizer does not need to understand it: its tests have no token.
     static let shared = Mutex<[String: Engine]>([:])
 
     static func of(_ module: String, in engines: inout [String: Engine]) throws(TokenError) -> Engine {
@@ -112,7 +116,7 @@ extension String {
 }
 
 extension PublicKey {
-    /// The public half of an engine's key as an ordinary key: the engine has no part in verifying.
+    /// The public half of an engine's key as an ordinary key: verification does not use the engine.
     fileprivate init(copying handle: KeyHandle) throws(KeyError) {
         let bio = MemoryBIO()
         guard unsafe i2d_PUBKEY_bio(bio.pointer, handle.pointer) == 1,

@@ -1,12 +1,12 @@
 import PatchFormat
 
-/// A key on a PKCS#11 token, as RFC 7512 names it: `pkcs11:token=release;object=production?module-path=/…/module.so`.
+/// A key on a PKCS#11 token as a URI of RFC 7512: `pkcs11:token=release;object=production?module-path=/…/module.so`.
 ///
-/// It must name the token and the key. A PIN in it is refused: everybody on the machine sees a command line.
+/// It must name the token and the key. A PIN in it is rejected, because other users of the machine can read the command line.
 package struct TokenURI: Hashable, Sendable, CustomStringConvertible {
     package static let scheme = "pkcs11:"
 
-    /// Up to the question mark: what the engine is given, and how messages name the key.
+    /// The part before the question mark, which the engine receives and messages contain.
     package let path: String
     /// The label that the token must have.
     package let token: String?
@@ -33,7 +33,7 @@ package struct TokenURI: Hashable, Sendable, CustomStringConvertible {
         modulePath = query["module-path"]
     }
 
-    /// What an error may quote of a URI that was refused: nothing from a query or a PIN on.
+    /// The part of a rejected URI that an error may quote: everything before a query or a PIN.
     package static func withoutSecrets(_ text: String) -> String {
         let bare = text.prefix { $0 != "?" }
         let parts = bare.split(separator: ";", omittingEmptySubsequences: false)
@@ -65,7 +65,9 @@ package struct TokenURI: Hashable, Sendable, CustomStringConvertible {
         return found
     }
 
-    /// Percent-encoding undone; `id` is bytes, of which only that they are well written matters here.
+    /// Decodes percent-encoding.
+    ///
+    /// `id` contains bytes; only its encoding is checked.
     private static func decoded(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
@@ -87,14 +89,14 @@ package struct TokenURI: Hashable, Sendable, CustomStringConvertible {
 /// Why a key on a token cannot be used.
 package enum TokenError: Error, Equatable, Sendable {
     case uri(String)
-    /// Nobody said which PKCS#11 module.
+    /// The PKCS#11 module was not specified.
     case unnamedModule
-    /// No such file, or no PKCS#11 module.
+    /// The file does not exist, or is not a PKCS#11 module.
     case noModule(String)
     /// libcrypto has no engine "pkcs11".
     case noEngine
     case noToken(String, present: [String])
-    /// The token is there and no such key is on it.
+    /// The token exists but does not contain the key.
     case noKey
     case needsPIN
     case wrongPIN

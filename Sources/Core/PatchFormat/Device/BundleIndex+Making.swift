@@ -1,6 +1,6 @@
 extension BundleIndex {
-    /// - Parameter sha256: the manifest's.
-    /// - Returns: nil when the manifest's index is none of its assets, which a checked manifest never has.
+    /// - Parameter sha256: the digest of the manifest.
+    /// - Returns: nil if the manifest's index page is not among its assets. A checked manifest always contains it.
     package init?(_ manifest: AssetManifest, manifest sha256: SHA256Digest) {
         let assets = manifest.assets
         guard let index = manifest.row(of: manifest.index) else { return nil }
@@ -50,12 +50,12 @@ extension BundleIndex {
         }
     }
 
-    /// Texts one after the other; one that is the same as the one before it stands once.
+    /// Texts in sequence, with consecutive duplicates stored once.
     private struct Texts {
         var bytes: [UInt8] = []
         private var last: (text: String, place: Int) = ("", 0)
 
-        /// - Returns: where it stands.
+        /// - Returns: the byte range of the text.
         @discardableResult
         mutating func add(_ text: String, namedIn rows: inout [UInt8]) -> Range<Int> {
             if !text.hasSameBytes(as: last.text) {

@@ -1,18 +1,18 @@
-/// What a start and a sync with nothing new need of an installed bundle, looked up where it lies instead of parsed.
+/// A binary index of an installed bundle, which a start and a sync without changes search in place instead of parsing the manifest.
 ///
-/// Made from a verified manifest and bound to its SHA-256. A device's own file, never published; it can always be made
-/// again. Numbers are big-endian, text is UTF-8, places count from the start of the texts.
+/// It is made from a verified manifest and bound to its SHA-256. It is a local file of the device, is never published, and can be
+/// made again at any time. Numbers are big-endian, text is UTF-8, positions count from the start of the texts.
 ///
 /// ```
 /// patchline-index-v2 newline                                     19 bytes
 /// manifest sha256, assets, row of the index, routes, texts       32, 4, 4, 4 (no routes: all ones), 4
-/// routing (0: not said, 1: site, 2: app), header fields          4, 4
-/// a row an asset, in the manifest's order:                       64 bytes
+/// routing (0: not specified, 1: site, 2: app), header fields     4, 4
+/// one row for each asset, in the manifest's order:               64 bytes
 ///   sha256, size, row of the source map (none: all ones), flags  32, 8, 4, 2
 ///   flags: 1 cacheable; 2, 4, 6 compressed with br, zstd, gzip
-///   path, url, decoded url                                       4 + 2 each: place and length
-/// the rows again, by the bytes of their decoded urls             4 each
-/// the routes: place and length                                   4 + 2 each
+///   path, url, decoded url                                       4 + 2 each: position and length
+/// the rows again, sorted by the bytes of their decoded urls      4 each
+/// the routes: position and length                                4 + 2 each
 /// the header fields in order: pattern, name, value               (4 + 2) x 3 each
 /// the texts
 /// ```
@@ -33,9 +33,9 @@ package struct BundleIndex: Sendable {
     private let indexRow: Int
     private let texts: Int
 
-    /// Reads what ``init(_:manifest:)`` made.
+    /// Reads an index that ``init(_:manifest:)`` made.
     ///
-    /// That `bytes` are those that were written is for the caller to know.
+    /// The caller must ensure that `bytes` were not altered.
     package init?(_ bytes: [UInt8], of manifest: SHA256Digest) {
         let start = Self.magic.count
         guard bytes.count >= Self.headerBytes, bytes.starts(with: Self.magic),
@@ -64,14 +64,14 @@ package struct BundleIndex: Sendable {
         package let number: Int
         package let path: String
         package let sha256: SHA256Digest
-        /// In bytes.
+        /// The size in bytes.
         package let size: Int
         package let cacheable: Bool
         /// The compression that the file is served with.
         package let coding: AssetCoding?
     }
 
-    /// The file answered for `/` and for client-side routes.
+    /// The file returned for `/` and for client-side routes.
     package var index: Row? { self[indexRow] }
 
     package subscript(row: Int) -> Row? {
@@ -101,7 +101,7 @@ package struct BundleIndex: Sendable {
         return map == Self.none ? nil : text(at: place(of: Int(map)) + 52)
     }
 
-    /// The file under a decoded URL path.
+    /// The file at a decoded URL path.
     package func row(at url: String) -> Row? {
         var range = 0..<count
         let order = Self.headerBytes + count * Self.rowBytes
@@ -117,13 +117,13 @@ package struct BundleIndex: Sendable {
         return nil
     }
 
-    /// Nil when every unknown path is answered with the index.
+    /// The client-side routes, or nil if every unknown path is answered with the index.
     package var routes: [RoutePattern]? {
         let start = Self.headerBytes + count * (Self.rowBytes + 4)
         return routeCount.map { (0..<$0).compactMap { RoutePattern(text(at: start + $0 * 6)) } }
     }
 
-    /// Response headers by file, in the manifest's order.
+    /// The response headers in the manifest's order, as rules with one field each.
     package var headers: [HeaderRule] {
         let start = Self.headerBytes + count * (Self.rowBytes + 4) + (routeCount ?? 0) * 6
         return (0..<fieldCount).compactMap { number in

@@ -1,6 +1,7 @@
-/// What a server answers a device's question: whether it has the places, and what is chosen for its user or for everyone.
+/// A server's answer to a device's question: whether the device has its places, and the versions chosen for its user or for
+/// everyone.
 ///
-/// Nobody signs it, so it offers nothing: a device looks up what it names in the list that release keys signed.
+/// The answer is not signed, so it cannot offer a version: a device looks up every content that it names in the signed list.
 package struct DeviceAnswer: Hashable, Sendable {
     package static let format = "patchline-answer-v1"
 
@@ -16,11 +17,11 @@ package struct DeviceAnswer: Hashable, Sendable {
         }
     }
 
-    /// For one patch.
+    /// The choice for one patch.
     package enum Choice: Hashable, Sendable {
-        /// This listed version, and no other; forced: a running app switches at once.
+        /// This listed version only. If it is forced, a running app switches at once.
         case version(SHA256Digest, isForced: Bool)
-        /// Nothing new.
+        /// No new version.
         case hold
     }
 

@@ -1,11 +1,11 @@
-/// What a device asks its server: places in versions with a head-count, and what was chosen for its user.
+/// A device's question to its server: places in versions with a headcount, and the versions chosen for its user.
 ///
-/// It names neither the device nor the user: `device` is a name for one version alone, `user` a hash.
+/// It identifies neither the device nor the user: `device` is a name for one version only, and `user` is a hash.
 package struct DeviceQuestion: Hashable, Sendable {
     package struct Place: Hashable, Sendable {
         package let patchID: PatchID
         package let sha256: SHA256Digest
-        /// By which the server knows the device for this version, and for no other.
+        /// The name by which the server knows the device for this version only.
         package let device: SHA256Digest
 
         package init(patchID: PatchID, sha256: SHA256Digest, device: SHA256Digest) {

@@ -1,7 +1,9 @@
-/// Where everything stands in the folder that ships inside an app; a web view can load a bundle from it.
+/// The layout of the folder that ships inside an app.
+///
+/// A web view can load a bundle directly from it.
 ///
 /// ```
-/// embedded.json                    which versions these are
+/// embedded.json                    the versions in this folder
 /// root.json                        the app's root of trust
 /// bundles/PATCHID/<asset path>
 /// manifests/PATCHID.json  manifests/PATCHID.sigs

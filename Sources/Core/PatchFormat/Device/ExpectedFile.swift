@@ -1,6 +1,8 @@
-/// What is known of a file before it comes: lists and manifests name all its digests, a role its SHA-256 alone.
+/// The expected size and digests of a file before its download.
+///
+/// Lists and manifests name all digests, a role only its SHA-256.
 package struct ExpectedFile: Hashable, Sendable {
-    /// In bytes.
+    /// The size in bytes.
     package let size: Int
     package let sha256: SHA256Digest
     private let fingerprint: Fingerprint?
@@ -15,10 +17,10 @@ package struct ExpectedFile: Hashable, Sendable {
         fingerprint = nil
     }
 
-    /// Nil where nobody names it.
+    /// Nil if only the SHA-256 is known.
     package var sha1: SHA1Digest? { fingerprint?.sha1 }
 
-    /// What of `found` is wrong, as ``Fingerprint/firstDifference(from:)`` names it.
+    /// Returns the name of the first difference in `found`, as in ``Fingerprint/firstDifference(from:)``.
     package func firstDifference(in found: Fingerprint) -> String? {
         if let fingerprint { return found.firstDifference(from: fingerprint) }
         if found.size != size { return "size" }

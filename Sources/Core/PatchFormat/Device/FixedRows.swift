@@ -1,4 +1,6 @@
-/// Reads numbers at places of a binary table: big-endian, so that comparing bytes compares numbers.
+/// Reads numbers at positions of a binary table.
+///
+/// They are big-endian, so that comparing bytes compares numbers.
 package struct FixedRows: Sendable {
     package let bytes: [UInt8]
 
@@ -6,7 +8,7 @@ package struct FixedRows: Sendable {
         self.bytes = bytes
     }
 
-    /// All ones beyond the end of the table, which a damaged file may lead to.
+    /// All ones beyond the end of the table, to which a damaged file may refer.
     @inlinable
     package func number(at place: Int, bytes count: Int) -> UInt64 {
         guard place <= bytes.count - count else { return .max >> (64 - 8 * UInt64(count)) }

@@ -1,7 +1,7 @@
-/// What an operator tells every device of a channel by name: a banner's text, a number, whether something is shown.
+/// Named values that an operator sends to every device of a channel: a banner's text, a number, whether something is shown.
 ///
-/// Signed by the online key through the dial's role, so whoever runs the server may change it at once; it never says which
-/// version runs.
+/// They are signed by the online key through the dial's role, so the server's operator can change them at once. They never select a
+/// version.
 package struct OnlineParameters: Hashable, Sendable {
     package static let format = "patchline-parameters-v1"
 
@@ -34,7 +34,7 @@ package struct OnlineParameters: Hashable, Sendable {
     }
 }
 
-/// What a parameter is: text, an integer, or yes or no.
+/// The value of a parameter: text, an integer, or true or false.
 package enum ParameterValue: Hashable, Sendable {
     package static let rule =
         "must be a string of at most \(Limits.parameterText) bytes, an integer below 2^53, or true or false"
@@ -62,7 +62,7 @@ package enum ParameterValue: Hashable, Sendable {
 }
 
 extension ParameterValue {
-    /// `text`, `integer`, `boolean`.
+    /// The name of the type: `text`, `integer`, `boolean`.
     package var typeName: String {
         switch self {
         case .text: "text"
@@ -71,7 +71,7 @@ extension ParameterValue {
         }
     }
 
-    /// The value alone, for people.
+    /// The value as text for people.
     package var words: String {
         switch self {
         case .text(let text): text.text
@@ -82,19 +82,19 @@ extension ParameterValue {
 }
 
 extension [ParameterName: ParameterValue] {
-    /// An object of names and values.
+    /// Reads an object of names and values.
     package init(_ json: JSON, of document: String) throws(FormatError) {
         self = try Fields(json, of: document).parameters
     }
 
-    /// `{NAME: VALUE}`, by name.
+    /// `{NAME: VALUE}`, sorted by name.
     package var json: JSON {
         .fields(sorted { $0.key < $1.key }.map { ($0.key.text, $0.value.json) })
     }
 }
 
 extension Fields {
-    /// The names and values of an object of its own.
+    /// Reads the names and values of the object at `key`.
     package func parameters(_ key: String) throws(FormatError) -> [ParameterName: ParameterValue] {
         try fields(key).parameters
     }

@@ -1,24 +1,24 @@
-/// The first error of a page on trial, as its browser words it: `POST /__patchline/page-error`.
+/// The first error of a page on trial, as reported by its browser: `POST /__patchline/page-error`.
 ///
 /// ```
 /// { "launch": "…", "message": "Error: no cart", "source": "/app.js", "line": 2, "column": 9 }
 /// ```
 ///
-/// It explains a rollback and decides nothing. It is kept in logs and reports, so it contains no query, no user name of a URL and no
-/// name of a host of this machine: the app's own host is a secret.
+/// It explains a rollback but does not cause one. Logs and reports contain it, so it excludes queries, user names in URLs and host
+/// names of this machine: the app's own host name is a secret.
 package struct PageError: Hashable, Sendable {
-    /// Bytes of a whole report.
+    /// The largest report in bytes.
     package static let limit = 4_096
     package static let longestMessage = 300
     package static let longestSource = 200
     /// The highest line and column.
     package static let most = 1 << 31 - 1
 
-    /// On one line.
+    /// The message on one line.
     package let message: String
     /// The path of the script, or nil if unknown.
     package let source: String?
-    /// From 1; 0 if unknown.
+    /// The line from 1, or 0 if unknown.
     package let line: Int
     package let column: Int
 
@@ -29,7 +29,7 @@ package struct PageError: Hashable, Sendable {
         (self.line, self.column) = (min(max(0, line), Self.most), min(max(0, column), Self.most))
     }
 
-    /// As a page reports it.
+    /// Reads an error as a page reports it.
     package init(reported fields: Fields) throws(FormatError) {
         self.init(
             message: try fields.string("message"),
@@ -39,7 +39,9 @@ package struct PageError: Hashable, Sendable {
         )
     }
 
-    /// As ``json`` writes it; nothing is removed from it a second time, so that it is read as it was written.
+    /// Reads an error as ``json`` writes it.
+    ///
+    /// The text was cleaned before it was stored and is not cleaned again.
     package init(kept fields: Fields) throws(FormatError) {
         message = Self.shortened(try fields.string("message"), to: Self.longestMessage)
         source = try fields.optionalString("source").map { Self.shortened($0, to: Self.longestSource) }
@@ -66,7 +68,7 @@ package struct PageError: Hashable, Sendable {
         return String(String.UnicodeScalarView(scalars))
     }
 
-    /// Each URL in a text without its query, and without its host where that is this machine.
+    /// Removes the query of each URL in a text, and the host if it is this machine.
     private static func withoutSecrets(_ text: String) -> String {
         var rest = Array(text.unicodeScalars)[...]
         var told = String.UnicodeScalarView()
@@ -96,7 +98,7 @@ package struct PageError: Hashable, Sendable {
         scalar.properties.isWhitespace || "\"'`<>()".unicodeScalars.contains(scalar)
     }
 
-    /// - Parameter host: with its port, if any.
+    /// - Parameter host: may include a port.
     private static func isOfThisMachine(_ host: String) -> Bool {
         let name = host.lowercased().prefix { $0 != ":" }
         return name == "localhost" || name.hasSuffix(".localhost") || name.hasPrefix("127.") || host.hasPrefix("[::1]")

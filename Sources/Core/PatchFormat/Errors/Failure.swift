@@ -1,8 +1,8 @@
-/// Why something was not done, for people and for scripts.
+/// Why an operation failed, for people and for scripts.
 package struct Failure: Error, Equatable, Sendable {
-    /// One line, without "error:" before it or a full stop behind it: "the list expired on 3 May".
+    /// One line without a leading "error:" and without a full stop, such as "the list expired on 3 May".
     package let message: String
-    /// How to continue; may have several lines.
+    /// How to continue, in one or more lines.
     package let hint: String?
     package let code: ResultCode
 

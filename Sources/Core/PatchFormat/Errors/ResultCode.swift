@@ -1,35 +1,39 @@
-/// How an operation ended: stable names and numbers, by which a script decides how to continue.
+/// The result of an operation.
+///
+/// Names and numbers are stable, so that scripts can decide how to continue.
 ///
 /// The programs exit with the number, and the local API reports it as `code`.
 package enum ResultCode: Int32, CaseIterable, Sendable {
-    /// Everything asked for is done, or was so already.
+    /// The operation succeeded, or its result already existed.
     case done = 0
-    /// It failed in a way that no other code names.
+    /// The operation failed for a reason that has no code of its own.
     case failed = 1
-    /// Trust said no: a signature, an expiry, a rollback. Trying again does not help; somebody has to look.
+    /// Verification failed: a signature, an expiry, a rollback attack. Retrying does not help; a person must investigate.
     case refused = 3
-    /// A document that was read is not what it should be: a release description, a key file, a list.
+    /// An input document is not valid: a release description, a key file, a list.
     case malformed = 4
-    /// The network or a server did not answer as it should. Trying again may help.
+    /// The network failed or a server sent an unexpected response. Retrying may help.
     case network = 5
     /// A file could not be read or written: permissions, a full or broken disk.
     case disk = 6
-    /// Another process holds the lock or the port. Trying again may help.
+    /// Another process holds the lock or the port. Retrying may help.
     case busy = 7
     /// The work is based on a version that is no longer the current one.
     case conflict = 8
-    /// Some of it is done: some patches failed, or a draft waits for other holders.
+    /// The operation is partly done: some patches failed, or a draft waits for other key holders.
     case partial = 9
-    /// Nothing is wrong yet, and something must be signed again soon.
+    /// Everything is valid now, but a signature must be renewed soon.
     case due = 10
-    /// The command line was not understood (EX_USAGE of sysexits.h).
+    /// The command line is not valid (EX_USAGE of sysexits.h).
     case usage = 64
-    /// SIGINT or SIGTERM ended it in good order (128 + 2, as shells say), or SIGINT before its work was in order.
+    /// SIGINT or SIGTERM stopped the operation cleanly (128 + 2, as in shells), or SIGINT stopped it before it could finish
+    /// cleanly.
     case interrupted = 130
-    /// SIGTERM ended it before its work was in order: it came twice, or the time to stop was over (128 + 15).
+    /// SIGTERM stopped it before it could finish cleanly: a second signal arrived, or the time limit for stopping passed (128 +
+    /// 15).
     case terminated = 143
 
-    /// For a list of codes, where a command has no words of its own.
+    /// The description in a list of codes, unless a command has its own.
     package var meaning: String {
         switch self {
         case .done: "done"

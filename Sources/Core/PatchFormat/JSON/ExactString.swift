@@ -1,7 +1,7 @@
 /// A string that is compared by its UTF-8 bytes.
 ///
-/// Swift's `String ==` merges canonically equal strings, so `café` in NFC and in NFD would be one dictionary key.
-/// Names that were signed are different when their bytes are.
+/// Swift's `String ==` treats canonically equal strings as one, so `café` in NFC and in NFD would be the same dictionary key.
+/// Signed names with different bytes are different names.
 package struct ExactString: Hashable, Comparable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     package let text: String
 
@@ -31,21 +31,21 @@ package struct ExactString: Hashable, Comparable, Sendable, ExpressibleByStringL
 }
 
 extension String {
-    /// Whether both strings hold the same UTF-8 bytes, this one after so many of its own.
+    /// Whether `other` has the same UTF-8 bytes as this string without its first `first` bytes.
     package func hasSameBytes(as other: String, after first: Int = 0) -> Bool {
         let mine = utf8.span
         let theirs = other.utf8.span
         return mine.count == first + theirs.count && theirs.indices.allSatisfy { mine[first + $0] == theirs[$0] }
     }
 
-    /// All before the last slash; nothing where there is none.
+    /// The part before the last slash, or an empty string if there is no slash.
     var beforeLastSlash: String {
         utf8.lastIndex(of: UInt8(ascii: "/")).map { String(self[..<$0]) } ?? ""
     }
 
-    /// The pieces between the slashes, empty ones too.
+    /// The pieces between the slashes, including empty ones.
     ///
-    /// By bytes: to Swift a `/` and a combining mark behind it are one character, which is no `/`.
+    /// Splits by bytes: to Swift, a `/` with a following combining mark is one character that differs from `/`.
     var piecesBetweenSlashes: [String] {
         utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map {
             String(decoding: $0, as: UTF8.self)

@@ -1,10 +1,10 @@
-/// A document that breaks a rule of its format: which document, which field, which rule.
+/// An error in a document: which document, which field, which rule.
 package struct FormatError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// What the document is to its reader: `patch list`, `production/web/1.0.0/manifest.json`.
+    /// The document's name in messages: `patch list`, `production/web/1.0.0/manifest.json`.
     package let document: String
-    /// `patches[3].size`; empty for the document as a whole.
+    /// The field, such as `patches[3].size`, or empty for the document as a whole.
     package let field: String
-    /// `must be an integer from 0 to 4000000000`.
+    /// The rule, such as `must be an integer from 0 to 4000000000`.
     package let rule: String
 
     package init(_ document: String, field: String = "", rule: String) {
@@ -18,7 +18,7 @@ package struct FormatError: Error, Equatable, Sendable, CustomStringConvertible 
     }
 }
 
-/// Reads the members of one object and names document, field and rule where one is broken.
+/// Reads the members of one object, with errors that name the document, the field and the rule.
 package struct Fields: Sendable {
     package let document: String
     package let path: String
@@ -45,7 +45,7 @@ package struct Fields: Sendable {
         object[key] != nil
     }
 
-    /// Refuses members of other names: a misspelled one would be a setting that somebody believes in.
+    /// Rejects members of other names: a misspelled one would be a setting without effect.
     package func allow(_ names: Set<String>) throws(FormatError) {
         if let other = object.members.first(where: { !names.contains($0.key.text) }) {
             throw broken(other.key.text, "is not a member that is known here")
@@ -94,7 +94,7 @@ package struct Fields: Sendable {
         return strings
     }
 
-    /// The digests of one of ``object``'s own members, without looking for it.
+    /// Reads the digests of one of ``object``'s own members without a lookup.
     func digests(of member: JSONObject.Member, limit: Int) throws(FormatError) -> [SHA256Digest] {
         let key = member.key.text
         guard case .array(let values) = member.value else { throw broken(key, "must be an array") }
@@ -113,14 +113,14 @@ package struct Fields: Sendable {
         try Fields(object[key], of: document, at: at(key))
     }
 
-    /// The fields of a table, which is refused before one of them is looked at when they are too many.
+    /// Reads the fields of a table, and rejects one with too many members before any of them is read.
     package func members(of key: String, limit: Int) throws(FormatError) -> Fields {
         let table = try fields(key)
         guard table.object.members.count <= limit else { throw broken(key, "must hold at most \(limit) members") }
         return table
     }
 
-    /// The same for one of ``object``'s own members, without looking for it: a table may have many thousands.
+    /// Reads one of ``object``'s own members without a lookup: a table may have many thousands.
     package func fields(of member: JSONObject.Member) throws(FormatError) -> Fields {
         try Fields(member.value, of: document, at: at(member.key.text))
     }
@@ -160,13 +160,13 @@ package struct Fields: Sendable {
 }
 
 extension JSON {
-    /// The strict parser, with its error in the words of the document's reader.
+    /// Parses a document strictly, with errors that name the document.
     package static func document(_ bytes: [UInt8], named document: String, limit: Int) throws(FormatError) -> JSON {
         guard bytes.count <= limit else { throw FormatError(document, rule: "is over \(limit) bytes") }
         return try self.document(from: BytesInMemory(bytes), named: document)
     }
 
-    /// The same for a document that comes in pieces.
+    /// Parses a document that arrives in pieces.
     package static func document(
         from source: some ByteSource,
         named document: String,

@@ -1,4 +1,4 @@
-/// A JSON value as Patchline signs it: no floats, exact strings, members in the order in which they were read.
+/// A JSON value as Patchline signs it: no floats, exact strings, members in the order of the input.
 package enum JSON: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -10,23 +10,23 @@ package enum JSON: Hashable, Sendable {
 
 /// The members of a JSON object.
 ///
-/// Keys are unique. The parser rejects a doubled key, and a writer keeps its first value.
+/// Keys are unique. The parser rejects a duplicate key, and a writer keeps its first value.
 package struct JSONObject: Sendable {
     package struct Member: Hashable, Sendable {
         package let key: ExactString
         package var value: JSON
     }
 
-    /// Below this many members, looking through them is as quick as looking one up.
+    /// Below this number of members, a linear search is as fast as a lookup.
     static let fewMembers = 16
 
     package private(set) var members: [Member]
-    /// Where each key stands; nil for few members.
+    /// The position of each key, or nil if there are few members.
     private var places: [ExactString: Int32]?
 
-    /// Of a doubled key the first value is kept, so that the document is always valid.
+    /// Keeps the first value of a duplicate key, so that the document is always valid.
     ///
-    /// A doubled key is a defect of the caller: in a debug build it ends a test process.
+    /// A duplicate key is a defect of the caller. In a debug build it ends a test process.
     package init(_ members: [(String, JSON)] = []) {
         let all = members.map { Member(key: ExactString($0.0), value: $0.1) }
         self.members = Self.firsts(of: all)
@@ -40,14 +40,16 @@ package struct JSONObject: Sendable {
         return members.filter { seen.insert($0.key).inserted }
     }
 
-    /// A program continues: outside bytes may have led here, and one event must not stop all stores of a device.
+    /// Ends a test process in which a key is duplicated.
+    ///
+    /// A program continues: input from outside may be the cause, and must not stop all stores of a device.
     private static func tellTests() {
         #if DEBUG
         if CommandLine.arguments.first?.hasSuffix(".xctest") == true { fatalError("a JSON key is doubled") }
         #endif
     }
 
-    /// The parser's way in; it has already refused duplicate keys.
+    /// Used by the parser, which has already rejected duplicate keys.
     init(unique members: [Member], places: [ExactString: Int32]?) {
         self.members = members
         self.places = places

@@ -1,10 +1,10 @@
-/// Where the bytes of a document come from: memory, a file, the network.
+/// The source of a document's bytes: memory, a file, the network.
 package protocol ByteSource: AnyObject {
-    /// The next bytes, never none; nil at the end, and from then on.
+    /// Returns the next bytes, at least one. Returns nil at the end, and on every later call.
     func next() -> [UInt8]?
 }
 
-/// A document that lies in memory as a whole.
+/// A document in memory.
 package final class BytesInMemory: ByteSource {
     private var bytes: [UInt8]?
 
@@ -17,12 +17,12 @@ package final class BytesInMemory: ByteSource {
     }
 }
 
-/// What a parser has in hand of a document: one piece, and whether all pieces so far are UTF-8.
+/// The parser's current piece of a document, and whether all pieces so far are UTF-8.
 struct JSONInput {
     private let source: any ByteSource
     private var piece: [UInt8] = []
     private var position = 0
-    /// How many bytes came before this piece.
+    /// The number of bytes before this piece.
     private var before = 0
     private var text = UTF8Check()
     private(set) var isAtEnd = false
@@ -32,14 +32,14 @@ struct JSONInput {
         refill()
     }
 
-    /// In bytes from the start of the document.
+    /// The position in bytes from the start of the document.
     var offset: Int { before + position }
 
     func peek() -> UInt8? {
         position < piece.count ? piece[position] : nil
     }
 
-    /// Past a byte that ``peek()`` saw.
+    /// Skips the byte that ``peek()`` returned.
     mutating func advance() {
         position += 1
         if position == piece.count { refill() }
@@ -55,7 +55,9 @@ struct JSONInput {
         while let byte = peek(), byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { advance() }
     }
 
-    /// The bytes up to a quote, a backslash, a control character or the end of this piece; there may be more.
+    /// Returns the bytes up to a quote, a backslash, a control character or the end of this piece.
+    ///
+    /// The string may continue after it.
     mutating func takePlainText() -> ArraySlice<UInt8> {
         let start = position
         var end = start
@@ -69,7 +71,9 @@ struct JSONInput {
         return plain
     }
 
-    /// Asks for all that is left; false unless the whole document is UTF-8.
+    /// Reads the rest of the document.
+    ///
+    /// Returns false unless the whole document is UTF-8.
     mutating func restIsText() -> Bool {
         while !isAtEnd { refill() }
         return text.holds
@@ -88,19 +92,19 @@ struct JSONInput {
     }
 }
 
-/// Whether bytes that come in pieces are UTF-8.
+/// Checks whether bytes that arrive in pieces are UTF-8.
 struct UTF8Check {
     private static let partBytes = 65_536
 
-    /// A character that the last piece ended within: at most three bytes.
+    /// The incomplete character at the end of the last piece, at most three bytes.
     private var unfinished: [UInt8] = []
     private var isBroken = false
 
-    /// Of everything taken so far.
+    /// Whether everything read so far is complete UTF-8.
     var holds: Bool { !isBroken && unfinished.isEmpty }
 
     mutating func take(_ piece: [UInt8]) {
-        // By parts: to be looked at they are copied.
+        // In parts, because the check copies the bytes.
         var rest = piece[...]
         while !rest.isEmpty, !isBroken {
             take(part: rest.prefix(Self.partBytes))
@@ -115,7 +119,7 @@ struct UTF8Check {
         unfinished = Array(bytes[whole.endIndex...])
     }
 
-    /// How many bytes at the end are the start of a character that is not there as a whole.
+    /// The number of bytes at the end that start an incomplete character.
     private static func unfinishedBytes(atEndOf bytes: ArraySlice<UInt8>) -> Int {
         for (count, byte) in zip(1...3, bytes.reversed()) {
             if byte & 0b1100_0000 == 0b1000_0000 { continue }

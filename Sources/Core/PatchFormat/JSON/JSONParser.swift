@@ -1,4 +1,4 @@
-/// Why bytes are not a JSON document that Patchline reads.
+/// Why bytes are not a JSON document that Patchline accepts.
 package struct JSONError: Error, Equatable, Sendable {
     package enum Rule: String, Sendable, CaseIterable {
         case syntax = "is not JSON"
@@ -14,7 +14,7 @@ package struct JSONError: Error, Equatable, Sendable {
     }
 
     package let rule: Rule
-    /// In bytes from the start of the document.
+    /// The position of the error in bytes from the start of the document.
     package let offset: Int
 
     package init(_ rule: Rule, at offset: Int) {
@@ -24,26 +24,31 @@ package struct JSONError: Error, Equatable, Sendable {
 }
 
 extension JSON {
-    /// The one parser for signed documents.
+    /// The only parser for signed documents.
     ///
-    /// Stricter than RFC 8259: duplicate keys, floats, integers beyond ±(2^53 − 1), lone surrogates and a depth over 64
-    /// are refused, so that two readers can never see two documents in the same bytes.
+    /// It is stricter than RFC 8259: it rejects duplicate keys, floats, integers beyond ±(2^53 − 1), lone surrogates and a depth
+    /// over 64, so that two readers always see the same document in the same bytes.
     package init(parsing bytes: [UInt8]) throws(JSONError) {
         try self.init(parsing: BytesInMemory(bytes))
     }
 
-    /// The same for a document that comes in pieces; every piece is asked for, also after an error.
+    /// Parses a document that arrives in pieces.
     ///
-    /// - Parameter rows: takes the elements of an array that may be too long to be held; an empty array stands in its place.
+    /// All pieces are read, even after an error.
+    ///
+    /// - Parameter rows: receives the elements of an array that may be too long for memory. The result contains an empty array
+    ///   instead.
     package init(parsing source: some ByteSource, rows: JSONRows? = nil) throws(JSONError) {
         var parser = JSONParser(source, rows: rows)
         self = try parser.document()
     }
 }
 
-/// The elements of one array of a document, each handed over as it is read.
+/// The elements of one array of a document.
+///
+/// Each is passed on as it is read.
 package struct JSONRows {
-    /// The array is the top-level object's member of this name.
+    /// The member name of the array in the top-level object.
     let key: ExactString
     let take: (JSON) -> Void
 
@@ -59,7 +64,9 @@ private struct JSONParser {
     private var input: JSONInput
     private let rows: JSONRows?
     private var depth = 0
-    /// Values that are held now: what they take in memory is many times their bytes.
+    /// The number of values in memory.
+    ///
+    /// A value needs many times its bytes in the document.
     private var held = 0
 
     init(_ source: some ByteSource, rows: JSONRows?) {
@@ -67,7 +74,7 @@ private struct JSONParser {
         self.rows = rows
     }
 
-    /// Text that is no UTF-8 is refused as such, whatever else is wrong before it.
+    /// Reports text that is not UTF-8 as such, even if another error precedes it.
     mutating func document() throws(JSONError) -> JSON {
         let result = Result { () throws(JSONError) in
             let value = try value()
@@ -133,7 +140,7 @@ private struct JSONParser {
         guard depth == 1, let rows, key == rows.key else { return try value() }
         input.skipWhiteSpace()
         guard input.peek() == UInt8(ascii: "[") else { return try value() }
-        // Whoever takes a row keeps of it what it needs.
+        // The receiver keeps only the parts of a row that it needs, so rows do not count towards the limit.
         let before = held
         try elements { (parser, row) in
             rows.take(row)
@@ -175,7 +182,7 @@ private struct JSONParser {
             switch input.peek() {
             case UInt8(ascii: "\"")?:
                 input.advance()
-                // Mostly the whole of it lies in one piece.
+                // Usually one piece contains the whole string.
                 return String(decoding: run.isEmpty ? plain : (run + plain)[...], as: UTF8.self)
             case UInt8(ascii: "\\")?:
                 run += plain
@@ -263,10 +270,10 @@ private struct JSONParser {
     }
 }
 
-/// The members of an object under way.
+/// The members of an object that is being parsed.
 private struct UniqueMembers {
     private var members: [JSONObject.Member] = []
-    /// Nil while there are few members: those are looked through.
+    /// Nil while there are few members, which are searched linearly.
     private var places: [ExactString: Int32]?
 
     var object: JSONObject { JSONObject(unique: members, places: places) }

@@ -1,17 +1,18 @@
 extension JSON {
-    /// OLPC canonical JSON: what is signed.
+    /// OLPC canonical JSON, the form that is signed.
     ///
-    /// UTF-8; keys sorted by their UTF-8 bytes; no white space; in strings only `"` and `\` are escaped, so control
-    /// characters stand raw. A PEM key holds newlines: its canonical form is not valid JSON and is never written to a file.
+    /// UTF-8; keys sorted by their UTF-8 bytes; no white space. Strings escape only `"` and `\`, so control characters are written
+    /// unescaped. The canonical form of a PEM key, which contains newlines, is therefore not valid JSON and is never written to a
+    /// file.
     package var canonicalBytes: [UInt8] {
         var out: [UInt8] = []
         write(into: &out, escapingControls: false)
         return out
     }
 
-    /// What is written to files: canonical JSON with control characters escaped, hence valid JSON.
+    /// The form that is written to files: canonical JSON with escaped control characters, which is valid JSON.
     ///
-    /// For a document without control characters both forms are the same bytes.
+    /// For a document without control characters both forms have the same bytes.
     package var fileBytes: [UInt8] {
         var out: [UInt8] = []
         write(into: &out, escapingControls: true)
@@ -64,7 +65,7 @@ extension JSON {
 }
 
 extension JSON {
-    /// For people: members in the order in which they were put in, two spaces a level.
+    /// A form for people: members in insertion order, two spaces for each level.
     package func pretty(indent: String = "") -> String {
         let inner = indent + "  "
         switch self {

@@ -1,8 +1,9 @@
 /// The response headers that a release may set, and their values.
 ///
-/// A release decides about its own pages. It cannot open the device to others, name cookies, or keep an update from a page.
+/// A release sets headers for its own pages only. It cannot expose the device to other origins, set cookies, or keep an update from
+/// reaching a page.
 package enum AllowedHeader {
-    /// Why a header is refused, in two parts: the rule, and the way out.
+    /// Why a header is rejected: the rule, and a hint that names an alternative.
     package struct Refusal: Error, Equatable, Sendable {
         package let rule: String
         package let hint: String
@@ -50,7 +51,7 @@ package enum AllowedHeader {
         ("X-Robots-Tag", .any),
     ]
 
-    /// Headers that are often wanted, by lower-case name.
+    /// Commonly wanted headers that are rejected, by lower-case name.
     private static let refused: [String: Refusal] = {
         let cors = Refusal(
             rule: "would let other origins read the app",
@@ -84,7 +85,7 @@ package enum AllowedHeader {
 
     package static let names: [String] = allowed.map(\.name)
 
-    /// The name as it is sent, and the value, if a release may set them.
+    /// Returns the name as it is sent and the value if a release may set them.
     package static func checked(_ name: String, _ value: String) throws(Refusal) -> HeaderRule.Field {
         let lower = name.lowercased()
         guard let entry = allowed.first(where: { $0.name.lowercased() == lower }) else {
@@ -130,7 +131,7 @@ package enum AllowedHeader {
     }
 
     private static func check(_ value: String, isOneOf values: [String], name: String) throws(Refusal) {
-        // A policy may name an endpoint for its reports.
+        // A report policy may name an endpoint after a semicolon.
         let word = value.prefix { $0 != ";" }
         guard !values.contains(String(word)) else { return }
         let given = "use \(values.joined(separator: ", "))"
@@ -166,7 +167,7 @@ package struct CacheRule: Equatable, Sendable {
     private static let timed = ["max-age", "stale-while-revalidate", "stale-if-error"]
     private static let year = 31_536_000
 
-    /// Whether a browser may show the answer later without asking the device again.
+    /// Whether a browser may reuse the response later without asking the device again.
     package let keeps: Bool
 
     /// Nil if a directive is unknown or a time is above a year.
@@ -185,7 +186,7 @@ package struct CacheRule: Equatable, Sendable {
             else { return nil }
             times = max(times, seconds)
         }
-        // Without a time a browser guesses one.
+        // Without a max-age, a browser guesses a lifetime.
         keeps = !forbids && (times > 0 || !value.lowercased().contains("max-age"))
     }
 }

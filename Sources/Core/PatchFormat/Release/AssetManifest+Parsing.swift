@@ -1,5 +1,7 @@
 extension AssetManifest {
-    /// Reads a manifest; one broken row refuses the whole of it, for a bundle is complete or not at all.
+    /// Reads a manifest.
+    ///
+    /// One invalid row rejects the whole manifest, because a bundle is complete or not installed at all.
     package init(_ bytes: [UInt8], named document: String = "manifest") throws(FormatError) {
         guard bytes.count <= Limits.manifest else {
             throw FormatError(document, rule: "is over \(Limits.manifest) bytes")
@@ -7,9 +9,9 @@ extension AssetManifest {
         try self.init(from: BytesInMemory(bytes), named: document)
     }
 
-    /// The same piece by piece: only its assets are ever held.
+    /// Reads a manifest in pieces, keeping only its assets in memory.
     ///
-    /// - Parameter source: bounded by its maker; all of it is asked for, also when the manifest is refused.
+    /// - Parameter source: bounded by its creator; it is read to the end even if the manifest is rejected.
     package init(from source: some ByteSource, named document: String = "manifest") throws(FormatError) {
         let rows = AssetRows(of: document)
         let json = try JSON.document(from: source, named: document, rows: JSONRows(of: "assets") { rows.take($0) })
@@ -35,9 +37,9 @@ extension AssetManifest {
         }
     }
 
-    /// What its rows break together: order, uniqueness, URLs, the index; and what it has too many of.
+    /// Checks the rules that concern all rows together: order, uniqueness, URLs, the index page and the limits.
     ///
-    /// Checked by whoever makes or reads a manifest.
+    /// Writers and readers of a manifest both call it.
     package func problem() -> (field: String, rule: String)? {
         if compatibility.count > Limits.compatibility {
             return ("compatibility", "must hold at most \(Limits.compatibility) members")
@@ -61,7 +63,7 @@ extension AssetManifest {
         return self[index] == nil ? ("index", "is not an asset") : nil
     }
 
-    /// What the path of a row breaks beside those before it.
+    /// Returns the rule that the path of this row breaks with regard to the rows before it.
     private func rule(brokenBy asset: Asset, at index: Int, among names: inout BundleNames) -> String? {
         if index > 0, !(assets[index - 1].path < asset.path) {
             return assets[index - 1].path == asset.path
@@ -76,7 +78,9 @@ extension AssetManifest {
     }
 }
 
-/// The rows of a manifest as they come; what is wrong with the first broken one is said when the document is whole.
+/// Collects the rows of a manifest while it is read.
+///
+/// An error in a row is reported once the whole document has been read.
 private final class AssetRows {
     private let document: String
     private var assets: [Asset] = []
@@ -123,7 +127,7 @@ extension Fields {
             guard case .string(let hash) = member.value else {
                 throw platforms.broken(member.key.text, "must be a string")
             }
-            // Two keys may differ in Unicode normal form alone; a dictionary would keep one of them.
+            // Two keys may differ in Unicode normal form only; a dictionary would keep one of them.
             guard hashes.updateValue(hash.text, forKey: member.key.text) == nil else {
                 throw platforms.broken(member.key.text, "stands twice")
             }
@@ -150,7 +154,7 @@ extension Fields {
         return routing
     }
 
-    /// Fields that this version does not allow are left out: a later version may allow more.
+    /// Ignores header fields that this version does not allow: a later version may allow more.
     fileprivate func headerRules(_ key: String) throws(FormatError) -> [HeaderRule] {
         var rules: [HeaderRule] = []
         for (index, value) in try array(key, limit: Limits.headerRules).enumerated() {
@@ -171,13 +175,13 @@ extension Fields {
 }
 
 extension HeaderRule {
-    /// The limit that the rules of a bundle exceed, if any.
+    /// Returns the limit that the header rules of a bundle exceed, if any.
     package static func problem(of rules: [HeaderRule]) -> String? {
         guard rules.count <= Limits.headerRules else { return "must hold at most \(Limits.headerRules) elements" }
         guard rules.allSatisfy({ $0.fields.count <= Limits.headersInRule }) else {
             return "must hold at most \(Limits.headersInRule) fields for one path"
         }
-        // Browsers and proxies refuse an answer with a very long head.
+        // Browsers and proxies reject a response with very long headers.
         let bytes = rules.reduce(0) { $0 + $1.fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count } }
         return bytes <= Limits.headersOfBundle ? nil : "must hold at most \(Limits.headersOfBundle) bytes in all"
     }

@@ -1,6 +1,6 @@
-/// The files of one bundle version, sorted by path; nothing here has been verified.
+/// The files of one bundle version, sorted by path, as read from an unverified manifest.
 ///
-/// It names no channel, so promoting a bundle changes neither it nor its signatures.
+/// It does not name a channel, so promoting a bundle changes neither it nor its signatures.
 package struct AssetManifest: Hashable, Sendable {
     package static let format = "patchline-manifest-v1"
 
@@ -8,18 +8,20 @@ package struct AssetManifest: Hashable, Sendable {
     package let patchID: PatchID
     package let version: VersionLabel
     package let commit: String?
-    /// Only where the release engineer gave one: the same files under the same label are the same manifest at any time.
-    package let created: UTCTime?
-    /// By platform: the hash a device's native part must have.
+    /// Set only if the release engineer supplied a time.
     ///
-    /// Read by devices that know it.
+    /// Without it, the same files and label always give the same manifest.
+    package let created: UTCTime?
+    /// The hash that a device's native part must have, by platform.
+    ///
+    /// Only devices that know their platform's hash check it.
     package let compatibility: [String: String]
     package let index: AssetPath
-    /// Paths answered with `index`; nil when every unknown path is.
+    /// Paths answered with `index`, or nil if every unknown path is.
     package let routes: [RoutePattern]?
-    /// The answer to other unknown paths; nil in manifests made before there was a choice.
+    /// The response to other unknown paths, or nil in manifests of older versions.
     package let routing: BundleRouting?
-    /// In order: a later rule replaces the fields of an earlier one.
+    /// The header rules in order: a later rule replaces the same fields of an earlier one.
     package let headers: [HeaderRule]
     package let assets: [Asset]
 
@@ -49,14 +51,14 @@ package struct AssetManifest: Hashable, Sendable {
         self.assets = assets
     }
 
-    /// The asset of this path.
+    /// The asset at this path, or nil if there is none.
     package subscript(path: AssetPath) -> Asset? {
         row(of: path).map { assets[$0] }
     }
 
-    /// Where the asset of this path stands.
+    /// The position of the asset at this path in `assets`.
     func row(of path: AssetPath) -> Int? {
-        // Rows are sorted.
+        // Binary search; rows are sorted.
         var range = assets.indices
         while !range.isEmpty {
             let middle = (range.lowerBound + range.upperBound) / 2
@@ -83,13 +85,15 @@ package struct AssetManifest: Hashable, Sendable {
 /// One row of an asset manifest.
 package struct Asset: Hashable, Sendable {
     package let path: AssetPath
-    /// Nil where it is a slash and the path, as it mostly is.
+    /// The URL if it differs from `/` and the path, which is rare.
     private let otherURL: String?
     package let type: AssetType
-    /// Whether its bytes may be kept for a year under a URL that names its content.
+    /// Whether a browser may cache the file for a year, because its URL changes with its content.
     package let cacheable: Bool
     package let sourceMap: AssetPath?
-    /// The compression that the file is served with; nil for none, and for a form that lies beside its plain file.
+    /// The compression that the file is served with.
+    ///
+    /// Nil for uncompressed files, and for a compressed form stored beside its plain file.
     package let coding: AssetCoding?
     package let fingerprint: Fingerprint
 
@@ -111,7 +115,7 @@ package struct Asset: Hashable, Sendable {
         self.fingerprint = fingerprint
     }
 
-    /// The URL path it is served under, percent-encoded: `/app/main.js`.
+    /// The percent-encoded URL path at which the file is served, such as `/app/main.js`.
     package var url: String { otherURL ?? "/\(path)" }
 
     package var json: JSON {
@@ -128,14 +132,16 @@ package struct Asset: Hashable, Sendable {
     }
 }
 
-/// What an asset is to a page.
+/// The role of an asset in a page.
 package enum AssetType: String, Sendable {
     case js, css, html, json, map, asset
 
-    /// By what stands behind the last dot of the name, in these very letters; `Makefile` and `a.` have nothing there.
+    /// Derives the type from the extension, which is case-sensitive.
     ///
-    /// Part of the format of packs from a base: a manifest's row that says this does not say it in a pack. Another ending
-    /// here is another version of that format.
+    /// `Makefile` and `a.` have no extension.
+    ///
+    /// Part of the delta pack format: a pack omits a type that equals this default. A change here needs a new version of that
+    /// format.
     package init(path: AssetPath) {
         let name = path.segments.last ?? ""
         let ending = name.split(separator: ".", omittingEmptySubsequences: false).dropFirst().last ?? ""
@@ -151,7 +157,9 @@ package enum AssetType: String, Sendable {
     }
 }
 
-/// A client-side route: `/cart`, `/item/*`; `*` stands for one segment, a closing `**` for any rest.
+/// A client-side route such as `/cart` or `/item/*`.
+///
+/// `*` matches one segment, and a `**` at the end matches any rest.
 package struct RoutePattern: Hashable, Sendable {
     package static let rule = "must start with '/' and hold segments, '*' for one, '**' at the end for any rest"
 

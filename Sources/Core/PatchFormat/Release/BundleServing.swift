@@ -1,14 +1,14 @@
-/// What a bundle answers to the path of a page that it does not have.
+/// The response to a request for a page that the bundle does not contain.
 package enum BundleRouting: String, Sendable {
-    /// One page per path: unknown paths are answered with 404, and with `404.html` if the bundle has one.
+    /// One page per path: unknown paths get 404, with `404.html` as the body if the bundle contains it.
     case site
-    /// One page for all paths: an unknown page is answered with the index.
+    /// One page for all paths: unknown pages get the index.
     case app
 
     package static let rule = "must be site or app"
 }
 
-/// The compression of a file that a bundle holds in compressed form alone.
+/// The compression of a file that a bundle contains only in compressed form.
 package enum AssetCoding: String, CaseIterable, Sendable {
     case brotli = "br"
     case zstandard = "zstd"
@@ -16,7 +16,7 @@ package enum AssetCoding: String, CaseIterable, Sendable {
 
     package static let rule = "must be br, zstd or gzip"
 
-    /// What such a file's name ends in, after that of the plain one.
+    /// The suffix that the compressed file's name appends to the plain name.
     package var suffix: String {
         switch self {
         case .brotli: ".br"
@@ -25,7 +25,9 @@ package enum AssetCoding: String, CaseIterable, Sendable {
         }
     }
 
-    /// The name of the content: `a.wasm` of `a.wasm.br`; `.unityweb` stands for any compression.
+    /// The name of the content: `a.wasm` for `a.wasm.br`.
+    ///
+    /// `.unityweb` is accepted for any compression.
     package static func innerName(of path: String) -> String {
         if path.hasSuffix(".svgz") { return "\(path.dropLast(5)).svg" }
         let suffix = (allCases.map(\.suffix) + [".unityweb"]).first { path.hasSuffix($0) }
@@ -33,13 +35,13 @@ package enum AssetCoding: String, CaseIterable, Sendable {
     }
 }
 
-/// A pattern of file paths in a bundle: `*` and `?` stay within a name, `**` stands for any number of folders.
+/// A pattern of file paths in a bundle: `*` and `?` match within a name, `**` matches any number of folders.
 ///
-/// `*.html` is in the bundle's top folder alone, `**/*.html` in every folder, `assets/**` everything below `assets`.
+/// `*.html` matches files in the bundle's top folder only, `**/*.html` in every folder, `assets/**` everything below `assets`.
 package struct FilePattern: Hashable, Sendable {
     package static let rule =
         "must be a path in the bundle, such as *.html, assets/* or **/*.js; ** must be all between two slashes"
-    /// Bounds the work of a match.
+    /// Bounds the cost of a match.
     private static let segmentLimit = 32
 
     package let text: String
@@ -58,7 +60,7 @@ package struct FilePattern: Hashable, Sendable {
     }
 
     package func matches(_ path: String) -> Bool {
-        // The set of places in the pattern that the names so far lead to: linear, whatever the pattern.
+        // All positions in the pattern that the names so far can reach. Keeping the set makes matching linear for every pattern.
         var places: Set<Int> = closure([0])
         for name in path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
             var next: Set<Int> = []
@@ -77,7 +79,7 @@ package struct FilePattern: Hashable, Sendable {
 
     private func isAny(_ place: Int) -> Bool { segments[place].count == 2 && segments[place].allSatisfy { $0 == 0x2A } }
 
-    /// These places, and those behind each `**`, which may stand for no folder.
+    /// Adds the positions after each `**`, which may match zero folders.
     private func closure(_ places: Set<Int>) -> Set<Int> {
         var all = places
         for start in places {
@@ -90,7 +92,7 @@ package struct FilePattern: Hashable, Sendable {
         return all
     }
 
-    /// Greedy with one point of return: linear space, no blow-up on hostile patterns.
+    /// Greedy with one backtracking point: linear space, and no exponential time on hostile patterns.
     private static func matches(_ pattern: ArraySlice<UInt8>, _ text: ArraySlice<UInt8>) -> Bool {
         var (p, t) = (pattern.startIndex, text.startIndex)
         var retry: (pattern: Int, text: Int)?
@@ -115,7 +117,7 @@ package struct FilePattern: Hashable, Sendable {
 /// Response headers that a bundle sets for the files of one pattern.
 package struct HeaderRule: Hashable, Sendable {
     package struct Field: Hashable, Sendable {
-        /// As ``AllowedHeader`` spells it.
+        /// Spelled as in ``AllowedHeader``.
         package let name: String
         package let value: String
 

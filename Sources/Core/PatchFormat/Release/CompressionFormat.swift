@@ -1,12 +1,12 @@
-/// A format in which a file travels in fewer bytes than it has.
+/// A compression that a file is transferred with.
 ///
-/// Transport and not trust: what comes out is bounded by a signed size and compared with a signed digest. The raw value is
-/// HTTP's name of the content coding (RFC 8878 §7.2, RFC 9110 §8.4.1.3).
+/// Compressed forms are not signed: the decompressed size is bounded by a signed size, and the result is compared with a signed
+/// digest. The raw value is the HTTP content coding (RFC 8878 §7.2, RFC 9110 §8.4.1.3).
 package enum CompressionFormat: String, CaseIterable, Comparable, Sendable {
     case zstandard = "zstd"
     case gzip
 
-    /// What the name of a compressed form ends in, after that of the plain file.
+    /// The suffix that the compressed file's name appends to the plain name.
     package var suffix: String {
         switch self {
         case .zstandard: ".zst"

@@ -1,7 +1,7 @@
-/// What the server may turn by itself: each version's share, up to the signed ceiling, how many devices may take it, and
-/// whether it pauses.
+/// The rollout settings that the server can change without a release: each version's share up to the signed ceiling, the number of
+/// devices that may install it, and whether it is paused.
 ///
-/// A dial never adds, removes or takes back a version.
+/// A dial never adds, removes or reverts a version.
 package struct Dial: Hashable, Sendable {
     package static let format = "patchline-dial-v1"
     package static let headcounts = 0...(1 << 31)
@@ -9,11 +9,11 @@ package struct Dial: Hashable, Sendable {
     package struct Row: Hashable, Sendable {
         package let patchID: PatchID
         package let sha256: SHA256Digest
-        /// In devices of 10,000; the smaller of this and the entry's ceiling holds.
+        /// The share in devices of 10,000; the smaller of this and the entry's ceiling applies.
         package let rollout: Int
         package let paused: Bool
         package let reason: String?
-        /// How many devices may take it, each with a place that the server gave it; nil for no such quota (J6).
+        /// How many devices may install the version, each with a place that the server assigned; nil for no such quota (J6).
         package let headcount: Int?
 
         package init(
@@ -36,7 +36,7 @@ package struct Dial: Hashable, Sendable {
     package let app: AppID
     package let channel: ChannelName
     package let rows: [Row]
-    /// Where each version's row stands: a list asks for as many as it has entries.
+    /// The index of each version's row, because a list looks up every one of its entries.
     private let places: [Key: Int]
 
     private struct Key: Hashable {
@@ -44,7 +44,7 @@ package struct Dial: Hashable, Sendable {
         let sha256: SHA256Digest
     }
 
-    /// - Parameter rows: of two for one version the first counts.
+    /// - Parameter rows: if a version has two rows, the first one counts.
     package init(app: AppID, channel: ChannelName, rows: [Row]) {
         self.app = app
         self.channel = channel

@@ -1,14 +1,16 @@
 extension Express {
-    /// What a device says that it has, so that it does not come again: `?have=3.root,12.snapshot,5f2e9a0c77d01b3e`.
+    /// The files that a device already has, so that the server omits them: `?have=3.root,12.snapshot,5f2e9a0c77d01b3e`.
     ///
-    /// A host of files that knows nothing of it answers everything.
+    /// A static file host ignores the query and returns everything.
     package struct Known: Hashable, Sendable {
-        /// Stands behind the names, where no name is like it: who says it reads a difference to the named files too.
+        /// Follows the names, none of which can equal it.
+        ///
+        /// A device that sends it also accepts a difference to the named files.
         private static let word = "diff"
 
-        /// In the order in which they are said.
+        /// The names in the order of the query.
         private let names: [String]
-        /// Whether the answer may be the difference to the named files.
+        /// Whether the response may be the difference to the named files.
         package let takesDifference: Bool
 
         package init(_ files: [File] = [], takesDifference: Bool = false) {
@@ -19,7 +21,9 @@ extension Express {
             (self.names, self.takesDifference) = (names, takesDifference)
         }
 
-        /// Of a request; whatever is no list of names says nothing.
+        /// Parses the query of a request.
+        ///
+        /// A query in another form counts as empty.
         package init(query: String?) {
             guard let query, query.utf8.count <= 1_024, query.hasPrefix("have=") else {
                 self.init()
@@ -31,28 +35,28 @@ extension Express {
             self.init(names: names, takesDifference: takesDifference)
         }
 
-        /// Without the `?`; nil where there is nothing to say.
+        /// The query without the `?`, or nil if no file is named.
         package var query: String? {
             names.isEmpty ? nil : "have=\((names + (takesDifference ? [Self.word] : [])).joined(separator: ","))"
         }
 
-        /// The newest root, if one was named: the later ones belong into the answer.
+        /// The newest root that is named; the response contains the later ones.
         package var root: Int? {
             names.filter { $0.hasSuffix(".root") }.compactMap { Int($0.dropLast(5)) }.filter { $0 > 0 }.max()
         }
 
         package func has(_ file: File) -> Bool { file.name.map { names.contains($0) } ?? false }
 
-        /// The files that the names stand for, among some that they may stand for.
+        /// Returns the files that the names identify.
         ///
-        /// - Parameter files: in the order in which a device names them.
-        /// - Returns: nil where a name stands for none of them, twice, or out of order.
+        /// - Parameter files: the candidates, in the order in which a device names them.
+        /// - Returns: nil if a name matches none of them, occurs twice, or is out of order.
         package func named(among files: [File]) -> [File]? {
             let found = files.filter(has)
             return found.compactMap(\.name) == names ? found : nil
         }
 
-        /// Of a role that is named; nil for one that is not, or twice.
+        /// Returns the version of the named role, or nil unless the role is named exactly once.
         package func version(of role: String) -> Int? {
             let found = names.filter { $0.hasSuffix(".\(role)") }
             guard found.count == 1, let digits = found.first?.dropLast(role.utf8.count + 1), digits.utf8.count <= 16
@@ -63,7 +67,9 @@ extension Express {
 }
 
 extension Express.File {
-    /// `12.snapshot`, or the first 16 digits of a target's SHA-256; the timestamp has none.
+    /// `12.snapshot`, or the first 16 digits of a target's SHA-256.
+    ///
+    /// The timestamp has no name.
     fileprivate var name: String? {
         switch self {
         case .root(let version): "\(version).root"

@@ -1,12 +1,12 @@
-/// One channel's metadata in one answer: files that a refresh would fetch one by one, each under its path.
+/// One channel's metadata in one response: the files that a refresh would otherwise download one by one, each with its path.
 ///
 /// ```
 /// patchline-express-v1
 /// 3                                  the newest root's version
-/// metadata/timestamp.json 1148       path and length; then the bytes, and a newline
+/// metadata/timestamp.json 1148       path and length, then the bytes and a newline
 /// …
 /// ```
-/// Transport and not trust: whoever reads a file of it judges it as if it had come by itself.
+/// The response itself is not signed. Each file in it is verified as if it had been downloaded separately.
 package struct Express: Equatable, Sendable {
     package static let format = "patchline-express-v1"
 
@@ -20,12 +20,12 @@ package struct Express: Equatable, Sendable {
     }
 
     package let channel: ChannelName
-    /// The repository has no root after it.
+    /// The repository has no later root.
     package let newestRoot: Int
-    /// Each file once.
+    /// Each file occurs once.
     package let parts: [Part]
 
-    /// - Precondition: no file twice, and each within its limit.
+    /// - Precondition: each file occurs once and is within its limit.
     package init(of channel: ChannelName, newestRoot: Int, parts: [Part]) {
         (self.channel, self.newestRoot, self.parts) = (channel, newestRoot, parts)
     }
@@ -42,16 +42,16 @@ package struct Express: Equatable, Sendable {
 }
 
 extension Express {
-    /// What may be in a channel's answer.
+    /// A file that a channel's response may contain.
     package enum File: Hashable, Sendable {
         case root(version: Int)
         case timestamp
-        /// Snapshot, targets, dial or the channel.
+        /// The snapshot, the targets, the dial or the channel role.
         case role(String, version: Int)
         /// The list, the dial or the online parameters of the channel.
         case target(TargetPath, SHA256Digest)
 
-        /// Below the app.
+        /// The path below the app.
         package var path: String {
             switch self {
             case .root(let version): URLLayout.metadata("root", version: version)
@@ -61,7 +61,7 @@ extension Express {
             }
         }
 
-        /// Reads a path as it is written; nil for a file that no answer of this channel has.
+        /// Parses a path, or returns nil for a file that a response of this channel cannot contain.
         package init?(path: String, of channel: ChannelName) {
             let parts = path.split(separator: "/", omittingEmptySubsequences: false)
             guard let name = parts.last, let dot = name.firstIndex(of: ".") else { return nil }
@@ -77,7 +77,7 @@ extension Express {
             } else {
                 file = nil
             }
-            // Equal strings may have other bytes.
+            // Swift treats canonically equal strings as equal even if their bytes differ.
             guard let file, file.path.hasSameBytes(as: path) else { return nil }
             self = file
         }
@@ -95,7 +95,7 @@ extension Express {
             [.patchList(channel), .dial(channel), .parameters(channel)]
         }
 
-        /// The most bytes that it has, as where it is fetched by itself.
+        /// The largest size of the file, the same as for a separate download.
         package func limit(in channel: ChannelName) -> Int {
             switch self {
             case .root: Limits.root
@@ -111,7 +111,7 @@ extension Express {
 }
 
 extension Express {
-    /// - Throws: for bytes that break any rule of the format, or files of another channel.
+    /// - Throws: if the bytes break a rule of the format or contain files of another channel.
     package init(_ bytes: [UInt8], of channel: ChannelName) throws(FormatError) {
         guard bytes.count <= Limits.express else {
             throw Self.broken("must have at most \(Limits.express) bytes")
@@ -146,7 +146,9 @@ extension Express {
 
     private static func broken(_ rule: String) -> FormatError { FormatError("express", rule: rule) }
 
-    /// The longest line has a path of 140 bytes.
+    /// Reads one line.
+    ///
+    /// The longest possible line has a path of 140 bytes.
     private static func line(_ rest: inout ArraySlice<UInt8>) throws(FormatError) -> String {
         guard let end = rest.prefix(256).firstIndex(of: UInt8(ascii: "\n")) else {
             throw broken("must have a newline after each line")
@@ -155,7 +157,7 @@ extension Express {
         return String(decoding: rest[..<end], as: UTF8.self)
     }
 
-    /// Decimal, in one spelling.
+    /// Parses a decimal number without leading zeros or a sign.
     private static func number(_ text: String) -> Int? {
         guard text.utf8.count <= 16, let number = Int(text), number >= 0, "\(number)".hasSameBytes(as: text) else {
             return nil

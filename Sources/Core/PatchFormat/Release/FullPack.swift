@@ -1,12 +1,12 @@
-/// The pack of a whole bundle: the bytes of its assets in the order of its manifest, one after the other, with nothing between.
+/// The pack of a whole bundle: the bytes of its assets in the order of its manifest, without separators.
 ///
-/// It is transport and not trust, and has no index of its own: the signed manifest says where each file begins and ends in
-/// it, and each file is compared with its entry like one that came by itself.
+/// The pack is not signed and has no index. The signed manifest gives the position of each file in it, and each file is compared
+/// with its entry as after a separate download.
 package struct FullPack: Sendable {
-    /// Where each asset begins, in bytes, and where the last one ends.
+    /// The offset of each asset in bytes, and the end of the last one.
     package let offsets: [Int]
 
-    /// - Parameter assets: of a manifest, in its order.
+    /// - Parameter assets: in the order of the manifest.
     package init(_ assets: some Collection<Asset>) {
         var offsets = [0]
         offsets.reserveCapacity(assets.count + 1)
@@ -22,18 +22,20 @@ package struct FullPack: Sendable {
         self.offsets = offsets
     }
 
-    /// Where these rows of the manifest stand in the pack.
+    /// The byte range of these rows of the manifest in the pack.
     package func bytes(of rows: Range<Int>) -> Range<Int> { offsets[rows.lowerBound]..<offsets[rows.upperBound] }
 }
 
-/// A pack and which objects it is made of, in its order: what a server needs of a manifest to send it.
+/// A pack and the objects that it consists of, in order.
+///
+/// A server needs only this part of a manifest to send the pack.
 package struct FullPackContents: Sendable {
     package let pack: FullPack
     package let objects: [SHA256Digest]
 
-    /// Reads sizes and digests, and nothing else, of a manifest that was checked when it was published.
+    /// Reads only sizes and digests of a manifest, which was checked when it was published.
     ///
-    /// - Parameter source: bounded by its maker; all of it is asked for.
+    /// - Parameter source: bounded by its creator; it is read to the end.
     package init(ofManifest source: some ByteSource, named document: String) throws(FormatError) {
         let rows = FullPackRows(of: document)
         let json = try JSON.document(from: source, named: document, rows: JSONRows(of: "assets") { rows.take($0) })

@@ -1,21 +1,21 @@
-/// The wire of another system, over which a version is served to that system's own clients as well.
+/// The protocol of another system, over which a version is also served to that system's clients.
 ///
-/// It stands in the signed list for servers; a device of ours passes it over, and never reads such a wire.
+/// The signed list names it for servers. Patchline devices ignore it and never use such a protocol.
 package enum Gateway: String, CaseIterable, Comparable, Sendable {
-    /// `__cordova/` of Meteor's servers; a bundle, whose index page is a Meteor app's.
+    /// `__cordova/` of a Meteor server. The version is a bundle whose index page belongs to a Meteor app.
     case meteor
     /// `APPVERSION/vN.zip` of JSPatch's loader: packages of scripts, see ``GatewayPackages``.
     case loader
     /// `APPKEY/APPVERSION` and `fileN` of JSPatch's platform: packages of scripts, see ``GatewayPackages``.
     case platform
 
-    /// Those that an entry is switched on for by itself.
+    /// The gateways that an entry can enable for itself.
     package static let ofEntries: [Gateway] = [.meteor]
     package static let rule = "must be \(ofEntries.map(\.rawValue).joined(separator: " or "))"
 
     package static func < (left: Gateway, right: Gateway) -> Bool { left.rawValue < right.rawValue }
 
-    /// Whose clients they are.
+    /// The name of the system that the clients belong to.
     package var system: String {
         switch self {
         case .meteor: "Meteor"
@@ -26,7 +26,7 @@ package enum Gateway: String, CaseIterable, Comparable, Sendable {
 }
 
 extension Fields {
-    /// In order; one that this reader does not know is none of its business.
+    /// Reads the gateways in order and ignores names that this version does not know.
     func gateways(_ key: String) throws(FormatError) -> [Gateway] {
         guard has(key) else { return [] }
         let known = try strings(key, limit: Limits.gateways).compactMap { Gateway(rawValue: $0) }
@@ -35,6 +35,6 @@ extension Fields {
 }
 
 extension [Gateway] {
-    /// Nil for none.
+    /// Nil if there are none.
     package var json: JSON? { isEmpty ? nil : .array(map { .text($0.rawValue) }) }
 }

@@ -1,19 +1,21 @@
-/// The packages that JSPatch's clients get for one version of an app, made of the list's scripts where the keys are.
+/// The packages that JSPatch's clients receive for one version of an app.
 ///
-/// They stand in the signed list, so that a server publishes none that was not signed; their bytes are objects like scripts and assets.
-/// A device of ours passes them over.
+/// They are made from the list's scripts where the keys are.
+///
+/// The signed list contains them, so a server publishes only signed packages. Their bytes are stored as objects, like scripts and
+/// assets. Patchline devices ignore them.
 ///
 /// ```
 /// {"gateway":"platform","appKey":"0a1b2c3d4e5f6071","appVersion":"2.1","latest":3,"scripts":{"main.js":"fix"},
 ///  "packages":[{"version":3,"contents":{"main.js":"<sha256>"},"size":812,"md5":"…","sha1":"…","sha256":"…"}]}
 /// ```
 package struct GatewayPackages: Hashable, Sendable {
-    /// One that can be had.
+    /// A package that clients can download.
     package struct Package: Hashable, Sendable {
         package let version: LoaderVersion
-        /// Of the package itself.
+        /// The digests of the package file itself.
         package let fingerprint: Fingerprint
-        /// Which content of each script is in it.
+        /// The content of each script in the package.
         package let contents: [ScriptName: SHA256Digest]
 
         package init(version: LoaderVersion, fingerprint: Fingerprint, contents: [ScriptName: SHA256Digest]) {
@@ -23,10 +25,10 @@ package struct GatewayPackages: Hashable, Sendable {
         }
     }
 
-    /// Whose packages they are: on one wire, for one version of the app.
+    /// The series that the packages belong to: one protocol and one version of the app.
     package struct Line: Hashable, Sendable, CustomStringConvertible {
         package let wire: Wire
-        /// By its text: `2.1` and `2.1.0` are two folders on a server.
+        /// Compared as text: `2.1` and `2.1.0` are two folders on a server.
         package let appVersion: AppVersion
 
         package init(_ wire: Wire, _ appVersion: AppVersion) {
@@ -45,7 +47,7 @@ package struct GatewayPackages: Hashable, Sendable {
 
         package var description: String { "\(wire) \(appVersion)" }
 
-        /// Of a package, below the gateway's folder.
+        /// The path of a package below the gateway's folder.
         package func path(_ version: LoaderVersion) -> String {
             switch wire {
             case .loader: "\(appVersion)/v\(version).zip"
@@ -56,7 +58,7 @@ package struct GatewayPackages: Hashable, Sendable {
 
     package enum Wire: Hashable, Sendable, CustomStringConvertible {
         case loader
-        /// By the key that the platform gave the app.
+        /// JSPatch's platform, with the key that it assigned to the app.
         case platform(PlatformAppKey)
 
         package var gateway: Gateway {
@@ -82,11 +84,13 @@ package struct GatewayPackages: Hashable, Sendable {
     }
 
     package let line: Line
-    /// The highest number that was ever given out here, whether its package can still be had or not: no number comes back.
+    /// The highest number ever assigned here, including withdrawn packages.
+    ///
+    /// A number is never reused.
     package let latest: LoaderVersion
-    /// Whose newest version is what in a package; empty where the wire was switched off.
+    /// The patch whose newest version each script contains, or empty if the gateway is disabled.
     package let scripts: [ScriptName: PatchID]
-    /// The newest first.
+    /// Newest first.
     package let packages: [Package]
 
     package init(line: Line, latest: LoaderVersion, scripts: [ScriptName: PatchID], packages: [Package]) {
@@ -96,7 +100,7 @@ package struct GatewayPackages: Hashable, Sendable {
         self.packages = packages
     }
 
-    /// What clients are to have; nil where that was withdrawn, and nothing was made since.
+    /// The package that clients receive, or nil if the latest one was withdrawn and not yet replaced.
     package var newest: Package? { packages.first.flatMap { $0.version == latest ? $0 : nil } }
 
     package var isSwitchedOn: Bool { !scripts.isEmpty }
@@ -112,7 +116,7 @@ extension GatewayPackages {
         ])
     }
 
-    /// Those of a list; a wire that this reader does not know is none of its business.
+    /// Reads the packages of a list and ignores protocols that this version does not know.
     static func all(of fields: Fields) throws(FormatError) -> [GatewayPackages] {
         guard fields.has(key) else { return [] }
         var rows: [GatewayPackages] = []
@@ -210,13 +214,13 @@ extension Fields {
 }
 
 extension PatchList {
-    /// Every package that it names.
+    /// All packages that the list names.
     package var gatewayPackages: [(line: GatewayPackages.Line, package: GatewayPackages.Package)] {
         gateways.flatMap { row in row.packages.map { (row.line, $0) } }
     }
 }
 
 extension GatewayPackages.Package {
-    /// As messages name it: `loader 2.1 v3`.
+    /// The name in messages, such as `loader 2.1 v3`.
     package func label(on line: GatewayPackages.Line) -> String { "\(line) v\(version)" }
 }

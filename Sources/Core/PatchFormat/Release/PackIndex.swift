@@ -1,23 +1,23 @@
-/// Which packs lead to a version of a bundle, and what each weighs: `packs/<manifest sha256>/index.json`.
+/// The packs that lead to a version of a bundle, and their sizes: `packs/<manifest sha256>/index.json`.
 ///
 /// ```
 /// {"format":"patchline-packs-v1","whole":{"size":N},
 ///  "from":[{"base":"<sha256>","size":N,"signatures":N,"manifest":N,"column":{"sha256":"…","size":N},
 ///           "from":[{"base":"<sha256>","size":N,"signatures":N}]}]}
 /// ```
-/// A hint, transport and not trust: nobody signs it, and whoever goes by it judges what comes as if it had none.
+/// The index is an unsigned hint. A device that uses it verifies the downloaded files as it would without it.
 package struct PackIndex: Hashable, Sendable {
     package static let format = "patchline-packs-v1"
-    /// The largest integer of a document.
+    /// The sizes that a document may contain: 0 to its largest integer.
     package static let wholeBytes = 0...(1 << 53 - 1)
 
-    /// A pack that leads from a base to the version that its place says.
+    /// A pack that leads from a base to the version at its position in the document.
     package struct Pack: Hashable, Sendable {
         /// SHA-256 of the base's manifest.
         package let base: SHA256Digest
-        /// Of `from-BASE.pack`, in bytes.
+        /// The size of `from-BASE.pack` in bytes.
         package let size: Int
-        /// Of the `.sigs` beside it; nil where there is none.
+        /// The size of the `.sigs` file beside it, or nil if there is none.
         package let signatures: Int?
 
         package init(base: SHA256Digest, size: Int, signatures: Int? = nil) {
@@ -28,7 +28,7 @@ package struct PackIndex: Hashable, Sendable {
     /// A base's signature column.
     package struct Column: Hashable, Sendable {
         package let sha256: SHA256Digest
-        /// In bytes.
+        /// The size in bytes.
         package let size: Int
 
         package init(sha256: SHA256Digest, size: Int) {
@@ -36,10 +36,10 @@ package struct PackIndex: Hashable, Sendable {
         }
     }
 
-    /// A pack that leads to the version itself, and how its base can be reached.
+    /// A pack that leads to the version itself, and the packs that lead to its base.
     package struct Row: Hashable, Sendable {
         package let pack: Pack
-        /// Of the base's manifest, in bytes; 0 where whoever wrote it has that no more.
+        /// The size of the base's manifest in bytes, or 0 if the writer no longer had it.
         package let manifest: Int
         package let column: Column?
         /// Packs that lead to the base: the first half of a chain of two.
@@ -50,21 +50,21 @@ package struct PackIndex: Hashable, Sendable {
         }
     }
 
-    /// Of `full.pack` in its smallest form, in bytes; nil where nobody said.
+    /// The size of `full.pack` in its smallest form in bytes, or nil if unknown.
     package let whole: Int?
-    /// Each base once.
+    /// Each base occurs once.
     package let from: [Row]
 
     package init(whole: Int?, from: [Row]) {
         (self.whole, self.from) = (whole, from)
     }
 
-    /// On both levels together.
+    /// The number of packs on both levels.
     package var rowCount: Int { from.reduce(0) { $0 + 1 + $1.from.count } }
 }
 
 extension PackIndex {
-    /// - Parameter manifest: the one that all of it leads to.
+    /// - Parameter manifest: the digest of the manifest that all packs lead to.
     package init(
         _ bytes: [UInt8],
         of manifest: SHA256Digest,

@@ -1,10 +1,10 @@
-/// A list entry that could not be read.
+/// A list entry that is not valid.
 ///
-/// It is refused alone; the rest of the list stands.
+/// Only this entry is rejected; the rest of the list remains valid.
 package struct EntryProblem: Hashable, Sendable {
-    /// Its place in `patches`, from 0.
+    /// The position in `patches`, from 0.
     package let index: Int
-    /// Its id where that could be read.
+    /// The patch id if it is valid.
     package let patchID: PatchID?
     package let version: VersionLabel?
     package let error: String
@@ -17,12 +17,14 @@ package struct EntryProblem: Hashable, Sendable {
     }
 }
 
-/// A list as it was read: its header holds, entries that do not are set apart.
+/// A list with its valid entries, and the problems of the invalid ones.
 package struct ParsedPatchList: Sendable {
     package let list: PatchList
     package let problems: [EntryProblem]
 
-    /// A malformed header refuses the whole list; a bad field in one entry refuses that entry alone.
+    /// An invalid header rejects the whole list.
+    ///
+    /// An invalid field in an entry rejects only that entry.
     package init(_ bytes: [UInt8], named document: String = "patch list") throws(FormatError) {
         let json = try JSON.document(bytes, named: document, limit: Limits.patchList)
         let fields = try Fields(json, of: document)
@@ -60,7 +62,7 @@ package struct ParsedPatchList: Sendable {
         }
         var gateways: [GatewayPackages] = []
         do throws(FormatError) { gateways = try GatewayPackages.all(of: fields) } catch {
-            // Apart, as an entry: a device goes on, and nobody signs or publishes it.
+            // Reported like an invalid entry: a device continues, and tools refuse to sign or publish the list.
             let index = entries.count + problems.count
             problems.append(EntryProblem(index: index, patchID: nil, version: nil, error: error.description))
         }

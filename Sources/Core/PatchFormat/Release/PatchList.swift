@@ -1,17 +1,23 @@
-/// What a channel offers now, as it was written; nothing here has been verified.
+/// The versions that a channel offers, as read from an unverified list.
 package struct PatchList: Hashable, Sendable {
     package static let format = "patchline-list-v1"
 
     package let app: AppID
     package let channel: ChannelName
-    /// For people; order is the channel role's version.
+    /// A number for people; the version of the channel role decides which list is newer.
     package let serial: Int
     package let published: UTCTime
-    /// In list order: of one id, the newest version first.
+    /// The entries in list order.
+    ///
+    /// The versions of one id are sorted newest first.
     package let entries: [PatchEntry]
-    /// What was withdrawn by name, and is not among the entries.
+    /// The versions that were withdrawn by name.
+    ///
+    /// The entries do not contain them.
     package let withdrawn: [WithdrawnVersion]
-    /// What clients of JSPatch's get, for servers; a device passes it over.
+    /// The packages for JSPatch's clients.
+    ///
+    /// Servers use them and devices ignore them.
     package let gateways: [GatewayPackages]
 
     package init(
@@ -32,7 +38,7 @@ package struct PatchList: Hashable, Sendable {
         self.gateways = gateways
     }
 
-    /// What was withdrawn by name, by patch.
+    /// The contents that were withdrawn by name, by patch.
     package var withdrawnContents: [PatchID: Set<SHA256Digest>] {
         Dictionary(withdrawn.map { ($0.patchID, [$0.sha256]) }) { $0.union($1) }
     }
@@ -53,22 +59,26 @@ package struct PatchEntry: Hashable, Sendable {
     package let patchID: PatchID
     package let kind: PatchKind
     package let version: VersionLabel
-    /// Where any reader can GET it, below `/APP/`.
+    /// The download path below `/APP/`, which any reader can GET.
     package let url: String
     package let fingerprint: Fingerprint
     package let signature: EntrySignature
-    /// 16 bytes that make this version's cohorts independent of every other's.
+    /// 16 bytes that make this version's cohorts independent of all others.
     package let salt: [UInt8]
-    /// By patch id: the contents of which one must be taken together with this entry.
+    /// The required patches, each with the contents of which one must be installed together with this entry.
     package let requires: [PatchID: [SHA256Digest]]
     package let rules: PatchRules
-    /// Set for a version that closes a security hole.
+    /// Set for a version that fixes a security hole.
     package let security: SecurityAdvisory?
-    /// Where a script runs; a bundle's says nothing.
+    /// Where a script runs; the default for a bundle.
     package let place: ScriptPlace
-    /// For readers of JSPatch's own form; a device of ours passes it over.
+    /// The signatures for clients that use JSPatch's own format.
+    ///
+    /// Devices ignore them.
     package let jspatch: JSPatchForm?
-    /// For servers; a device passes it over.
+    /// The gateways that serve the entry to other clients.
+    ///
+    /// Devices ignore them.
     package let gateways: [Gateway]
 
     package init(
@@ -156,7 +166,7 @@ package struct EntrySignature: Hashable, Sendable {
     }
 }
 
-/// The signatures that JSPatch's loader reads, over the hex characters of an entry's MD5 and SHA-1.
+/// The signatures that JSPatch's loader verifies, over the hex characters of an entry's MD5 and SHA-1.
 package struct JSPatchForm: Hashable, Sendable {
     package let keyID: SHA256Digest
     package let md5: [UInt8]

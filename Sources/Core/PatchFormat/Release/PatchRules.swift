@@ -1,8 +1,8 @@
-/// Who may take a list entry.
+/// The devices that may install a list entry.
 ///
-/// Rules gate new installs only; nothing here ever takes a version back.
+/// Rules apply to new installations only. They never remove an installed version.
 package struct PatchRules: Hashable, Sendable {
-    /// Whether an entry may be taken without a valid dial.
+    /// Whether an entry may be installed without a valid dial.
     package enum DialUse: String, Sendable {
         case optional
         case required
@@ -12,15 +12,19 @@ package struct PatchRules: Hashable, Sendable {
     package var rollout: Int
     package var appVersion: AppVersionRange?
     package var dial: DialUse
-    /// `region==eu&&ismale==1`, as it was written: a device that cannot read it as a ``Condition`` does not take the entry.
+    /// The condition as written, such as `region==eu&&ismale==1`.
+    ///
+    /// A device that cannot parse it as a ``Condition`` does not install the entry.
     package var condition: String?
-    /// SHA-256(the entry's salt ‖ user id) of each user whom it is for; empty for nobody.
+    /// SHA-256(the entry's salt ‖ user id) of each user the entry is for.
+    ///
+    /// An empty array excludes every user.
     package var users: [SHA256Digest]?
     package var mandatory: Bool
     package var runAtNextLaunch: Bool
-    /// Members that this reader does not know.
+    /// Members that this version does not know.
     ///
-    /// A device does not take an entry with a rule it cannot judge.
+    /// A device does not install an entry with an unknown rule.
     package var unknown: [String]
 
     package static let everyone = PatchRules()
@@ -45,7 +49,7 @@ package struct PatchRules: Hashable, Sendable {
         self.unknown = unknown
     }
 
-    /// Whether no rule keeps any device from an entry; its dial may still slow it down.
+    /// Whether no rule excludes a device; the dial may still delay the entry.
     package var isForEveryone: Bool {
         rollout == 10_000 && appVersion == nil && dial == .optional && condition == nil && users == nil
             && unknown.isEmpty
@@ -91,7 +95,7 @@ package struct PatchRules: Hashable, Sendable {
         unknown = fields.object.members.map(\.key.text).filter { !Self.known.contains($0) }.sorted()
     }
 
-    /// Defaults are left out.
+    /// Omits defaults.
     package var json: JSON {
         .fields([
             ("rollout", .integer(rollout)),

@@ -1,4 +1,6 @@
-/// What somebody proposes to do with a channel: an instruction, which a key holder's own program turns into bytes.
+/// A proposed change of a channel.
+///
+/// A key holder's own program turns this instruction into signed bytes.
 ///
 /// ```
 /// { "action": "promote", "from": "beta" }
@@ -8,14 +10,14 @@
 /// { "action": "rules", "patchId": "web", "version": "2.0.0", "rollout": 5000, "condition": null }
 /// ```
 package enum ProposedChange: Hashable, Sendable {
-    /// What another channel lists now.
+    /// Lists the entries that another channel lists now.
     ///
-    /// - rollouts: ceilings, in devices of 10,000, of the newest version of each of these patches, in place of what the
-    ///   other channel's rules say.
+    /// - rollouts: ceilings, in devices of 10,000, of the newest version of each of these patches. They replace those of the other
+    ///   channel's rules.
     case promote(from: ChannelName, rollouts: [PatchID: Int] = [:])
-    /// What the channel listed in an older release.
+    /// Lists the entries of an older release of the channel.
     case rollBack(to: Int)
-    /// A patch, or one version of it, is listed no more.
+    /// Removes a patch, or one version of it, from the list.
     case withdraw(PatchID, version: VersionLabel?)
     case rules(PatchID, version: VersionLabel, RuleEdit)
 
@@ -67,7 +69,7 @@ package enum ProposedChange: Hashable, Sendable {
         }
     }
 
-    /// One line.
+    /// A description on one line.
     package func words(channel: ChannelName) -> String {
         switch self {
         case .promote(let from, let rollouts):

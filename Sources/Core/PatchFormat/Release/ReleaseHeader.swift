@@ -1,12 +1,14 @@
-/// `release.json`: what a signed release is for and which state of the channel it was made from.
+/// `release.json`: the channel of a signed release, and the state of the channel that it is based on.
 package struct ReleaseHeader: Hashable, Sendable {
     package static let format = "patchline-release-v1"
     private static let partial = "partial"
 
-    /// The channel role that was current when the release was described; publishing is compare-and-swap on it.
+    /// The channel role that was current when the release was described.
+    ///
+    /// Publishing fails if it is no longer the current one.
     package struct Base: Hashable, Sendable {
         package let roleVersion: Int
-        /// Of the canonical JSON of the role's signed part: the same whatever signatures the role carries.
+        /// The digest of the canonical JSON of the role's signed part, which is independent of the role's signatures.
         package let sha256: SHA256Digest
 
         package init(roleVersion: Int, sha256: SHA256Digest) {
@@ -19,9 +21,9 @@ package struct ReleaseHeader: Hashable, Sendable {
     package let channel: ChannelName
     /// Nil for the first release of a channel.
     package let base: Base?
-    /// Whether objects that a server has were left out on purpose: fetched to be looked at and signed.
+    /// Whether the release omits objects that the server has, because it was downloaded only to be reviewed and signed.
     package let leavesObjectsOut: Bool
-    /// What the server is to call done once the release is published.
+    /// The proposal that the server marks as done once the release is published.
     package let proposal: ProposalID?
 
     package init(
@@ -38,12 +40,12 @@ package struct ReleaseHeader: Hashable, Sendable {
         self.proposal = proposal
     }
 
-    /// The same without a word of what was left out.
+    /// A copy of the header without the `partial` mark.
     package var whole: ReleaseHeader {
         ReleaseHeader(app: app, channel: channel, base: base, proposal: proposal)
     }
 
-    /// The same, fetched without its objects.
+    /// A copy of the header for a download without objects.
     package var withoutObjects: ReleaseHeader {
         ReleaseHeader(app: app, channel: channel, base: base, leavesObjectsOut: true, proposal: proposal)
     }
@@ -54,7 +56,7 @@ package struct ReleaseHeader: Hashable, Sendable {
         try self.init(Fields(try JSON.document(bytes, named: document, limit: Limits.releaseHeader), of: document))
     }
 
-    /// The same where it stands within another document.
+    /// Reads a header that is part of another document.
     package init(_ fields: Fields) throws(FormatError) {
         try fields.constant("format", Self.format)
         app = try fields.name("app")

@@ -1,17 +1,19 @@
-/// A schedule of rising shares: `1%,5%,25%,100%`, a step every six hours.
+/// A schedule of rising rollout shares: `1%,5%,25%,100%` with one step every six hours, for example.
 package struct RolloutRamp: Hashable, Sendable {
     package static let stepLimit = 50
-    /// Seconds between two steps: from a minute to 60 days.
+    /// The allowed seconds between two steps: a minute to 60 days.
     package static let intervals = 60...5_184_000
     package static let stepsRule = "must be 1 to \(stepLimit) rising shares with commas, such as 1%,5%,25%,100%"
     package static let intervalRule = "must be from 1m to 60d"
 
-    /// Rising shares, in devices of 10,000; at least one.
+    /// Rising shares, in devices of 10,000.
+    ///
+    /// Contains at least one.
     package let steps: [Int]
     /// Seconds between two steps.
     package let every: Int
 
-    /// Nil unless the shares rise and both are within their limits.
+    /// Nil unless the shares rise, and steps and interval are within their limits.
     package init?(steps: [Int], every: Int) {
         guard (1...Self.stepLimit).contains(steps.count), Self.intervals.contains(every),
             steps.allSatisfy({ (1...10_000).contains($0) }), zip(steps, steps.dropFirst()).allSatisfy({ $0 < $1 })
@@ -19,7 +21,7 @@ package struct RolloutRamp: Hashable, Sendable {
         (self.steps, self.every) = (steps, every)
     }
 
-    /// The shares of `1%,5%,25%,100%`, or nil if one of them is not valid.
+    /// Parses shares such as `1%,5%,25%,100%`, or returns nil if one of them is not valid.
     package static func steps(_ text: some StringProtocol) -> [Int]? {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         let shares = parts.compactMap { RolloutShare(String($0.filter { $0 != " " }))?.tenThousandths }
@@ -27,13 +29,13 @@ package struct RolloutRamp: Hashable, Sendable {
     }
 
     package var first: Int { steps[0] }
-    /// The largest of them.
+    /// The largest share.
     package var last: Int { steps[steps.count - 1] }
 
-    /// `1%, 5%, 25%, 100%`.
+    /// The shares as text: `1%, 5%, 25%, 100%`.
     package var stepsText: String { steps.map { "\(RolloutShare($0))" }.joined(separator: ", ") }
 
-    /// The interval as people write it: `6h`, `90m`.
+    /// The interval as text: `6h`, `90m`.
     package var everyText: String {
         for (seconds, unit) in [(86_400, "d"), (3_600, "h"), (60, "m")] where every.isMultiple(of: seconds) {
             return "\(every / seconds)\(unit)"

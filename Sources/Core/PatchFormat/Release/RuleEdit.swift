@@ -1,4 +1,6 @@
-/// Other rules for one version: each member as a list has it, `null` for one that is to go.
+/// A change of one version's rules.
+///
+/// Each member has the list's form, and `null` removes a rule.
 ///
 /// ```
 /// { "rollout": 5000, "condition": null }
@@ -6,11 +8,11 @@
 package struct RuleEdit: Hashable, Sendable {
     private static let names = ["rollout", "appVersion", "dial", "condition", "mandatory", "runAtNextLaunch", "users"]
 
-    /// In one order, however they stood.
+    /// The changed members in a fixed order, independent of the input.
     package let members: [JSONObject.Member]
 
-    /// - Parameter fields: whatever else stands there is not looked at.
-    /// - Throws: for a rule that no device could read, and where no rule stands at all.
+    /// - Parameter fields: members that are not rules are ignored.
+    /// - Throws: if a rule is not valid for a device, or if the document contains no rule.
     package init(_ fields: Fields) throws(FormatError) {
         let found = fields.object.members
         members = Self.names.compactMap { name in found.first { $0.key.text == name } }
@@ -25,7 +27,7 @@ package struct RuleEdit: Hashable, Sendable {
         }
     }
 
-    /// One line: `rollout 25%, no condition`.
+    /// A description on one line: `rollout 25%, no condition`.
     package var words: String {
         members.map(Self.words).joined(separator: ", ")
     }

@@ -3,21 +3,21 @@
 /// ```
 /// "runsIn": "page", "pages": ["/cart", "/item/*"]
 /// ```
-/// It is no rule: a reader that does not know it takes the entry like any other, and runs it in the program.
+/// It is not a rule: a reader that does not know it installs the entry like any other, and runs the script in the program.
 package struct ScriptPlace: Hashable, Sendable {
     package enum Side: String, Sendable {
-        /// The program that holds the pages, and what it exposes.
+        /// The program that shows the pages, with the interface that it exposes.
         case host
-        /// The pages that the device serves, which get it before their own scripts.
+        /// The pages that the device serves. The script runs before a page's own scripts.
         case page
         case both
     }
 
     package let side: Side
-    /// Patterns of the paths of those pages, in the grammar of a manifest's routes; nil for every page.
+    /// Path patterns of these pages, in the grammar of a manifest's routes, or nil for every page.
     package let pages: [RoutePattern]?
 
-    /// Of a script that says nothing, and of every bundle.
+    /// The default of scripts, and the value of every bundle.
     package static let host = ScriptPlace(.host)
 
     /// - Precondition: `pages` is nil for the host.
@@ -29,7 +29,7 @@ package struct ScriptPlace: Hashable, Sendable {
     package var isInPages: Bool { side != .host }
     package var isInHost: Bool { side != .page }
 
-    /// Whether a page under this decoded path gets it.
+    /// Whether the script runs in the page at this decoded path.
     package func isIn(pageAt segments: [String]) -> Bool {
         isInPages && (pages?.contains { $0.matches(segments) } ?? true)
     }
@@ -39,7 +39,7 @@ package struct ScriptPlace: Hashable, Sendable {
     package static let hostRule = "is for scripts that run in pages: set runsIn to page or both"
     package static let emptyRule = "must hold a pattern; without it every page gets the script"
 
-    /// Nothing where it runs in the host alone, which is not written down.
+    /// The JSON members, both nil for a script that runs in the host alone, which is the default.
     package var members: [(String, JSON?)] {
         [
             ("runsIn", isInPages ? .text(side.rawValue) : nil),
@@ -47,7 +47,7 @@ package struct ScriptPlace: Hashable, Sendable {
         ]
     }
 
-    /// - Parameter kind: of the entry that it is of.
+    /// - Parameter kind: the kind of the entry that contains the members.
     package init(_ fields: Fields, kind: PatchKind) throws(FormatError) {
         for key in ["runsIn", "pages"] where kind != .script && fields.has(key) {
             throw fields.broken(key, Self.kindRule)
@@ -73,7 +73,7 @@ package struct ScriptPlace: Hashable, Sendable {
 }
 
 extension ScriptPlace: CustomStringConvertible {
-    /// As people read it: `runs in pages /cart, /item/*`.
+    /// A description for people: `runs in pages /cart, /item/*`.
     package var description: String {
         let which = pages.map { "pages " + $0.map(\.text).joined(separator: ", ") } ?? "every page"
         return switch side {

@@ -1,13 +1,15 @@
-/// What an entry that closes a security hole says of it; an entry without one is no security version.
+/// A description of the security hole that an entry fixes.
+///
+/// An entry without one is not a security version.
 ///
 /// ```
 /// { "text": "Names in a chat could run scripts.", "url": "https://example.com/advisories/7" }
 /// ```
-/// It is no rule: a reader that does not know it takes the entry like any other.
+/// It is not a rule: a reader that does not know it installs the entry like any other.
 package struct SecurityAdvisory: Hashable, Sendable {
-    /// One line, for whoever decides about the version.
+    /// One line, for the person who approves the version.
     package let text: String
-    /// Where more stands.
+    /// A page with details.
     package let url: String?
 
     package init(_ fields: Fields) throws(FormatError) {

@@ -1,4 +1,6 @@
-/// `manifest.sigs`: one signature an asset, in manifest order, apart from the manifest so that that stays small.
+/// `manifest.sigs`: one signature for each asset, in manifest order.
+///
+/// A separate file keeps the manifest small.
 ///
 /// `PLSIGS1\n` (8 bytes), key id (32 raw bytes), signature length (u16, big-endian), count (u32, big-endian), signatures.
 package struct SignatureColumn: Hashable, Sendable {
@@ -31,18 +33,18 @@ package struct SignatureColumn: Hashable, Sendable {
 }
 
 extension SignatureColumn {
-    /// What stands before the signatures.
+    /// The header in front of the signatures.
     package struct Header: Equatable, Sendable {
         package static let byteCount = 46
 
         package let keyID: SHA256Digest
-        /// Of each signature, in bytes.
+        /// The length of each signature in bytes.
         package let length: Int
         package let count: Int
 
         /// - Parameters:
-        ///   - bytes: the first ``byteCount`` ones, or all where there are fewer.
-        ///   - total: how many bytes the whole column has.
+        ///   - bytes: the first ``byteCount`` bytes, or fewer if the column is shorter.
+        ///   - total: the size of the whole column in bytes.
         package init(
             _ bytes: some Collection<UInt8>,
             of total: Int,
@@ -74,7 +76,7 @@ extension SignatureColumn {
             (self.keyID, self.length, self.count) = (keyID, length, count)
         }
 
-        /// The bytes of a column that hold the signature of this row.
+        /// The byte range of this row's signature in the column.
         package func place(of row: Int) -> Range<Int> {
             let start = Self.byteCount + row * length
             return start..<start + length

@@ -1,4 +1,4 @@
-/// How a release begins: the share of devices that may install the versions that it lists newly.
+/// The initial rollout of a release: the share of devices that may install its new versions.
 ///
 /// The signed release does not contain it. The server applies it to the dial in the step that publishes the release.
 ///
@@ -7,17 +7,17 @@
 /// ```
 package struct StartingRollout: Hashable, Sendable {
     package enum Start: Hashable, Sendable {
-        /// In devices of 10,000.
+        /// This share, in devices of 10,000.
         case share(Int)
-        /// With this share once it is resumed; nil for the channel's default, or the signed ceiling.
+        /// Paused, with this share once it is resumed. Nil for the channel's default, or the signed ceiling.
         case paused(at: Int?)
-        /// The schedule's first share now, the others later.
+        /// The schedule's first share now, and the others later.
         case ramp(RolloutRamp)
     }
 
-    /// Of every new version that `patches` does not name; nil for the channel's default.
+    /// The start of every new version that `patches` does not name, or nil for the channel's default.
     package let all: Start?
-    /// Of the new versions of these patches.
+    /// The start of the new versions of each of these patches.
     package let patches: [PatchID: Start]
 
     /// Nil if neither the release nor any patch has a start.

@@ -1,12 +1,13 @@
 /// The exact bytes that an entry signature covers.
 ///
-/// Everything that must not be swapped is in them: an entry of another app, channel, patch, version or path has other bytes.
+/// They contain everything that must not be swapped: an entry of another app, channel, patch, version or path has other bytes.
 package enum Statement {
     package static let patchPrefix = "patchline-patch-v1\n"
     package static let assetPrefix = "patchline-asset-v1\n"
     package static let scheme = "rsa-pkcs1v15-sha256"
 
-    /// A list entry's: `patchline-patch-v1\n` + canonical JSON of {app, channel, patchId, kind, version, size, md5, sha1, sha256}.
+    /// The statement of a list entry: `patchline-patch-v1\n` + canonical JSON of {app, channel, patchId, kind, version, size, md5,
+    /// sha1, sha256}.
     package static func patch(
         app: AppID,
         channel: ChannelName,
@@ -22,9 +23,9 @@ package enum Statement {
         return Array(patchPrefix.utf8) + JSON.fields(members + fingerprint.members).canonicalBytes
     }
 
-    /// An asset's: `patchline-asset-v1\n` + canonical JSON of {app, patchId, path, size, md5, sha1, sha256}.
+    /// The statement of an asset: `patchline-asset-v1\n` + canonical JSON of {app, patchId, path, size, md5, sha1, sha256}.
     ///
-    /// No version and no channel: an unchanged file keeps its signature for ever.
+    /// It contains neither version nor channel, so the signature of an unchanged file stays valid in all later versions.
     package static func asset(app: AppID, patchID: PatchID, path: AssetPath, fingerprint: Fingerprint) -> [UInt8] {
         let members: [(String, JSON?)] = [
             ("app", .text(app.text)), ("patchId", .text(patchID.text)), ("path", .text(path.text)),
@@ -33,7 +34,7 @@ package enum Statement {
     }
 }
 
-/// What a list entry delivers.
+/// The kind of content that a list entry delivers.
 package enum PatchKind: String, Sendable {
     /// JavaScript that changes behaviour.
     case script

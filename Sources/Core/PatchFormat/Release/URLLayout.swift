@@ -1,12 +1,12 @@
-/// Where everything stands below `/APP/`.
+/// The paths of all files below `/APP/`.
 ///
-/// All of it is static; any file server can serve it.
+/// All of them are static, so any file server can serve them.
 package enum URLLayout {
     package static let timestamp = "metadata/timestamp.json"
 
-    /// `metadata/N.ROLE.json`; the timestamp alone has no number.
+    /// The path of a role, `metadata/N.ROLE.json`; only the timestamp has no number.
     ///
-    /// - Parameter version: nil in a repository without consistent snapshots, for any role but root: `metadata/ROLE.json`.
+    /// - Parameter version: nil in a repository without consistent snapshots, for any role except root: `metadata/ROLE.json`.
     package static func metadata(_ role: String, version: Int?) -> String {
         "metadata/\(version.map { "\($0)." } ?? "")\(percentEncoded(role)).json"
     }
@@ -14,7 +14,7 @@ package enum URLLayout {
     /// `metadata/express/CHANNEL`: see ``Express``.
     package static func express(_ channel: ChannelName) -> String { "metadata/express/\(channel)" }
 
-    /// A role's name in URLs and file names: all but `A-Za-z0-9_.~-` percent-encoded.
+    /// A role's name in URLs and file names: all characters except `A-Za-z0-9_.~-` are percent-encoded.
     package static func percentEncoded(_ text: String) -> String {
         var out: [UInt8] = []
         for byte in text.utf8 {
@@ -30,20 +30,22 @@ package enum URLLayout {
         return String(decoding: out, as: UTF8.self)
     }
 
-    /// What patchsign writes as an asset's `url`: `/` and the path, each segment percent-encoded (RFC 3986 §2.3: only
-    /// unreserved characters stand for themselves).
+    /// The default `url` of an asset: `/` and the path with each segment percent-encoded (RFC 3986 §2.3: only unreserved characters
+    /// stay unencoded).
     ///
-    /// Part of the format of packs from a base, like ``AssetType/init(path:)``.
+    /// Part of the delta pack format, like ``AssetType/init(path:)``.
     package static func asset(_ path: AssetPath) -> String {
         "/" + path.segments.map(percentEncoded).joined(separator: "/")
     }
 
-    /// `gateways/meteor/CHANNEL`: what the clients of another system ask for below it is theirs; see ``Gateway``.
+    /// `gateways/meteor/CHANNEL`: the root of the URLs that another system's clients request.
+    ///
+    /// See ``Gateway``.
     package static func gateway(_ gateway: Gateway, _ channel: ChannelName) -> String {
         "gateways/\(gateway.rawValue)/\(channel)"
     }
 
-    /// `objects/ab/<sha256>`: every script and asset once.
+    /// `objects/ab/<sha256>`: each script and asset is stored once.
     package static func object(_ sha256: SHA256Digest) -> String {
         "objects/\(sha256.hex.prefix(2))/\(sha256.hex)"
     }
@@ -68,10 +70,11 @@ package enum URLLayout {
         "targets/" + path.prefixingName(with: sha256.hex)
     }
 
-    /// A target of any TUF repository: its path is a URL's already (TUF 4.5 TARGETPATH), so only what no URL may hold is
-    /// percent-encoded.
+    /// The file of a target in any TUF repository.
     ///
-    /// - Parameter prefix: a digest of it; nil in a repository without consistent snapshots.
+    /// Its path is already a URL path (TUF 4.5 TARGETPATH), so only characters that are invalid in URLs are percent-encoded.
+    ///
+    /// - Parameter prefix: a digest of the target, or nil in a repository without consistent snapshots.
     package static func target(named name: String, prefix: String?) -> String {
         let forbidden = Set("\"#<>?[\\]^`{|}".utf8)
         var out: [UInt8] = []
@@ -88,9 +91,11 @@ package enum URLLayout {
         return "targets/\(path[..<slash])\(prefix).\(path[slash...])"
     }
 
-    /// Where a device asks its one question: below the server itself, not below `/APP/`.
+    /// The path at which a device sends its question.
     ///
-    /// It is not static. Neither are the reports to JSPatch's platform.
+    /// It is below the server itself, not below `/APP/`.
+    ///
+    /// This path is not static, and neither are the reports to JSPatch's platform.
     package static func answer(_ app: AppID, _ channel: ChannelName) -> String {
         "api/v1/apps/\(app)/channels/\(channel)/answer"
     }
@@ -110,9 +115,9 @@ package enum URLLayout {
     }
 }
 
-/// The name of a TUF target, `production/patchlist.json`.
+/// The name of a TUF target, such as `production/patchlist.json`.
 ///
-/// Not re-encoded in URLs, so its characters are few.
+/// Its character set is small because it is used in URLs without encoding.
 package struct TargetPath: Hashable, Comparable, Sendable, CustomStringConvertible {
     package static let rule = "must be segments of A-Z a-z 0-9 . _ ~ + - joined by '/', none of them '.' or '..'"
 
@@ -153,7 +158,9 @@ package struct TargetPath: Hashable, Comparable, Sendable, CustomStringConvertib
         TargetPath(parsed: "dial/\(channel).json")
     }
 
-    /// Of the dial's role too; a channel's name has no dot.
+    /// The path of the online parameters, which belong to the dial's role too.
+    ///
+    /// It is unique because a channel's name contains no dot.
     package static func parameters(_ channel: ChannelName) -> TargetPath {
         TargetPath(parsed: "dial/\(channel).parameters.json")
     }

@@ -1,8 +1,8 @@
-/// How a file of a bundle is recognised as a web app manifest, which browsers request without cookies.
+/// Recognises the file names of web app manifests, which browsers request without cookies.
 package enum WebAppManifest {
     package static let contentType = "application/manifest+json"
 
-    /// - Parameter path: of the file, decoded.
+    /// - Parameter path: the decoded path of the file.
     package static func isNamed(_ path: String) -> Bool {
         let path = path.lowercased()
         return path.hasSuffix(".webmanifest") || path.hasSuffix("manifest.json")

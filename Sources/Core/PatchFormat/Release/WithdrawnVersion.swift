@@ -1,14 +1,16 @@
-/// A version that was withdrawn by name, and so for good: a channel lists its contents never again.
+/// A version that was withdrawn by name.
+///
+/// The withdrawal is permanent: the channel never lists its contents again.
 ///
 /// ```json
 /// { "patchId": "web", "version": "2.0.0", "sha256": "…", "serial": 12, "since": "2026-11-23T08:00:00Z" }
 /// ```
 package struct WithdrawnVersion: Hashable, Sendable {
     package let patchID: PatchID
-    /// For people; the contents say what is meant.
+    /// The label shown to people; the digest identifies the version.
     package let version: VersionLabel
     package let sha256: SHA256Digest
-    /// Of the first list that names it.
+    /// The serial of the first list that names it.
     package let serial: Int
     /// When that list was published.
     package let since: UTCTime
@@ -40,12 +42,12 @@ package struct WithdrawnVersion: Hashable, Sendable {
         )
     }
 
-    /// As many releases as it is named in at least.
+    /// The smallest number of releases that name the version.
     package static let leastReleases = 10
 
-    /// Whether a list must name it still: for ten releases, and for as long as the role of a list that offered it held.
+    /// Whether a list must still name the version: for ten releases, and until a role that offered it has expired.
     ///
-    /// - Parameter validity: how long a role of this channel holds.
+    /// - Parameter validity: how long a role of this channel is valid.
     package func isNeeded(inList serial: Int, at time: UTCTime, validity: Duration) -> Bool {
         serial - self.serial < Self.leastReleases || time < since.adding(validity)
     }

@@ -1,4 +1,6 @@
-/// Dotted integers, `2.1.0`; missing parts count as 0.
+/// Dotted integers such as `2.1.0`.
+///
+/// Missing parts count as 0.
 package struct AppVersion: Hashable, Comparable, Sendable, CustomStringConvertible {
     package static let rule = "must be integers joined by dots, at most 8 of at most 9 digits"
     package let text: String
@@ -40,7 +42,7 @@ package struct AppVersion: Hashable, Comparable, Sendable, CustomStringConvertib
     }
 }
 
-/// Comparators joined by spaces, all of which must hold: `>=2.1 <3`.
+/// Comparators joined by spaces, all of which must be true: `>=2.1 <3`.
 package struct AppVersionRange: Hashable, Sendable {
     package static let rule = "must be comparators (>= <= > < = !=) joined by spaces, such as '>=2.1 <3'"
 
@@ -89,7 +91,9 @@ package struct AppVersionRange: Hashable, Sendable {
         bounds.allSatisfy { $0.holds(for: version) }
     }
 
-    /// The comparators that do not hold, joined by spaces; all of them for a version that nobody knows.
+    /// The comparators that are false, joined by spaces.
+    ///
+    /// All of them if the version is unknown.
     package func lacking(in version: AppVersion?) -> String {
         bounds.filter { bound in version.map { !bound.holds(for: $0) } ?? true }
             .map { "\($0.comparator.rawValue)\($0.version.text)" }.joined(separator: " ")

@@ -2,13 +2,13 @@
 
 /// The path of one file in a bundle: relative, `/` between segments, safe to use below any folder.
 ///
-/// UTF-8 in NFC, no control characters, no `\`, no empty, `.` or `..` segment, at most 255 bytes a segment and 1,024 in
-/// all. Two of these in one bundle must also differ after case folding; the manifest checks that.
+/// UTF-8 in NFC, at most 255 bytes a segment and 1,024 in all. Control characters, `\` and empty, `.` or `..` segments are invalid.
+/// Two paths in one bundle must also differ after case folding; the manifest checks that.
 package struct AssetPath: Hashable, Comparable, Sendable, CustomStringConvertible {
     package static let maximumBytes = 1_024
     package static let maximumSegmentBytes = 255
 
-    /// Why a text is no asset path.
+    /// Why a text is not a valid asset path.
     package enum Problem: String, Error, Equatable, Sendable, CaseIterable {
         case empty = "is empty"
         case absolute = "is absolute"
@@ -27,7 +27,7 @@ package struct AssetPath: Hashable, Comparable, Sendable, CustomStringConvertibl
     package var description: String { text }
     package var segments: [String] { text.piecesBetweenSlashes }
 
-    /// The folders it lies in, the outermost first: `a`, `a/b` of `a/b/c`.
+    /// The folders that contain the file, outermost first: `a`, `a/b` for `a/b/c`.
     package var folders: [String] {
         var folders: [String] = []
         for place in text.utf8.indices where text.utf8[place] == UInt8(ascii: "/") {
@@ -73,12 +73,12 @@ package struct AssetPath: Hashable, Comparable, Sendable, CustomStringConvertibl
         return bytes.count > maximumSegmentBytes ? .segmentTooLong : nil
     }
 
-    /// Equal for two paths that a case-insensitive file system may hold as one.
+    /// Equal for two paths that a case-insensitive file system may treat as one.
     ///
     /// Lowercase first: `ẞ` has no uppercase, but its lowercase `ß` has one, `SS`.
     package var caseFolded: ExactString { ExactString(String(decoding: caseFoldedBytes, as: UTF8.self)) }
 
-    /// The same in UTF-8.
+    /// The case-folded path as UTF-8 bytes.
     var caseFoldedBytes: [UInt8] {
         var bytes = Array(text.utf8)
         for place in bytes.indices {
@@ -94,16 +94,16 @@ package struct AssetPath: Hashable, Comparable, Sendable, CustomStringConvertibl
 }
 
 extension String {
-    /// In Unicode normal form C, as asset paths are.
+    /// The text in Unicode normal form C, which asset paths require.
     package var normalFormC: String {
         var scalars = String.UnicodeScalarView()
         scalars.append(contentsOf: _nfc)
         return String(scalars)
     }
 
-    /// Whether it holds a scalar of Unicode's category Cc.
+    /// Whether it contains a scalar of Unicode's category Cc.
     package var holdsControlCharacters: Bool {
-        // Of these, UTF-8 spells all below 0x80 with themselves and the others with a first byte of 0xC2.
+        // UTF-8 encodes the control characters below 0x80 as themselves and the others with a first byte of 0xC2.
         let bytes = utf8.span
         guard bytes.indices.contains(where: { bytes[$0] < 0x20 || bytes[$0] == 0x7F || bytes[$0] == 0xC2 }) else {
             return false

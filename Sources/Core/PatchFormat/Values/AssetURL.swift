@@ -1,10 +1,12 @@
-/// The URL path that a page knows an asset by, percent-encoded: `/app/main.js`, `/caf%C3%A9.svg`.
+/// The URL path of an asset as pages request it, percent-encoded: `/app/main.js`, `/caf%C3%A9.svg`.
 package enum AssetURL {
     package static let rule =
         "must be the percent-encoded path of a file: '/', then segments that decode to names, the first not __patchline"
     private static let maximumBytes = 4_096
 
-    /// `/` and the decoded segments, by which two spellings of one URL are equal; nil when no request could ask for it.
+    /// `/` and the decoded segments, which are equal for two spellings of one URL.
+    ///
+    /// Nil if no request can ask for the URL.
     package static func decoded(_ url: String) -> String? {
         guard url.utf8.count <= maximumBytes, url.utf8.first == UInt8(ascii: "/") else { return nil }
         if url.utf8.count == 1 || isPlain(url) { return url }
@@ -16,7 +18,7 @@ package enum AssetURL {
         return decoded
     }
 
-    /// Whether it is its own decoded form beyond doubt: no escape, and nothing that any rule could be about.
+    /// Whether the URL is certainly its own decoded form: it contains no escape and no character that a rule restricts.
     private static func isPlain(_ url: String) -> Bool {
         var last = UInt8(ascii: " ")
         let bytes = url.utf8.span
@@ -24,7 +26,7 @@ package enum AssetURL {
             let byte = bytes[place]
             switch byte {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"): break
-            // Not where a segment begins: `.`, `..` and `__patchline` are looked at closely.
+            // At the start of a segment, `.`, `..` and `__patchline` need the full check.
             case UInt8(ascii: "."), UInt8(ascii: "_"): if last == UInt8(ascii: "/") { return false }
             case UInt8(ascii: "/"): if last == byte { return false }
             default: return false

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// RFC 4648 §4, padded, one spelling only: what decodes must encode to the same text.
+/// RFC 4648 §4, padded, in its canonical spelling: decoded bytes must encode to the same text.
 package enum Base64 {
     package static func text(_ bytes: [UInt8]) -> String {
         Data(bytes).base64EncodedString()

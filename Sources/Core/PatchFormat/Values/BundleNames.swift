@@ -1,31 +1,33 @@
-/// The names of a bundle's files, their folders and URLs: which stand twice, and how many folders they make.
+/// Finds duplicates among the names of a bundle's files, folders and URLs, and counts the folders.
 ///
-/// Work and memory are in proportion to the bytes of the names; no folder is made a string of.
+/// Work and memory are proportional to the bytes of the names. Folders are hashed without making a string for each.
 struct BundleNames {
     enum Outcome: Equatable {
         case taken
-        /// After case folding; the row that has the name already.
+        /// Equal after case folding to the name of this row.
         case equals(Int)
         case tooDeep
         case tooManyFolders
     }
 
     private var files: [NameHash: Int32] = [:]
-    /// By row.
+    /// The hash of each row's name.
     private var names: [NameHash] = []
     private var folders: Set<NameHash> = []
     private var urls: Set<NameHash> = []
-    /// Case-folded, of the row before: rows are sorted, so its folders are mostly this one's too.
+    /// The case-folded path of the previous row.
+    ///
+    /// Rows are sorted, so it shares most folders with this one.
     private var last: [UInt8] = []
 
-    /// The next row, in the order of the manifest.
+    /// Inserts the next row, in the order of the manifest.
     mutating func insert(_ path: AssetPath) -> Outcome {
         let row = names.count
         let folded = path.caseFoldedBytes
         defer { last = folded }
         var name = NameHashing()
         var (depth, start) = (0, 0)
-        // What this row and the one before begin with alike.
+        // The length of the common prefix of this row and the previous one.
         var common = 0
         while common < min(folded.count, last.count), folded[common] == last[common] { common += 1 }
         for place in folded.indices where folded[place] == UInt8(ascii: "/") {
@@ -33,7 +35,7 @@ struct BundleNames {
             guard depth <= Limits.folderDepth else { return .tooDeep }
             name.combine(folded[start..<place])
             start = place
-            // A folder of the row before too: it was inserted with that.
+            // The previous row is in the same folder and has inserted it.
             if place < common { continue }
             if folders.insert(name.hash).inserted, folders.count > Limits.foldersInBundle { return .tooManyFolders }
         }
@@ -44,18 +46,18 @@ struct BundleNames {
         return .taken
     }
 
-    /// - Returns: whether it stood nowhere before.
+    /// - Returns: whether the URL is new.
     mutating func insert(url: String) -> Bool {
         urls.insert(NameHash(of: url)).inserted
     }
 
-    /// Whether other files lie in what the name of this row, which was taken, would be.
+    /// Whether the name of this row, which was `taken`, is also a folder of other files.
     func isFolder(row: Int) -> Bool {
         folders.contains(names[row])
     }
 }
 
-/// 128 bits in place of a name, keyed anew in each process: nobody outside can make two names have the same.
+/// A 128-bit hash in place of a name, keyed anew in each process: outsiders cannot construct collisions.
 struct NameHash: Hashable {
     private let first: Int
     private let second: Int
@@ -76,7 +78,9 @@ struct NameHash: Hashable {
     }
 }
 
-/// A name piece by piece, each up to the next slash; the hash of all so far is at hand after each.
+/// Hashes a name in pieces, each up to the next slash.
+///
+/// The hash of all pieces so far is available after each.
 private struct NameHashing {
     private var first = Hasher()
     private var second = Hasher()

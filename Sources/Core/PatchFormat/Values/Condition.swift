@@ -1,12 +1,11 @@
-/// A rule over what a device knows of itself: `region==eu&&ios>=9.0||tester==1` (J7).
+/// A rule over the facts that a device knows about itself: `region==eu&&ios>=9.0||tester==1` (J7).
 ///
-/// `&&` binds tighter than `||`; there are no parentheses. `==` and `!=` compare text by its bytes; `>=`, `<=`, `>` and
-/// `<` compare numbers. A comparison with a key that the device does not know is false, even `!=`; so is one of numbers
-/// with something that is none. `&gt;`, `&lt;` and `&amp;` stand for their characters. Spaces around keys and values do
-/// not count.
+/// `&&` binds tighter than `||`; there are no parentheses. `==` and `!=` compare text by its bytes; `>=`, `<=`, `>` and `<` compare
+/// numbers. A comparison with a key that the device does not know is false, even with `!=`. A numeric comparison is false unless
+/// both sides are numbers. `&gt;`, `&lt;` and `&amp;` encode their characters. Spaces around keys and values are ignored.
 package struct Condition: Hashable, Sendable {
     package enum Comparator: String, Sendable, CaseIterable {
-        // In the order in which they are looked for.
+        // In the order in which the parser searches for them.
         case equal = "=="
         case notEqual = "!="
         case atLeast = ">="
@@ -23,20 +22,22 @@ package struct Condition: Hashable, Sendable {
         var text: String { "\(key.text)\(comparator.rawValue)\(value.text)" }
     }
 
-    /// Why a text is no condition.
+    /// Why a text is not a valid condition.
     package enum Problem: Error, Hashable, Sendable {
         case tooLong
         case tooManyComparisons
-        /// One comparison, as it stands there, is none.
+        /// This part, as written, is not a comparison.
         case malformed(String)
         case key(String)
         case value(String)
-        /// Compared by size with something that is no number.
+        /// A value that is compared by size but is not a number.
         case notANumber(String)
     }
 
     package let text: String
-    /// One of these groups must hold; in a group all must.
+    /// The groups, at least one of which must be true.
+    ///
+    /// In a group, all comparisons must be true.
     private let groups: [[Comparison]]
 
     package init(_ text: String) throws(Problem) {
@@ -60,13 +61,13 @@ package struct Condition: Hashable, Sendable {
         groups.contains { $0.allSatisfy { $0.holds(for: facts) } }
     }
 
-    /// The fewest comparisons that would have to hold besides: of the first group that lacks least.
+    /// The smallest set of comparisons that are false and would have to be true: those of the first group with the fewest.
     package func lacking(in facts: [ConditionKey: ConditionValue]) -> [String] {
         let lacking = groups.map { group in group.filter { !$0.holds(for: facts) }.map(\.text) }
         return lacking.min { $0.count < $1.count } ?? []
     }
 
-    /// What it asks about, each once, in its order.
+    /// The keys that the condition uses, each once, in its order.
     package var keys: [ConditionKey] {
         var seen: Set<ConditionKey> = []
         return groups.joined().map(\.key).filter { seen.insert($0).inserted }
@@ -132,7 +133,7 @@ extension Condition.Problem: CustomStringConvertible {
 }
 
 extension String {
-    /// `&gt;`, `&lt;` and `&amp;`, each once.
+    /// Replaces `&gt;`, `&lt;` and `&amp;`, without decoding the result again.
     fileprivate var decodingEntities: String {
         let names: [(String, UInt8)] = [
             ("&gt;", UInt8(ascii: ">")), ("&lt;", UInt8(ascii: "<")), ("&amp;", UInt8(ascii: "&")),
@@ -153,9 +154,11 @@ extension String {
         return String(decoding: decoded, as: UTF8.self)
     }
 
-    /// What stands between pairs of this byte, of which each counts once.
+    /// The pieces between pairs of this byte.
     ///
-    /// Each byte is looked at once or twice, however many marks there are.
+    /// Pairs do not overlap.
+    ///
+    /// Linear: each byte is read at most twice, however many marks there are.
     fileprivate func pieces(between mark: UInt8) -> [String] {
         let bytes = Array(utf8)
         var pieces: [String] = []
@@ -172,7 +175,7 @@ extension String {
         return pieces + [String(decoding: bytes[start...], as: UTF8.self)]
     }
 
-    /// In bytes.
+    /// The byte position of the first `mark`, or nil if there is none.
     fileprivate func firstPlace(of mark: String) -> Int? {
         let bytes = Array(utf8)
         return bytes.indices.first { bytes[$0...].starts(with: mark.utf8) }

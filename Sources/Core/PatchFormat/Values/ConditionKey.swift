@@ -1,9 +1,9 @@
-/// The name of something that a device knows of itself: `region`, `isMale`.
+/// The name of a fact that a device knows about itself: `region`, `isMale`.
 ///
-/// Letters' case does not count.
+/// Names are case-insensitive.
 package struct ConditionKey: Hashable, Comparable, Sendable, CustomStringConvertible {
     package static let rule = "must be 1 to 64 of A-Z a-z 0-9 . _ -"
-    /// In lower case.
+    /// The name in lower case.
     package let text: String
 
     package init?(_ text: String) {
@@ -27,7 +27,7 @@ package struct ConditionKey: Hashable, Comparable, Sendable, CustomStringConvert
     }
 }
 
-/// What a device says of itself under a key.
+/// The device's value for a key.
 package struct ConditionValue: Hashable, Sendable, CustomStringConvertible {
     package static let rule = "must be 1 to 256 bytes without control characters, = ! < > & | ( ) and outer spaces"
     package let text: String
@@ -50,7 +50,9 @@ package struct ConditionValue: Hashable, Sendable, CustomStringConvertible {
         hasher.combine(ExactString(text))
     }
 
-    /// As a number: digits with at most one sign before and one point between them; nil for anything else.
+    /// The value as a number: digits with at most a minus sign in front and one point between them.
+    ///
+    /// Nil for anything else.
     package var number: Double? {
         let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
         let parts = digits.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

@@ -1,19 +1,19 @@
-/// Whether a file's name changes whenever its content does, as bundlers make names: `main.3f9a1c07.js`.
+/// Recognises file names that change whenever the content does, as bundlers make them: `main.3f9a1c07.js`.
 ///
-/// Conservative: a name that might be a word, a version or a date does not count. Such a file is revalidated, which costs a
-/// device one round trip to itself.
+/// The check is conservative: a name that might be a word, a version or a date does not count. Such a file is revalidated, which
+/// costs a device one local round trip.
 package enum ContentName {
-    /// - Parameter path: of a file, or of a URL without its query. A query never counts: a server answers any query alike.
+    /// - Parameter path: the path of a file, or of a URL without its query. A query never counts, because a server ignores it.
     package static func carriesContent(_ path: String) -> Bool {
         let segments = path.utf8.split(separator: UInt8(ascii: "/"))
         if segments.contains(where: hasLongHex) { return true }
         guard let name = segments.last else { return false }
-        // The ending is no hash: `a.deadbee1` has none.
+        // The extension is not a hash: `a.deadbee1` has none.
         guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else { return false }
         let stem = name[..<dot]
         let pieces = stem.split { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }
         if pieces.contains(where: { isHex($0) || isMixed($0) }) { return true }
-        // Rollup's eight characters may hold a separator: `index-B_x3-9aQ.js`.
+        // Rollup's eight characters may contain a separator: `index-B_x3-9aQ.js`.
         guard stem.count > 9 else { return false }
         let separator = stem[stem.index(stem.endIndex, offsetBy: -9)]
         return (separator == UInt8(ascii: "-") || separator == UInt8(ascii: ".")) && isMixed(stem.suffix(8))
@@ -29,13 +29,13 @@ package enum ContentName {
         return false
     }
 
-    /// Eight hexadecimal digits and more, digits and letters: a date has no letter, a word no digit.
+    /// Eight or more hexadecimal digits with both digits and letters: a date has no letters, a word has no digits.
     private static func isHex(_ piece: Substring.UTF8View) -> Bool {
         (8...128).contains(piece.count) && piece.allSatisfy(isLowerHex) && piece.contains(where: isDigit)
             && piece.contains { !isDigit($0) }
     }
 
-    /// Base64url or Base32 of eight characters and more that is not a word with a number: `DEfB3x9a`, `5INURTSO`.
+    /// Base64url or Base32 of eight or more characters that is not a word with a number: `DEfB3x9a`, `5INURTSO`.
     private static func isMixed(_ piece: Substring.UTF8View) -> Bool {
         guard (8...64).contains(piece.count), let last = piece.lastIndex(where: isDigit),
             // `Chapter10` and `RELEASE2` end in their number.
@@ -44,7 +44,7 @@ package enum ContentName {
         guard piece.allSatisfy({ isDigit($0) || isLetter($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") })
         else { return false }
         if piece.count == 8, piece.allSatisfy({ isDigit($0) || isUpper($0) }) { return true }
-        // Random characters change their kind at most places, `i18nMessages` and `base64Encoder` at few.
+        // Random characters change their kind at most positions, `i18nMessages` and `base64Encoder` at few.
         guard piece.contains(where: isUpper), piece.contains(where: isLower) else { return false }
         let changes = zip(piece, piece.dropFirst()).count { kind($0) != kind($1) }
         return changes >= 5 && changes * 2 >= piece.count

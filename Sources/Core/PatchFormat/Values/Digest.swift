@@ -1,4 +1,4 @@
-/// A hash function by its name in documents and the length of its result in bytes.
+/// A hash function: its name in documents and the length of its result in bytes.
 package protocol DigestAlgorithm: Sendable {
     associatedtype Words: DigestWords
     static var name: String { get }
@@ -23,9 +23,9 @@ package enum SHA256: DigestAlgorithm {
     package static let name = "sha256"
 }
 
-/// A digest that has the right length for its algorithm; written as lowercase hex.
+/// A digest of the right length for its algorithm, written as lowercase hex.
 ///
-/// It lies inline wherever it is stored: a manifest of 100,000 assets has 300,000 of them.
+/// It is stored inline, because a manifest of 100,000 assets contains 300,000 of them.
 package struct Digest<Algorithm: DigestAlgorithm>: Hashable, Comparable, Sendable, CustomStringConvertible {
     @usableFromInline let words: Algorithm.Words
 
@@ -94,11 +94,13 @@ package typealias MD5Digest = Digest<MD5>
 package typealias SHA1Digest = Digest<SHA1>
 package typealias SHA256Digest = Digest<SHA256>
 
-/// What every entry says of its bytes: their count and three digests.
+/// The size of a file and its three digests.
 ///
-/// Patchline relies on `sha256`; `md5` and `sha1` are for readers that know only them, and are checked all the same.
+/// Every entry contains one.
+///
+/// Patchline relies on `sha256`. `md5` and `sha1` exist for readers that know only them, and are checked as well.
 package struct Fingerprint: Hashable, Sendable {
-    /// In bytes.
+    /// The size in bytes.
     package let size: Int
     package let md5: MD5Digest
     package let sha1: SHA1Digest
@@ -115,7 +117,7 @@ package struct Fingerprint: Hashable, Sendable {
         [("size", .integer(size)), ("md5", .text(md5.hex)), ("sha1", .text(sha1.hex)), ("sha256", .text(sha256.hex))]
     }
 
-    /// The first digest in which the two differ, cheapest first; nil when they are equal.
+    /// The name of the first difference, cheapest comparison first, or nil if both are equal.
     package func firstDifference(from other: Fingerprint) -> String? {
         if size != other.size { return "size" }
         if md5 != other.md5 { return "md5" }

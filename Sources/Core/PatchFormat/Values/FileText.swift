@@ -1,6 +1,6 @@
-/// The text of a settings file, whichever editor and system wrote it.
+/// Decodes the text of a settings file from any editor and system.
 ///
-/// UTF-8, with or without a byte order mark, and UTF-16 with one are read. Lines end with `\n` afterwards.
+/// Accepts UTF-8 with or without a byte order mark, and UTF-16 with one. In the result, lines end with `\n`.
 package enum FileText {
     /// Why bytes are not the text of a settings file.
     package enum Problem: String, Error, Equatable, Sendable, CaseIterable {
@@ -18,7 +18,7 @@ package enum FileText {
         case _ where bytes.starts(with: [0xFF, 0xFE]): text = try utf16(bytes.dropFirst(2), low: 0)
         case _ where bytes.starts(with: [0xFE, 0xFF]): text = try utf16(bytes.dropFirst(2), low: 1)
         default:
-            // ASCII characters in UTF-16 have a zero in every other byte; no text in UTF-8 has one at all.
+            // ASCII characters in UTF-16 have a zero in every other byte; UTF-8 text contains no zero byte.
             if bytes.count >= 2, (bytes[0] == 0) != (bytes[1] == 0) {
                 throw .utf16WithoutMark
             }
@@ -27,7 +27,7 @@ package enum FileText {
         return text.utf8.contains(UInt8(ascii: "\r")) ? unixLines(text) : text
     }
 
-    /// The same for files of JSON, whose readers take bytes.
+    /// Decodes a JSON file and returns the UTF-8 bytes that its parser needs.
     package static func utf8(_ bytes: [UInt8]) throws(Problem) -> [UInt8] { Array(try decode(bytes).utf8) }
 
     private static func utf8(_ bytes: ArraySlice<UInt8>) throws(Problem) -> String {
@@ -35,7 +35,7 @@ package enum FileText {
         return text
     }
 
-    /// - Parameter low: where the lower byte stands in a pair.
+    /// - Parameter low: the position of the lower byte in a pair.
     private static func utf16(_ bytes: ArraySlice<UInt8>, low: Int) throws(Problem) -> String {
         guard bytes.count.isMultiple(of: 2) else { throw .damagedUTF16 }
         let units = stride(from: bytes.startIndex, to: bytes.endIndex, by: 2).map { place in

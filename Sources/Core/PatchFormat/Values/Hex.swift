@@ -1,4 +1,4 @@
-/// Lowercase hexadecimal, one spelling only.
+/// Lowercase hexadecimal, the only accepted spelling.
 package enum Hex {
     private static let digits = Array("0123456789abcdef".utf8)
 

@@ -27,7 +27,9 @@ private func isName(_ text: String, upTo limit: Int, plus extra: String) -> Bool
 
 private let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-/// `com.example.storefront`; also the first segment of every published path.
+/// An app's identifier, such as `com.example.storefront`.
+///
+/// It is also the first segment of every published path.
 package struct AppID: ParsedName {
     package static let rule = "must be 1 to 128 of A-Z a-z 0-9 . _ - and not '.' or '..'"
     package let text: String
@@ -38,7 +40,7 @@ package struct AppID: ParsedName {
     }
 }
 
-/// By which a server knows a proposed change.
+/// The identifier of a proposed change on a server.
 package struct ProposalID: ParsedName {
     package static let rule = "must be 16 lowercase hex digits"
     package let text: String
@@ -49,7 +51,7 @@ package struct ProposalID: ParsedName {
     }
 }
 
-/// The name of one thing that a list delivers.
+/// The name of a script or bundle that a list delivers.
 package struct PatchID: ParsedName {
     package static let rule = "must be 1 to 128 of A-Z a-z 0-9 . _ - and not '.' or '..'"
     package let text: String
@@ -60,7 +62,7 @@ package struct PatchID: ParsedName {
     }
 }
 
-/// By which apps ask for an online parameter: `checkout.banner`.
+/// The name of an online parameter, such as `checkout.banner`.
 package struct ParameterName: ParsedName {
     package static let rule = "must be 1 to 64 of A-Z a-z 0-9 . _ - and not '.' or '..'"
     package let text: String
@@ -71,7 +73,7 @@ package struct ParameterName: ParsedName {
     }
 }
 
-/// An immutable label: identity is (patchId, sha256).
+/// An immutable label of a version; the version's identity is (patchId, sha256).
 package struct VersionLabel: ParsedName {
     package static let rule = "must be 1 to 64 of A-Z a-z 0-9 . _ + - and not '.' or '..'"
     package let text: String
@@ -82,7 +84,9 @@ package struct VersionLabel: ParsedName {
     }
 }
 
-/// `production`, `beta`; also the name of a TUF role, so never one that TUF or Patchline uses itself.
+/// `production`, `beta`.
+///
+/// It is also the name of a TUF role, so the names of TUF's and Patchline's own roles are invalid.
 package struct ChannelName: ParsedName {
     package static let rule =
         "must be 1 to 32 of a-z 0-9 and not the name of a role (root, targets, snapshot, timestamp, mirrors, dial)"
@@ -95,7 +99,7 @@ package struct ChannelName: ParsedName {
     }
 }
 
-/// One build of an app's native part, as its makers number them: `1042`, `2.1.0-17`.
+/// One build of an app's native part, as numbered by its makers: `1042`, `2.1.0-17`.
 package struct AppBuild: ParsedName {
     package static let rule = VersionLabel.rule
     package let text: String

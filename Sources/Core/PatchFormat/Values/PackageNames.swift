@@ -1,4 +1,6 @@
-/// The number of a package of JSPatch's loader or platform: whoever asks for one says it.
+/// The number of a package of JSPatch's loader or platform.
+///
+/// Clients request a package by it.
 package struct LoaderVersion: Hashable, Comparable, Sendable, CustomStringConvertible {
     package static let rule = "must be an integer from 1 to 999999999"
     package static let range = 1...999_999_999
@@ -9,7 +11,7 @@ package struct LoaderVersion: Hashable, Comparable, Sendable, CustomStringConver
         self.number = number
     }
 
-    /// Decimal digits, without a leading zero.
+    /// Decimal digits without a leading zero.
     package init?(_ text: String) {
         guard text.utf8.count <= 9, text.utf8.first != UInt8(ascii: "0"),
             text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text)
@@ -24,7 +26,7 @@ package struct LoaderVersion: Hashable, Comparable, Sendable, CustomStringConver
     }
 }
 
-/// The name of a script in such a package: one name, no folder, and `.js` behind it.
+/// The name of a script in such a package: a file name without a folder that ends in `.js`.
 package struct ScriptName: Hashable, Comparable, Sendable, CustomStringConvertible {
     package static let rule = "must end in .js and hold no slash"
     package static let main = ScriptName(checked: "main.js")
@@ -34,7 +36,7 @@ package struct ScriptName: Hashable, Comparable, Sendable, CustomStringConvertib
     package var text: String { exact.text }
     package var description: String { text }
 
-    /// By the rules of a path in a bundle.
+    /// Applies the rules of a path in a bundle.
     package init?(_ text: String) {
         guard let path = try? AssetPath(text), !text.utf8.contains(UInt8(ascii: "/")), text.hasSuffix(Self.suffix),
             text.utf8.count > Self.suffix.utf8.count
@@ -51,7 +53,9 @@ package struct ScriptName: Hashable, Comparable, Sendable, CustomStringConvertib
     }
 }
 
-/// By which JSPatch's platform knows an app: sixteen hex digits, as it gave them out.
+/// The key by which JSPatch's platform identifies an app.
+///
+/// The platform assigned sixteen hex digits.
 package struct PlatformAppKey: ParsedName {
     package static let rule = "must be 1 to 64 of A-Z a-z 0-9"
     package let text: String

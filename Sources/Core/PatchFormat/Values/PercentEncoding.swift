@@ -1,6 +1,8 @@
-/// Percent-encoding of URLs (RFC 3986 §2.1), read; ``URLLayout/percentEncoded(_:)`` writes it.
+/// Decodes percent-encoded URLs (RFC 3986 §2.1).
+///
+/// ``URLLayout/percentEncoded(_:)`` encodes them.
 package enum PercentEncoding {
-    /// Nil where a percent sign is not followed by two hex digits.
+    /// Returns nil if two hex digits do not follow a percent sign.
     package static func decoded(_ text: some Sequence<UInt8>) -> [UInt8]? {
         var (bytes, rest): ([UInt8], ArraySlice<UInt8>) = ([], Array(text)[...])
         while let byte = rest.popFirst() {

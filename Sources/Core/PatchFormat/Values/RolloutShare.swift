@@ -1,4 +1,6 @@
-/// A share of all devices, in devices of 10,000, as people write it: `25%`, `0.5%`, `12.34%`.
+/// A share of all devices, in devices of 10,000.
+///
+/// Its text form is `25%`, `0.5%` or `12.34%`.
 package struct RolloutShare: Hashable, Sendable, LosslessStringConvertible {
     package static let rule = "must be a share from 0% to 100% with at most two decimals"
 
@@ -31,11 +33,15 @@ package struct RolloutShare: Hashable, Sendable, LosslessStringConvertible {
     }
 }
 
-/// A text that is no share, with the share that was probably meant.
+/// The error for a text that is not a share.
+///
+/// It suggests the share that was probably meant.
 package struct RolloutShareMisread: Error, Equatable, Sendable, CustomStringConvertible {
     package let description: String
 
-    /// A number without a per cent sign may be a percentage, and one of at most 1 a part of the whole too.
+    /// A number without a per cent sign may be a percentage.
+    ///
+    /// A number of at most 1 may also be a fraction.
     init(_ text: String) {
         let plain = text.filter { !" \"'".contains($0) }
         guard let meant = RolloutShare(plain + "%") else {
@@ -50,7 +56,7 @@ package struct RolloutShareMisread: Error, Equatable, Sendable, CustomStringConv
 }
 
 extension RolloutShare {
-    /// As people write it: `50%`, and `50 %`.
+    /// Parses a share, with or without spaces: `50%`, `50 %`.
     package init(written text: String) throws(RolloutShareMisread) {
         guard let share = RolloutShare(text.filter { $0 != " " }) else { throw RolloutShareMisread(text) }
         self = share

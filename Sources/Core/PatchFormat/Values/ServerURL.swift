@@ -1,7 +1,7 @@
 /// The server of an app: `http://host:port` + `/APP/` + path.
 package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
     package static let rule = "must be http:// or https://, a host, and at most a path; no user, query or fragment"
-    /// Without a closing slash.
+    /// Without a trailing slash.
     package let text: String
 
     package init?(_ text: String) {
@@ -25,20 +25,20 @@ package struct ServerURL: Hashable, Sendable, CustomStringConvertible {
 
     package var isSecure: Bool { text.hasPrefix("https://") }
 
-    /// `updates.example.com`, `127.0.0.1`, `::1`.
+    /// The host without port and brackets: `updates.example.com`, `127.0.0.1`, `::1`.
     package var host: String {
         let authority = authority
         if authority.hasPrefix("[") { return String(authority.dropFirst().prefix { $0 != "]" }) }
         return String(authority.prefix { $0 != ":" })
     }
 
-    /// The scheme's own where none stands.
+    /// The port, or the scheme's default port if the URL has none.
     package var port: Int {
         let rest = authority.hasPrefix("[") ? authority.drop { $0 != "]" } : authority[...]
         return rest.split(separator: ":", maxSplits: 1).dropFirst().first.flatMap { Int($0) } ?? (isSecure ? 443 : 80)
     }
 
-    /// Whether it is this machine itself: `localhost`, `127.x.y.z`, `::1`.
+    /// Whether the host is this machine: `localhost`, `127.x.y.z`, `::1`.
     package var isLoopback: Bool {
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         let isV4 = parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }

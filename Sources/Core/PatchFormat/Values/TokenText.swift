@@ -1,15 +1,17 @@
-/// The text of a token of a release service, which is shown once and kept by whoever it is for: `plt_<id>_<secret>`.
+/// The text of a release service's token, which is shown once and kept by its owner: `plt_<id>_<secret>`.
 package struct TokenText: Hashable, Sendable {
-    /// So that a scanner of repositories knows one when it sees it.
+    /// Lets secret scanners recognise a token.
     package static let prefix = "plt_"
     package static let rule = "must be one line: plt_, 16 hex digits, _ and 64 hex digits"
 
-    /// 16 hex digits, no secret.
+    /// 16 hex digits, which are not secret.
     package let id: String
     /// 32 bytes.
     package let secret: [UInt8]
 
-    /// Nil unless it could be one; says nothing of whether it was ever made.
+    /// Nil if the text does not have the form of a token.
+    ///
+    /// Does not check whether the token exists.
     package init?(_ text: String) {
         guard text.hasPrefix(Self.prefix) else { return nil }
         let parts = text.dropFirst(Self.prefix.count).split(separator: "_", omittingEmptySubsequences: false)
@@ -20,7 +22,7 @@ package struct TokenText: Hashable, Sendable {
         self.secret = secret
     }
 
-    /// A new one, of random bytes.
+    /// A new token from random bytes.
     package init(id: [UInt8], secret: [UInt8]) {
         precondition(id.count == 8 && secret.count == 32)
         self.id = Hex.text(id)

@@ -1,19 +1,19 @@
-/// A moment in whole seconds, UTC; written `YYYY-MM-DDTHH:MM:SSZ` and in no other way (TUF 4.2.3).
+/// A moment in whole seconds, UTC, with the only text form `YYYY-MM-DDTHH:MM:SSZ` (TUF 4.2.3).
 package struct UTCTime: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// Seconds since 1970-01-01T00:00:00Z.
     package let seconds: Int
 
-    /// What can be written: from 0000-01-01T00:00:00Z to 9999-12-31T23:59:59Z.
+    /// The moments that have a text form: 0000-01-01T00:00:00Z to 9999-12-31T23:59:59Z.
     ///
-    /// Differences of two such moments, and a duration more, fit any integer.
+    /// Differences of two such moments, and the sum with a duration, fit any integer.
     package static let range = -62_167_219_200...253_402_300_799
 
-    /// The nearest moment that can be written: a clock may show anything.
+    /// Clamps to the range that has a text form, because a clock may show any value.
     package init(seconds: Int) {
         self.seconds = min(max(seconds, Self.range.lowerBound), Self.range.upperBound)
     }
 
-    /// Nil unless `text` is exactly `YYYY-MM-DDTHH:MM:SSZ` and names a real moment.
+    /// Nil unless `text` has exactly the form `YYYY-MM-DDTHH:MM:SSZ` and names a real moment.
     package init?(_ text: String) {
         let utf8 = Array(text.utf8)
         guard utf8.count == 20 else { return nil }
@@ -36,7 +36,7 @@ package struct UTCTime: Hashable, Comparable, Sendable, CustomStringConvertible 
         seconds = Self.dayNumber(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second
     }
 
-    /// Of the Gregorian calendar, in UTC.
+    /// The year of the Gregorian calendar in UTC.
     package var year: Int { Self.date(of: Int((Double(seconds) / 86_400).rounded(.down))).year }
 
     package var description: String {
@@ -49,13 +49,15 @@ package struct UTCTime: Hashable, Comparable, Sendable, CustomStringConvertible 
             + "\(two(second / 3_600)):\(two(second / 60 % 60)):\(two(second % 60))Z"
     }
 
-    /// The first or last moment that can be written, where the sum is beyond it.
+    /// The sum, clamped to the range that has a text form.
     package func adding(_ duration: Duration) -> UTCTime {
         let (sum, isOver) = seconds.addingReportingOverflow(Int(clamping: duration.components.seconds))
         return UTCTime(seconds: isOver ? (duration < .zero ? .min : .max) : sum)
     }
 
-    /// From an earlier moment to this one; negative from a later one.
+    /// The duration from `other` to this moment.
+    ///
+    /// Negative if `other` is later.
     package func since(_ other: UTCTime) -> Duration {
         .seconds(seconds - other.seconds)
     }

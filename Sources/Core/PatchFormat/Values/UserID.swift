@@ -1,4 +1,6 @@
-/// Who uses a device, in the app's own words; never sent as it is, and named by its hash alone.
+/// The user of a device, as identified by the app.
+///
+/// Only its hash leaves the device.
 package struct UserID: Hashable, Sendable, CustomStringConvertible {
     package static let rule = "must be 1 to 256 bytes without control characters"
     package let text: String

@@ -1,9 +1,9 @@
-/// What a look at a server's or a device's machine found, line by line.
+/// The results of checking a server's or a device's machine, line by line.
 package struct Diagnosis: Equatable, Sendable {
-    /// From good to bad.
+    /// The verdicts from good to bad.
     package enum Verdict: String, CaseIterable, Comparable, Sendable {
         case ok
-        /// It works now, and will not for ever.
+        /// It works now but needs action later.
         case warning
         /// It does not work, or is not safe.
         case fault
@@ -14,13 +14,15 @@ package struct Diagnosis: Equatable, Sendable {
     }
 
     package struct Line: Equatable, Sendable {
-        /// What was looked at: `disk`, `clock`, `com.example.storefront online key`.
+        /// The subject of the check: `disk`, `clock`, `com.example.storefront online key`.
         package let subject: String
-        /// For programs, where the finding has one: the same in every version.
+        /// An identifier for programs, if the finding has one.
+        ///
+        /// It is the same in every version.
         package let code: String?
         package let verdict: Verdict
         package let finding: String
-        /// What to do about it.
+        /// How to fix the problem.
         package let hint: String?
 
         package init(_ subject: String, code: String? = nil, _ verdict: Verdict, _ finding: String, hint: String? = nil)
@@ -39,7 +41,7 @@ package struct Diagnosis: Equatable, Sendable {
 
     package mutating func add(_ line: Line) { lines.append(line) }
 
-    /// The worst of all lines.
+    /// The worst verdict of all lines.
     package var verdict: Verdict { lines.map(\.verdict).max() ?? .ok }
 
     package var json: JSON {

@@ -1,5 +1,5 @@
 extension String {
-    /// Whether it is 1 to `limit` bytes of text that every terminal, log and page shows on one line.
+    /// Whether the text has 1 to `limit` bytes and every terminal, log and page shows it on one line.
     package func isOneLine(upTo limit: Int) -> Bool {
         (1...limit).contains(utf8.count)
             && unicodeScalars.allSatisfy {
@@ -7,7 +7,7 @@ extension String {
             }
     }
 
-    /// What ``isOneLine(upTo:)`` asks, in words.
+    /// The rule of ``isOneLine(upTo:)`` in words.
     package static func oneLineRule(upTo limit: Int) -> String {
         "must be 1 to \(limit) bytes of text on one line"
     }

@@ -1,5 +1,5 @@
-/// Hears how much of long work is done, from any thread.
+/// Receives the amount of finished work, from any thread.
 package typealias Progress = @Sendable (_ done: Int) -> Void
 
-/// Hears that long work begins, and of how many parts.
+/// Called when long work begins, with its number of parts.
 package typealias ProgressStart = @Sendable (_ total: Int) -> Progress

@@ -1,5 +1,5 @@
 extension String {
-    /// The word that somebody may have meant; nil when none is like it.
+    /// Returns the word that was probably meant, or nil if none is similar.
     package func nearest(among words: some Sequence<String>) -> String? {
         let mine = Array(lowercased().replacing("_", with: "-").utf8)
         let ranked = words.map { (word: $0, distance: changes(from: mine, to: Array($0.utf8))) }
@@ -9,7 +9,7 @@ extension String {
     }
 }
 
-/// How many letters must be put in, taken out or changed (Levenshtein).
+/// The number of letters to insert, delete or change (Levenshtein distance).
 private func changes(from left: [UInt8], to right: [UInt8]) -> Int {
     var row = Array(0...right.count)
     for (i, letter) in left.enumerated() {

@@ -1,15 +1,17 @@
 import PatchFormat
 
-/// A timestamp that an earlier refresh took, with signatures that still count; its expiry was not checked.
+/// A timestamp that an earlier refresh accepted and whose signatures are still valid.
 ///
-/// An expired one still guards against rollback (TUF 5.4.3).
+/// Its expiry was not checked.
+///
+/// An expired one still prevents rollback (TUF 5.4.3).
 package struct KnownTimestamp: Sendable {
     package let role: TimestampRole
     let bytes: [UInt8]
 }
 
 extension TrustedRoot {
-    /// - Throws: when the timestamp no longer verifies: after a rotation it counts as absent (TUF 5.3.11).
+    /// - Throws: if the timestamp no longer verifies. After a rotation it counts as absent (TUF 5.3.11).
     package func knownTimestamp(_ bytes: [UInt8]) throws(TrustError) -> KnownTimestamp {
         let (_, role) = try verified(bytes, "timestamp", limit: Limits.timestamp, header: \.header) {
             envelope throws(FormatError) in try TimestampRole(envelope)
@@ -30,7 +32,7 @@ package struct CurrentRoot: Sendable {
         try self.expiry.check(root.role.header, role: "root")
     }
 
-    /// A received timestamp, or the known one if it is no newer (TUF 5.4.2 to 5.4.4).
+    /// Returns a received timestamp, or the known one if the received one is not newer (TUF 5.4.2 to 5.4.4).
     ///
     /// - Throws: `rolledBack` for an older one; ``keepingKnown()`` continues with the known one.
     package func timestamp(_ bytes: [UInt8]) throws(TrustError) -> TrustedTimestamp {
@@ -52,7 +54,7 @@ package struct CurrentRoot: Sendable {
         return try TrustedTimestamp(new, under: self, expiry, isNew: true)
     }
 
-    /// The known timestamp, when a server offers an older one; nil when none is known.
+    /// Returns the known timestamp if a server offers an older one, or nil if none is known.
     package func keepingKnown() throws(TrustError) -> TrustedTimestamp? {
         guard let known else { return nil }
         return try kept(known)
@@ -63,12 +65,12 @@ package struct CurrentRoot: Sendable {
     }
 }
 
-/// An unexpired timestamp, under a root that is unexpired by the timestamp's own time (TUF 5.4).
+/// An unexpired timestamp, under a root that is unexpired at the timestamp's own time (TUF 5.4).
 package struct TrustedTimestamp: Sendable {
     package let root: TrustedRoot
     package let role: TimestampRole
     package let bytes: [UInt8]
-    /// Whether it was received just now, and its bytes are worth storing.
+    /// Whether it was received in this refresh and must be stored.
     package let isNew: Bool
     let expiry: ExpiryRule
 
@@ -81,7 +83,7 @@ package struct TrustedTimestamp: Sendable {
         (root, role, bytes, self.isNew) = (current.root, timestamp.role, timestamp.bytes, isNew)
         self.expiry = expiry.noting(signedAt: role.signedAt)
         try self.expiry.check(role.header, role: "timestamp")
-        // Once more, by this one's own time: one from the far future is not kept.
+        // Checked again at this timestamp's own time: a timestamp from the far future is not stored.
         try self.expiry.check(root.role.header, role: "root")
     }
 }

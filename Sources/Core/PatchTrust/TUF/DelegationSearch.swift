@@ -1,17 +1,17 @@
 import PatchFormat
 
-/// Which role says what of a target: pre-order, in order of appearance, each role once (TUF 5.6.7).
+/// Finds the role that is responsible for a target: pre-order, in order of appearance, each role once (TUF 5.6.7).
 ///
-/// Pure: it asks for roles by ``Step/load(role:delegator:)`` and goes on when they are trusted.
+/// It does no I/O: it requests roles by ``Step/load(role:delegator:)`` and continues once they are trusted.
 package struct DelegationSearch: Sendable {
     package enum Step: Equatable, Sendable {
-        /// This role must be trusted by its delegator's keys before the search can go on.
+        /// The search needs this role, verified by its delegator's keys, to continue.
         case load(role: String, delegator: String)
         case found(TargetFile, role: String)
     }
 
     private let target: String
-    /// The next one last.
+    /// A stack: the next role is the last element.
     private var waiting: [(role: String, delegator: String)] = [("targets", "root")]
     private var visited: Set<ExactString> = []
 
@@ -19,14 +19,14 @@ package struct DelegationSearch: Sendable {
         self.target = target
     }
 
-    /// - Throws: `.targetNotFound` when no role names it, `.tooManyDelegations` at the limit.
+    /// - Throws: `.targetNotFound` if no role names the target, `.tooManyDelegations` at the limit.
     package mutating func next(in trusted: TrustedRepository) throws(TrustError) -> Step {
         while let (name, delegator) = waiting.last {
             if visited.contains(ExactString(name)) {
                 waiting.removeLast()
                 continue
             }
-            // The top role is no delegated one.
+            // The top role is not a delegated role and does not count towards the limit.
             guard visited.count <= Limits.delegations else {
                 throw .tooManyDelegations(target: target, limit: Limits.delegations)
             }
@@ -41,7 +41,9 @@ package struct DelegationSearch: Sendable {
         throw .targetNotFound(target)
     }
 
-    /// A terminating delegation ends the search here if its own branch finds nothing: whatever waits is dropped.
+    /// Adds the delegations of a role to the stack.
+    ///
+    /// A terminating delegation ends the search if its own branch finds nothing, so the waiting roles are dropped.
     private mutating func push(_ role: TargetsRole) {
         var children: [(String, String)] = []
         for delegation in role.delegations where delegation.covers(target) {

@@ -1,7 +1,9 @@
 package import PatchCrypto
 package import PatchFormat
 
-/// A signed document, parsed: nothing in it is trusted until a delegator's keys have checked it.
+/// A parsed signed document.
+///
+/// Its content is not trusted until it is checked with a delegator's keys.
 package struct Envelope: Sendable {
     package struct Signature: Hashable, Sendable {
         package let keyID: String
@@ -17,7 +19,7 @@ package struct Envelope: Sendable {
     package let signed: JSON
     package private(set) var signatures: [Signature]
 
-    /// A document to be signed.
+    /// Creates an unsigned document.
     package init(role: String, signing signed: JSON) {
         self.role = role
         self.signed = signed
@@ -26,7 +28,7 @@ package struct Envelope: Sendable {
 
     /// Reads a role file.
     ///
-    /// A key id that occurs twice refuses it; a signature that is no hex is ignored.
+    /// A duplicate key id rejects the file. A signature that is not hexadecimal is ignored.
     package init(_ bytes: [UInt8], role: String, limit: Int) throws(FormatError) {
         try self.init(try JSON.document(bytes, named: role, limit: limit), role: role)
     }
@@ -49,7 +51,7 @@ package struct Envelope: Sendable {
 
     /// Adds one signature, replacing an older one by the same key.
     ///
-    /// - Parameter scheme: the scheme that the role names for the key; nil for Patchline's own scheme of that kind of
+    /// - Parameter scheme: the scheme that the role specifies for the key, or nil for Patchline's default scheme for this kind of
     ///   key.
     package mutating func sign(with key: PrivateKey, id: SHA256Digest, scheme: SignatureScheme? = nil)
         throws(KeyError)
@@ -77,7 +79,7 @@ package struct Envelope: Sendable {
 
     package var fileBytes: [UInt8] { json.fileBytes }
 
-    /// Identifies the role whatever signatures it has: SHA-256 of the canonical JSON of its signed part.
+    /// Identifies the role independently of its signatures: SHA-256 of the canonical JSON of its signed part.
     package var identity: SHA256Digest { SHA256Digest(of: signed.canonicalBytes) }
 }
 
@@ -89,8 +91,7 @@ package struct RoleHeader: Hashable, Sendable {
     package let expires: UTCTime
     /// The app that the role is for; Patchline's own member.
     ///
-    /// Nil in roles that other TUF tools wrote, or Patchline before it named
-    /// the app in every role.
+    /// Nil in roles that other TUF tools wrote, or Patchline before it named the app in every role.
     package let app: AppID?
 
     init(_ fields: Fields, type: String) throws(FormatError) {
@@ -104,10 +105,10 @@ package struct RoleHeader: Hashable, Sendable {
         app = fields.has(Self.appMember) ? try fields.name(Self.appMember) : nil
     }
 
-    /// Refuses a role that names another app.
+    /// Rejects a role that names another app.
     ///
-    /// A key may sign for two apps. Without this rule, anyone on the way could answer one app's device with the other app's
-    /// timestamp and snapshot, whose higher versions would keep the device from its own ones.
+    /// A key may sign for two apps. Without this rule, an attacker on the network could answer one app's device with the other
+    /// app's timestamp and snapshot. Their higher versions would keep the device from its own ones.
     package func check(for expected: AppID?, role: String) throws(TrustError) {
         guard let app, let expected, app != expected else { return }
         throw .foreign(document: role, field: "app", found: app.text, expected: expected.text)

@@ -1,25 +1,27 @@
 package import PatchFormat
 
-/// Which roles must not have expired, and at what time: every reader of metadata names a rule, so that none forgets.
+/// The roles that must be unexpired, and the time that they are compared with.
+///
+/// Every reader of metadata must name a rule, so that none is forgotten.
 package enum ExpiryRule: Equatable, Sendable {
-    /// Every role must hold at this time: the rule for installing (TUF 5.3.10, 5.4.4, 5.5.6, 5.6.5).
+    /// Every role must be unexpired at this time: the rule for installing (TUF 5.3.10, 5.4.4, 5.5.6, 5.6.5).
     case everyRole(ReferenceTime)
-    /// Timestamp and snapshot must hold at this time. Roles that people sign may have expired: they are fetched to be
-    /// signed again.
+    /// Timestamp and snapshot must be unexpired at this time. Roles that key holders sign may have expired: they are downloaded to
+    /// be signed again.
     case onlineRoles(at: UTCTime)
-    /// No role needs to hold.
+    /// Every role may have expired.
     case noRole(because: Reason)
 
-    /// Why expired roles do no harm.
+    /// Why expired roles are acceptable.
     package enum Reason: Sendable {
         /// A server reads its own tree, and must be able to sign expired roles again.
         case signsAgain
-        /// The check of a whole tree judges bytes, whatever the time: expired roles are no fault of theirs, and `patchsrv doctor`
-        /// and `/readyz` report them.
+        /// The check of a whole tree verifies bytes independently of the time. `patchsrv doctor` and `/readyz` report expired
+        /// roles.
         case judgesBytes
     }
 
-    /// The rule with the time of a newly verified timestamp, in place of an earlier one's.
+    /// Returns the rule with the time of a newly verified timestamp, which replaces the time of an earlier one.
     func noting(signedAt: UTCTime?) -> ExpiryRule {
         switch self {
         case .everyRole(let time): .everyRole(time.noting(signedAt: signedAt))

@@ -1,9 +1,11 @@
 import PatchCrypto
 package import PatchFormat
 
-/// The `hashes` of a file: every one that is listed must hold, and one of an unknown algorithm refuses the file (TUF 5.7).
+/// The `hashes` of a file, all of which must match (TUF 5.7).
+///
+/// An unknown algorithm rejects the file.
 package struct ListedHashes: Hashable, Sendable {
-    /// In lowercase hex, by algorithm.
+    /// The digests in lowercase hex, by algorithm.
     private let values: [ExactString: String]
 
     package init(sha256: SHA256Digest) {
@@ -33,7 +35,9 @@ package struct ListedHashes: Hashable, Sendable {
 
     package var sha256: SHA256Digest? { values["sha256"].flatMap { SHA256Digest(hex: $0) } }
 
-    /// What stands before a target's name under consistent snapshots: any of them will do (TUF 5.7.3).
+    /// The prefix of a target's file name under consistent snapshots.
+    ///
+    /// Any of the hashes is allowed (TUF 5.7.3).
     package var namePrefix: String {
         values["sha256"] ?? values["sha512"] ?? values.min { $0.key < $1.key }?.value ?? ""
     }
@@ -48,7 +52,7 @@ package struct ListedHashes: Hashable, Sendable {
         try check.finish()
     }
 
-    /// - Throws: `.unknownHash` for an algorithm that cannot be computed here.
+    /// - Throws: `.unknownHash` for an unsupported algorithm.
     fileprivate func known(name: String) throws(TrustError) -> [(HashAlgorithm, String)] {
         try values.sorted { $0.key < $1.key }.map { (key, hex) throws(TrustError) in
             guard let algorithm = HashAlgorithm(rawValue: key.text) else {
@@ -59,12 +63,12 @@ package struct ListedHashes: Hashable, Sendable {
     }
 }
 
-/// All listed hashes of a stream, in one pass.
+/// Computes all listed hashes of a stream in one pass.
 package struct HashCheck {
     private let name: String
     private let digests: [(digest: MessageDigest, expected: String)]
 
-    /// - Throws: `.unknownHash` for an algorithm that cannot be computed here.
+    /// - Throws: `.unknownHash` for an unsupported algorithm.
     package init(_ hashes: ListedHashes, name: String) throws(TrustError) {
         self.name = name
         digests = try hashes.known(name: name).map { (MessageDigest($0), $1) }

@@ -1,32 +1,32 @@
 import PatchCrypto
 package import PatchFormat
 
-/// The client workflow of TUF 5.3 to 5.6, without I/O: it names the next role that it needs, and judges the bytes.
+/// The client workflow of TUF 5.3 to 5.6, without I/O: it requests one role after the other, and verifies the bytes.
 ///
 /// ```
-/// root → root → … → root has not ended → timestamp → snapshot → targets → done → a delegated role → done → …
+/// root → root → … → unexpired root → timestamp → snapshot → targets → done → a delegated role → done → …
 /// ```
 ///
-/// Each stage is made from the one before it, which was judged, so none can be used too early. The driver answers
-/// ``next()`` by ``recall(_:)``, ``take(_:)`` or ``absent()`` until the walk is done. A refusal leaves the walk
-/// unchanged, so the driver may offer other bytes, or give up.
+/// Each stage is made from the verified stage before it, so none can be used too early. The driver answers ``next()`` by
+/// ``recall(_:)``, ``take(_:)`` or ``absent()`` until the walk is done. Rejected bytes leave the walk unchanged, so the driver may
+/// offer other bytes, or give up.
 package struct MetadataWalk: Sendable {
-    /// The next need of the walk.
+    /// The next request of the walk.
     package enum Step: Sendable {
         /// The role as an earlier walk stored it, if it did: ``MetadataWalk/recall(_:)``.
         case recall(role: String)
-        /// A role from the repository: ``MetadataWalk/take(_:)``, or ``MetadataWalk/absent()`` where there may be none.
+        /// A role from the repository: ``MetadataWalk/take(_:)``, or ``MetadataWalk/absent()`` if the role may be absent.
         case fetch(RoleRequest)
         case done(TrustedRepository)
     }
 
     /// The outcome of ``MetadataWalk/take(_:)``.
     package enum Taken: Equatable, Sendable {
-        /// Trusted now, and worth storing.
+        /// The role is now trusted and must be stored.
         case new
-        /// Of the version that is trusted already: nothing to store (TUF 5.4.3.1).
+        /// The role has the version that is already trusted, so there is nothing to store (TUF 5.4.3.1).
         case known
-        /// An older timestamp than the known one, which stays.
+        /// The timestamp is older than the known one, which remains trusted.
         case older(offered: Int, known: Int)
     }
 
@@ -47,7 +47,7 @@ package struct MetadataWalk: Sendable {
     private let expiry: ExpiryRule
     private let keepsTargetsFloor: Bool
 
-    /// From an anchor through all later roots.
+    /// Creates a walk from an anchor through all later roots.
     ///
     /// - Parameter keepsTargetsFloor: see ``TrustedSnapshot/floor(ofTargets:)``.
     package init(from anchor: TrustedRoot, _ expiry: ExpiryRule, keepsTargetsFloor: Bool = false) {
@@ -55,13 +55,15 @@ package struct MetadataWalk: Sendable {
         (self.expiry, self.keepsTargetsFloor) = (expiry, keepsTargetsFloor)
     }
 
-    /// From the newest root.
+    /// Creates a walk from the newest root.
     package init(under root: TrustedRoot, _ expiry: ExpiryRule) {
         stage = .knownTimestamp(root)
         (self.expiry, keepsTargetsFloor) = (expiry, false)
     }
 
-    /// To a delegated role of a repository; done at once when its delegator's keys have verified it already.
+    /// Creates a walk to a delegated role of a repository.
+    ///
+    /// It is done at once if the delegator's keys have already verified the role.
     package init(in repository: TrustedRepository, to name: String, by delegator: String) {
         stage =
             repository.isVerified(name, by: delegator)
@@ -69,7 +71,7 @@ package struct MetadataWalk: Sendable {
         (expiry, keepsTargetsFloor) = (repository.timestamp.expiry, false)
     }
 
-    /// - Throws: `notInSnapshot` where the next role is not listed.
+    /// - Throws: `notInSnapshot` if the snapshot does not list the next role.
     package func next() throws(TrustError) -> Step {
         switch stage {
         case .roots(let root, _): return .fetch(.root(version: root.version + 1))
@@ -93,9 +95,11 @@ package struct MetadataWalk: Sendable {
         }
     }
 
-    /// Stored roles go through the same rules as received ones; one that is refused counts as absent.
+    /// Verifies a stored role by the same rules as a received one.
     ///
-    /// - Throws: when the stored roles lead to an expired root, timestamp or snapshot.
+    /// A rejected one counts as absent.
+    ///
+    /// - Throws: if the stored roles lead to an expired root, timestamp or snapshot.
     package mutating func recall(_ stored: [UInt8]?) throws(TrustError) {
         switch stage {
         case .knownTimestamp(let root):
@@ -124,7 +128,7 @@ package struct MetadataWalk: Sendable {
         }
     }
 
-    /// Judges received bytes.
+    /// Verifies received bytes.
     package mutating func take(_ bytes: [UInt8]) throws(TrustError) -> Taken {
         switch stage {
         case .roots(let root, let followed):
@@ -144,7 +148,7 @@ package struct MetadataWalk: Sendable {
         return .new
     }
 
-    /// The repository has no such file: there is no later root (TUF 5.3.3).
+    /// Reports that the repository has no such file: there is no later root (TUF 5.3.3).
     package mutating func absent() {
         guard case .roots(let root, _) = stage else { preconditionFailure("only a root may be absent") }
         stage = .knownTimestamp(root)
@@ -167,13 +171,13 @@ package struct MetadataWalk: Sendable {
     }
 }
 
-/// A role that a walk asks its repository for.
+/// A role that a walk requests from its repository.
 package enum RoleRequest: Equatable, Sendable {
-    /// The only one that may be absent.
+    /// The only role that may be absent.
     case root(version: Int)
-    /// - Parameter known: bytes at hand, which a server need not send again.
+    /// - Parameter known: the stored bytes, which a server need not send again.
     case timestamp(known: [UInt8]?)
-    /// The snapshot or a targets role, as its referrer names it.
+    /// The snapshot or a targets role, with the referrer's data about its file.
     case role(String, RoleFile, isVersioned: Bool)
 
     /// The name under which the role is stored.
@@ -195,7 +199,7 @@ package enum RoleRequest: Equatable, Sendable {
         }
     }
 
-    /// The digest that the referrer gives, if it gives one.
+    /// The digest from the referrer, if it contains one.
     package var sha256: SHA256Digest? {
         switch self {
         case .root, .timestamp: nil
@@ -213,7 +217,7 @@ package enum RoleRequest: Equatable, Sendable {
         }
     }
 
-    /// The most bytes to read: the size that the referrer gives, if it gives one.
+    /// The most bytes to read: the size from the referrer if it contains one, up to the limit.
     package var mostBytes: Int {
         switch self {
         case .root, .timestamp: limit

@@ -1,4 +1,6 @@
-/// A TUF path pattern: compared component by component, so `*` and `?` never match `/`; case counts.
+/// A TUF path pattern, compared component by component, so that `*` and `?` never match `/`.
+///
+/// It is case-sensitive.
 package struct PathPattern: Sendable {
     private let components: [[UInt8]]
 
@@ -15,7 +17,7 @@ package struct PathPattern: Sendable {
         text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map(Array.init)
     }
 
-    /// Greedy with one point of return: linear space, no blow-up on hostile patterns.
+    /// Greedy with one backtracking point: linear space, and no exponential time on hostile patterns.
     private static func matches(_ pattern: ArraySlice<UInt8>, _ text: ArraySlice<UInt8>) -> Bool {
         var (p, t) = (pattern.startIndex, text.startIndex)
         var retry: (pattern: Int, text: Int)?

@@ -1,16 +1,16 @@
 package import PatchFormat
 
-/// The time by which expiry is judged: the latest of the clock and of what is known to be past.
+/// The time that expiry is compared with: the latest of the clock and all moments known to be past.
 ///
-/// The clock is read once, at the start of a refresh (TUF 5.1). A device's clock may stand in 1970; a statement that was
-/// signed, or a build that was made, is past for certain.
+/// The clock is read once, at the start of a refresh (TUF 5.1). A device's clock may show 1970, but the time of a signed statement
+/// or of the program's build is certainly past.
 package struct ReferenceTime: Equatable, Sendable {
     package let clock: UTCTime
     private let build: UTCTime
-    /// Of the newest timestamp that was verified.
+    /// The signing time of the newest verified timestamp.
     private let signedAt: UTCTime?
 
-    /// - Parameter build: when the running program was made.
+    /// - Parameter build: when the running program was built.
     package init(clock: UTCTime, build: UTCTime = UTCTime(seconds: 0)) {
         self.init(clock: clock, build: build, signedAt: nil)
     }
@@ -24,8 +24,9 @@ package struct ReferenceTime: Equatable, Sendable {
 
     package var value: UTCTime { max(clock, atLeast) }
 
-    /// A newer timestamp was verified: what an older one said of the time counts no more, for its signer may have been
-    /// wrong, or a thief.
+    /// Returns the time after a newer timestamp was verified.
+    ///
+    /// The time of the older timestamp no longer counts, because its signer may have had a wrong clock or a stolen key.
     package func noting(signedAt time: UTCTime?) -> ReferenceTime {
         ReferenceTime(clock: clock, build: build, signedAt: time)
     }

@@ -1,8 +1,8 @@
 package import PatchFormat
 
-/// Until when devices take a release: as long as its channel's role, root and targets hold.
+/// The period in which devices accept a release: until its channel's role, root or targets expire.
 package struct ReleaseExpiry: Equatable, Sendable {
-    /// How long before its end a role causes a warning.
+    /// How long before its expiry a role causes a warning.
     package static let margin = Duration.days(7)
 
     package struct Role: Hashable, Sendable {
@@ -14,13 +14,13 @@ package struct ReleaseExpiry: Equatable, Sendable {
         }
     }
 
-    /// A role that ends sooner than expected.
+    /// A role that expires sooner than expected.
     ///
     /// The release can still be used now.
     package enum Warning: Hashable, Sendable {
-        /// Within ``margin``.
+        /// Expires within ``margin``.
         case endsSoon(Role)
-        /// Root or targets end before the release does.
+        /// Root or targets expire before the release does.
         case endsBefore(Role, release: Role)
 
         package var role: Role {
@@ -40,7 +40,7 @@ package struct ReleaseExpiry: Equatable, Sendable {
         trust = [Role("root", expires: root), Role("targets", expires: targets)]
     }
 
-    /// The first role that has ended: no device takes the release.
+    /// The first role that has expired, which makes devices reject the release.
     package func expired(at now: UTCTime) -> Role? { (trust + [release]).first { $0.expires <= now } }
 
     package func warnings(at now: UTCTime) -> [Warning] {
@@ -63,7 +63,7 @@ extension ReleaseExpiry.Warning: CustomStringConvertible {
 }
 
 extension ReleaseExpiry.Role {
-    /// The warning for a holder who is about to sign a draft of this role; nil if it is valid for longer than
+    /// The warning for a key holder before signing a draft of this role, or nil if it is valid for longer than
     /// ``ReleaseExpiry/margin``.
     package func draftWarning(at now: UTCTime) -> String? {
         let remedy = "`patchsign root draft` makes it again, with a new expiry"

@@ -1,9 +1,9 @@
 import PatchCrypto
 package import PatchFormat
 
-/// The TUF roles as Patchline writes them: unsigned envelopes, ready for their keys.
+/// Writes the TUF roles of Patchline as unsigned envelopes, ready to be signed.
 ///
-/// Each names its app; `app` is nil for a role of a root of trust that names none.
+/// Each role names its app. `app` is nil for a role under a root of trust without an app.
 package enum RoleDocument {
     package static let specVersion = "1.0.34"
 
@@ -37,7 +37,7 @@ package enum RoleDocument {
             self.paths = paths
         }
 
-        /// A channel's: its list, and the manifests and columns of its bundles.
+        /// The delegation to a channel: its list, and the manifests and signature columns of its bundles.
         ///
         /// TUF's `*` does not cross `/`.
         package static func channel(_ channel: ChannelName, signers: Signers) -> DelegationDraft {
@@ -48,7 +48,7 @@ package enum RoleDocument {
             DelegationDraft(name: "dial", signers: signers, paths: ["dial/*"])
         }
 
-        /// As it stands among the delegations.
+        /// The row in the list of delegations.
         package var row: JSON {
             .fields(
                 signers.members + [
@@ -81,7 +81,7 @@ package enum RoleDocument {
         )
     }
 
-    /// The top targets role: delegations only.
+    /// The top targets role, which contains only delegations.
     package static func targets(
         app: AppID? = nil,
         version: Int,
@@ -188,7 +188,7 @@ package enum RoleDocument {
 }
 
 extension RoleFile {
-    /// What a referrer says of these bytes.
+    /// Describes these bytes as a referrer does.
     package init(of bytes: [UInt8], version: Int) {
         self.init(version: version, length: bytes.count, sha256: SHA256Digest(of: bytes))
     }

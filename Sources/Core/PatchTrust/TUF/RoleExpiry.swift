@@ -1,23 +1,25 @@
 package import PatchFormat
 
-/// Until when one role of a repository holds, and who has to sign it again.
+/// The expiry of one role of a repository, and the party that signs it again.
 package struct RoleExpiry: Hashable, Sendable {
-    /// Who signs a role again.
+    /// The party that signs a role again.
     package enum Keeper: String, Sendable {
-        /// People, with keys that are offline.
+        /// Key holders, with offline keys.
         case holders
-        /// The server, by itself, every few hours.
+        /// The server, automatically every few hours.
         case server
     }
 
     package enum State: Equatable, Sendable {
         case holds
-        /// Ends within the time that was asked for.
+        /// Expires within the requested time.
         case endsSoon
         case expired
     }
 
-    /// What the server signs holds seven days and is signed every six hours: with less left than this, that has stopped.
+    /// The server's roles are valid for seven days and are signed every six hours.
+    ///
+    /// If less than this is left, signing has stopped.
     package static let serverMargin = Duration.days(2)
 
     package let role: String
@@ -32,7 +34,7 @@ package struct RoleExpiry: Hashable, Sendable {
         self.keeper = keeper
     }
 
-    /// - Parameter within: how long before its end a role is reported; for what the server signs at most ``serverMargin``.
+    /// - Parameter within: how long before its expiry a role is reported, for the server's roles at most ``serverMargin``.
     package func state(within: Duration, at time: UTCTime) -> State {
         guard expires > time else { return .expired }
         let margin = keeper == .server ? min(within, Self.serverMargin) : within

@@ -8,7 +8,7 @@ package struct RootRole: Sendable {
     package let header: RoleHeader
     package let consistentSnapshot: Bool
     package let roles: [String: RoleKeys]
-    /// Which app this root of trust is for.
+    /// The app that this root of trust is for.
     package var app: AppID? { header.app }
 
     package init(_ envelope: Envelope) throws(FormatError) {
@@ -28,10 +28,10 @@ package struct RootRole: Sendable {
     }
 }
 
-/// What a referrer says of a role's file.
+/// A referrer's description of a role's file.
 package struct RoleFile: Hashable, Sendable {
     package let version: Int
-    /// In bytes, where the referrer says it.
+    /// The size in bytes, or nil if the referrer does not contain it.
     package let length: Int?
     package let hashes: ListedHashes?
 
@@ -55,19 +55,19 @@ package struct RoleFile: Hashable, Sendable {
         ])
     }
 
-    /// Whether these bytes are the named ones, as far as the referrer says.
+    /// Whether these bytes match the description.
     package func matches(_ bytes: [UInt8]) -> Bool {
         (try? check(bytes, name: "")) != nil
     }
 
-    /// Length and every digest, before the bytes are parsed.
+    /// Checks length and every digest, before the bytes are parsed.
     func check(_ bytes: [UInt8], name: String) throws(TrustError) {
         if let length, bytes.count != length { throw .wrongLength(name: name, found: bytes.count, expected: length) }
         try hashes?.check(bytes, name: name)
     }
 }
 
-/// Timestamp: which snapshot is current, and when that was last said.
+/// Timestamp: the current snapshot, and the time of this statement.
 package struct TimestampRole: Sendable {
     package let header: RoleHeader
     package let snapshot: RoleFile
@@ -86,10 +86,10 @@ package struct TimestampRole: Sendable {
     }
 }
 
-/// Snapshot: which version of every targets role is current.
+/// Snapshot: the current version of every targets role.
 package struct SnapshotRole: Sendable {
     package let header: RoleHeader
-    /// By role name, without `.json`.
+    /// The files by role name, without `.json`.
     package let files: [ExactString: RoleFile]
 
     package init(_ envelope: Envelope) throws(FormatError) {
@@ -98,7 +98,7 @@ package struct SnapshotRole: Sendable {
         let meta = try fields.fields("meta")
         var files: [ExactString: RoleFile] = [:]
         for member in meta.object.members {
-            // By bytes: a combining mark before the point would hide it from Swift's characters.
+            // By bytes: in Swift's characters, a combining mark before the point would hide it.
             let name = Array(member.key.text.utf8)
             guard name.suffix(5) == Array(".json".utf8)[...] else {
                 throw meta.broken(member.key.text, "must end in .json")
@@ -114,15 +114,15 @@ package struct SnapshotRole: Sendable {
 package struct TargetsRole: Sendable {
     package let name: String
     package let header: RoleHeader
-    /// By target path.
+    /// The targets by path.
     package let targets: [ExactString: TargetFile]
-    /// In order of appearance.
+    /// The delegations in order of appearance.
     package let delegations: [Delegation]
     /// The keys that sign entries of this channel; Patchline's own member.
     package let entryKeys: EntryKeys
-    /// In the top role: the channels that have ended for good, by name; Patchline's own member.
+    /// In the top role: the channels that have been retired permanently; Patchline's own member.
     ///
-    /// Their names are never delegated to again: a snapshot keeps the last version of each, and a reader refuses a lower one.
+    /// Their names are never delegated again, because a snapshot keeps the last version of each and a reader rejects a lower one.
     package let retired: [ChannelName]
 
     package static let retiredMember = "x-patchline-retired"
@@ -167,7 +167,7 @@ package struct TargetsRole: Sendable {
         self.retired = retired.sorted()
     }
 
-    /// Whether it is a channel that has ended, to which nothing is delegated.
+    /// Whether it is a retired channel, which has no delegation.
     package func hasRetired(_ role: String) -> Bool {
         delegation(to: role) == nil && retired.contains { $0.text.hasSameBytes(as: role) }
     }
@@ -180,7 +180,7 @@ package struct TargetsRole: Sendable {
 /// One role that a targets role trusts for some paths.
 package struct Delegation: Sendable {
     package enum Scope: Hashable, Sendable {
-        /// Globs a path component; `*` and `?` never match `/`.
+        /// Glob patterns by path component. `*` and `?` never match `/`.
         case paths([String])
         /// Prefixes of the hex SHA-256 of the target path.
         case hashPrefixes([String])
@@ -206,7 +206,7 @@ package struct Delegation: Sendable {
         }
     }
 
-    /// Whether the role was given `target`.
+    /// Whether `target` is delegated to the role.
     package func covers(_ target: String) -> Bool {
         switch scope {
         case .paths(let patterns):

@@ -1,22 +1,22 @@
 import PatchCrypto
 package import PatchFormat
 
-/// Root and top targets role of one app, verified: who may sign what.
+/// The verified root and top targets role of one app, which define the keys of all roles.
 ///
-/// Neither who may be a signer nor expiry is judged: a release engineer's keys and a server's duties differ, and each adds
-/// its own policy.
+/// Expiry and the choice of signers are not checked: the policies of a release engineer and of a server differ, and each adds its
+/// own.
 package struct RootOfTrust: Sendable {
     package let trustedRoot: TrustedRoot
     package let app: AppID
     package let targets: TargetsRole
     package let targetsEnvelope: Envelope
-    /// As they were read.
+    /// The bytes of the targets role as they were read.
     package let targetsBytes: [UInt8]
 
     package var root: RootRole { trustedRoot.role }
     package var rootBytes: [UInt8] { trustedRoot.bytes }
 
-    /// - Throws: where the root names no app, and where its keys did not sign `targets`.
+    /// - Throws: if the root names no app, or if its keys did not sign `targets`.
     package init(
         _ root: TrustedRoot,
         targets bytes: [UInt8],

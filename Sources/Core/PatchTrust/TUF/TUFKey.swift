@@ -1,11 +1,11 @@
 package import PatchCrypto
 package import PatchFormat
 
-/// A key as TUF metadata writes it.
+/// A key in TUF metadata.
 ///
-/// A key of an unknown sort is kept and never verifies anything.
+/// A key of an unknown type is kept, but never verifies a signature.
 package struct TUFKey: Hashable, Sendable {
-    /// The whole object, unknown members included: the key id covers it.
+    /// The whole object, including unknown members: the key id covers it.
     package let json: JSON
     package let scheme: SignatureScheme?
     package let publicKey: PublicKey?
@@ -29,7 +29,7 @@ package struct TUFKey: Hashable, Sendable {
         }
     }
 
-    /// An RSA key as Patchline writes it.
+    /// An RSA key in Patchline's form.
     package init(rsa key: PublicKey, scheme: SignatureScheme) {
         self.init(
             .fields([
@@ -39,7 +39,7 @@ package struct TUFKey: Hashable, Sendable {
         )
     }
 
-    /// A role's key as Patchline writes it; its kind says how it signs.
+    /// A role's key in Patchline's form, with the scheme of its kind.
     package init(_ key: PublicKey) {
         let (type, value) =
             switch key.kind {
@@ -58,7 +58,7 @@ package struct TUFKey: Hashable, Sendable {
     /// SHA-256 of the canonical JSON of the whole key object (TUF 4.2 KEYID).
     package var id: SHA256Digest { SHA256Digest(of: json.canonicalBytes) }
 
-    /// Equal when their ids are, in whatever order their members stand.
+    /// Equal if their ids are, independently of the order of their members.
     package static func == (left: TUFKey, right: TUFKey) -> Bool {
         left.json.canonicalBytes == right.json.canonicalBytes
     }
@@ -73,10 +73,10 @@ package struct TUFKey: Hashable, Sendable {
     }
 }
 
-/// Who may sign for a role.
+/// The keys that may sign for a role.
 package struct RoleKeys: Hashable, Sendable {
     package let threshold: Int
-    /// By key id; ids that name no listed key are dropped, they can sign nothing.
+    /// The keys by id, without ids that have no listed key, because they cannot sign.
     package let keys: [SHA256Digest: TUFKey]
 
     package init(threshold: Int, keys: [SHA256Digest: TUFKey]) {
@@ -84,7 +84,7 @@ package struct RoleKeys: Hashable, Sendable {
         self.keys = keys
     }
 
-    /// How many distinct keys, by id and by material, signed `envelope`.
+    /// Returns how many distinct keys, by id and by material, signed `envelope`.
     package func validSignatures(on envelope: Envelope) -> Int {
         validSigners(on: envelope).count
     }
@@ -111,7 +111,7 @@ package struct RoleKeys: Hashable, Sendable {
 }
 
 extension Fields {
-    /// The `keys` of a root or of delegations.
+    /// Reads the `keys` of a root or of delegations.
     ///
     /// Each id must be the digest of its key.
     func keys(_ name: String) throws(FormatError) -> [SHA256Digest: TUFKey] {
@@ -128,7 +128,7 @@ extension Fields {
         return keys
     }
 
-    /// `keyids` and `threshold` of a role, against the keys listed beside them.
+    /// Reads `keyids` and `threshold` of a role, and looks up the ids among the listed keys.
     func roleKeys(among keys: [SHA256Digest: TUFKey]) throws(FormatError) -> RoleKeys {
         let ids = try strings("keyids", limit: 1_000)
         guard Set(ids.map { ExactString($0) }).count == ids.count else {

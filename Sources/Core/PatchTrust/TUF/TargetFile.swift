@@ -1,9 +1,9 @@
 import PatchCrypto
 package import PatchFormat
 
-/// What a targets role says of a target's bytes.
+/// The size and the hashes of a target in a targets role.
 package struct TargetFile: Hashable, Sendable {
-    /// In bytes.
+    /// The size in bytes.
     package let length: Int
     package let hashes: ListedHashes
 
@@ -27,7 +27,9 @@ package struct TargetFile: Hashable, Sendable {
 
     package var sha256: SHA256Digest? { hashes.sha256 }
 
-    /// What Patchline relies on; other TUF repositories may do without.
+    /// Returns the SHA-256, which Patchline requires.
+    ///
+    /// Other TUF repositories may omit it.
     package func requiredSHA256(of name: String) throws(TrustError) -> SHA256Digest {
         guard let sha256 = hashes.sha256 else { throw .noSHA256(target: name) }
         return sha256

@@ -5,68 +5,68 @@ package import PatchFormat
 /// Each case is one broken rule.
 package enum TrustError: Error, Equatable, Sendable {
     case malformed(FormatError)
-    /// Fewer distinct keys signed than the threshold asks for (TUF 4.2.1).
+    /// Fewer distinct keys signed than the threshold requires (TUF 4.2.1).
     case threshold(role: String, valid: Int, needed: Int)
-    /// Its version is lower than one already trusted: a rollback (TUF 5.4.3, 5.5.5).
+    /// The version is lower than one already trusted: a rollback (TUF 5.4.3, 5.5.5).
     case rolledBack(role: String, offered: Int, trusted: Int)
-    /// Its version is not the one that its referrer names, or a root not the next one (TUF 5.3.5, 5.5.4, 5.6.4).
+    /// The version differs from the referrer's, or a root is not the next one (TUF 5.3.5, 5.5.4, 5.6.4).
     case wrongVersion(role: String, offered: Int, expected: Int)
-    /// Certain: a statement that was signed after its end has been seen (TUF 5.3.10, 5.4.4, 5.5.6, 5.6.5).
+    /// The role has certainly expired: a verified statement was signed after its expiry (TUF 5.3.10, 5.4.4, 5.5.6, 5.6.5).
     case expired(role: String, expires: UTCTime, at: UTCTime)
-    /// The clock says that it has ended and nothing signed confirms it: the clock is ahead, or the repository is frozen.
+    /// The role has expired by the clock, without a signed confirmation: the clock is ahead, or the repository is frozen.
     case clockAheadOrStale(role: String, expires: UTCTime, clock: UTCTime)
-    /// It has ended for certain, although the clock does not say so.
+    /// The role has certainly expired, although the clock shows an earlier time.
     case clockBehind(role: String, expires: UTCTime, clock: UTCTime, atLeast: UTCTime)
-    /// Its bytes are not the ones its referrer names.
+    /// The bytes differ from the referrer's description.
     case wrongLength(name: String, found: Int, expected: Int)
     case wrongDigest(name: String, algorithm: String)
-    /// Its referrer lists a hash that cannot be computed here.
+    /// The referrer lists a hash of an unsupported algorithm.
     case unknownHash(name: String, algorithm: String)
-    /// Patchline's own targets have a SHA-256.
+    /// The target has no SHA-256, which Patchline requires.
     case noSHA256(target: String)
     /// The snapshot does not list this role (TUF 5.6.1).
     case notInSnapshot(role: String)
-    /// A newer snapshot dropped a role that an older one listed (TUF 5.5.5).
+    /// A newer snapshot omits a role that an older one lists (TUF 5.5.5).
     case droppedFromSnapshot(role: String)
-    /// Nobody delegates to this role.
+    /// The role has no delegation.
     case notDelegated(role: String)
-    /// The app has no channel of this name; the names that the top targets role has.
+    /// The app has no channel of this name. `known` contains the channels of the top targets role.
     case noChannel(String, known: [String])
     /// The top targets role lists this channel as retired.
     case retired(channel: String)
-    /// The role names this target but was never given its path.
+    /// The role names this target, but the target's path was not delegated to it.
     case outsideDelegation(role: String, target: String)
     /// The role does not name this target.
     case noTarget(role: String, target: String)
-    /// No role that was given this path names it (TUF 5.6.7).
+    /// The roles responsible for this path do not name the target (TUF 5.6.7).
     case targetNotFound(String)
-    /// A search went through more roles than ``Limits/delegations`` (TUF 5.6.7.1).
+    /// A search visited more roles than ``Limits/delegations`` (TUF 5.6.7.1).
     case tooManyDelegations(target: String, limit: Int)
-    /// Another role comes first in the order of delegations (TUF 5.6.7).
+    /// Another role precedes this one in the order of delegations (TUF 5.6.7).
     case shadowed(target: String, role: String, by: String)
     /// More new roots in one refresh than ``Limits/rootRotations``.
     case tooManyRoots(limit: Int)
-    /// A document for another app or channel than the one asked for.
+    /// A document for another app or channel than the requested one.
     case foreign(document: String, field: String, found: String, expected: String)
-    /// A key of `Keys/Testing` may sign for this role: everybody has its private half.
+    /// A key of `Keys/Testing`, whose private half is public, may sign for this role.
     case testingKey(role: String)
-    /// One entry's signature or digest does not hold.
+    /// One entry's signature or digest is not valid.
     case entry(EntryFault)
 }
 
-/// What is wrong with one entry of a list or manifest.
+/// The fault of one entry of a list or manifest.
 package struct EntryFault: Error, Equatable, Sendable {
     package enum Rule: Equatable, Sendable {
-        /// The bytes differ from the entry in this: size, md5, sha1 or sha256.
+        /// This property differs from the entry: size, md5, sha1 or sha256.
         case differs(String)
         case signature
         case unknownKey(SHA256Digest)
         case unreadable(String)
-        /// The label is known with other bytes.
+        /// The label is already known with other bytes.
         case republished
     }
 
-    /// `fix-cart-total 1`, `web 1.0.0`, `web 1.0.0 app/main.js`.
+    /// The entry's name, such as `fix-cart-total 1`, `web 1.0.0` or `web 1.0.0 app/main.js`.
     package let entry: String
     package let rule: Rule
 

@@ -1,25 +1,26 @@
 import PatchCrypto
 package import PatchFormat
 
-/// A root that is trusted: an anchor that came by another way than the network, or one that followed from it (TUF 5.3).
+/// A trusted root: an anchor that was obtained without the network, or a root that follows from it (TUF 5.3).
 ///
-/// Whether it has ended is asked where something is taken under it, see ``CurrentRoot``: an ended one still leads to the
-/// next.
+/// Its expiry is checked when other metadata is verified under it, see ``CurrentRoot``. An expired root still leads to the next.
 package struct TrustedRoot: Sendable {
     package let role: RootRole
-    /// As it was signed.
+    /// The root with its signatures.
     package let envelope: Envelope
-    /// As it was read.
+    /// The bytes as they were read.
     package let bytes: [UInt8]
-    /// Which keys count, in this root and in all that follows from it.
+    /// The keys that count, in this root and in all that follow from it.
     let admission: KeyAdmission
 
     package var version: Int { role.header.version }
     package var app: AppID? { role.app }
 
-    /// A root that the caller already trusts: it must be signed by itself.
+    /// Creates a root that the caller already trusts.
     ///
-    /// - Parameter admission: which keys count, in this root and in all that follows from it.
+    /// It must be signed with its own keys.
+    ///
+    /// - Parameter admission: the keys that count, in this root and in all that follow from it.
     package init(
         anchor bytes: [UInt8],
         admitting admission: KeyAdmission = .all,
@@ -35,7 +36,7 @@ package struct TrustedRoot: Sendable {
         (self.role, self.envelope, self.bytes, self.admission) = (role, envelope, bytes, admission)
     }
 
-    /// The next root: signed by this one and by itself, one version higher, of the same app (TUF 5.3.4, 5.3.5).
+    /// The next root: signed with the keys of this one and with its own, one version higher, of the same app (TUF 5.3.4, 5.3.5).
     package func following(_ bytes: [UInt8]) throws(TrustError) -> TrustedRoot {
         let (envelope, next) = try Self.parsed(bytes)
         try role.keys(of: "root").check(envelope, role: "root")
@@ -57,7 +58,7 @@ package struct TrustedRoot: Sendable {
         } catch { throw .malformed(error) }
     }
 
-    /// A role that one of the top roles' keys signed for this root's app, read.
+    /// Parses a role of this root's app and verifies it with the keys of one of the top roles.
     func verified<Role>(
         _ bytes: [UInt8],
         _ name: String,

@@ -1,16 +1,18 @@
 import PatchCrypto
 import PatchFormat
 
-/// A snapshot that an earlier refresh took and whose signatures still count, the current one or not.
+/// A snapshot that an earlier refresh accepted and whose signatures are still valid.
 ///
-/// The roles that it lists must not go back (TUF 5.5.5).
+/// It may be the current one.
+///
+/// The versions of the roles that it lists must not decrease (TUF 5.5.5).
 package struct KnownSnapshot: Sendable {
     package let role: SnapshotRole
     fileprivate let bytes: [UInt8]
 }
 
 extension TrustedTimestamp {
-    /// - Throws: where the snapshot no longer verifies: after a rotation it counts as absent (TUF 5.3.11).
+    /// - Throws: if the snapshot no longer verifies. After a rotation it counts as absent (TUF 5.3.11).
     package func knownSnapshot(_ bytes: [UInt8]) throws(TrustError) -> KnownSnapshot {
         let (_, role) = try root.verified(bytes, "snapshot", limit: Limits.snapshot, header: \.header) {
             envelope throws(FormatError) in try SnapshotRole(envelope)
@@ -24,14 +26,16 @@ extension TrustedTimestamp {
     }
 }
 
-/// The snapshot that the timestamp names, which has not ended and takes no role back (TUF 5.5).
+/// The snapshot that the timestamp names.
+///
+/// It is unexpired and does not roll back any role (TUF 5.5).
 package struct TrustedSnapshot: Sendable {
     package let timestamp: TrustedTimestamp
     package let role: SnapshotRole
 
     package var root: TrustedRoot { timestamp.root }
 
-    /// A snapshot that came in.
+    /// Verifies a received snapshot.
     package init(
         _ bytes: [UInt8],
         named timestamp: TrustedTimestamp,
@@ -43,10 +47,9 @@ package struct TrustedSnapshot: Sendable {
         try self.init(current: new, named: timestamp)
     }
 
-    /// A known one, which may turn out not to be of the version that the timestamp names.
+    /// Uses a known snapshot, which must have the version that the timestamp names.
     ///
-    /// Neither its digest nor a rollback is looked at: whoever calls it has asked ``TrustedTimestamp/names(_:)``, or comes from
-    /// the other initialiser.
+    /// Digest and rollback are not checked: the caller has checked ``TrustedTimestamp/names(_:)``, or is the other initialiser.
     init(current known: KnownSnapshot, named timestamp: TrustedTimestamp) throws(TrustError) {
         (self.timestamp, role) = (timestamp, known.role)
         let named = timestamp.role.snapshot.version
@@ -56,15 +59,19 @@ package struct TrustedSnapshot: Sendable {
         try timestamp.expiry.check(role.header, role: "snapshot")
     }
 
-    /// What the snapshot says of a targets role; a role that it does not list is not asked for (TUF 5.6.1).
+    /// The snapshot's description of a targets role.
+    ///
+    /// A role that the snapshot does not list is not requested (TUF 5.6.1).
     package func file(of name: String) throws(TrustError) -> RoleFile {
         guard let file = role.files[ExactString(name)] else { throw .notInSnapshot(role: name) }
         return file
     }
 
-    /// A targets role by the keys of its delegator, of the version that the snapshot names (TUF 5.6.2 to 5.6.5).
+    /// Verifies a targets role with its delegator's keys.
     ///
-    /// - Parameter floor: the version below which it is not taken, whatever the snapshot says.
+    /// It must have the version that the snapshot names (TUF 5.6.2 to 5.6.5).
+    ///
+    /// - Parameter floor: a lower version is rejected even if the snapshot names it.
     func targets(
         _ bytes: [UInt8],
         named name: String,
@@ -92,12 +99,12 @@ package struct TrustedSnapshot: Sendable {
         return targets
     }
 
-    /// The version of a top targets role that was taken before, as a floor for the next one; 0 where other keys signed it.
+    /// The version of the stored top targets role as the minimum of the next one, or 0 if other keys signed it.
     ///
-    /// A new online key makes a client forget the snapshot and with it every version that was seen (TUF 5.3.11), so that
-    /// whoever has that key could show an older targets role, in which a revoked key still counts. Only the targets keys can
-    /// take this version too far ahead; they are then replaced in root, and the floor goes with them. Beyond TUF: a client
-    /// that follows it to the letter does not ask.
+    /// A new online key makes a client forget the snapshot and with it every known version (TUF 5.3.11). A thief of that key could
+    /// then publish an older targets role that still lists a revoked key. Only the targets keys can raise this version too far;
+    /// root then replaces them, which also resets the floor. This check goes beyond TUF: a client that follows the specification
+    /// literally does not make it.
     func floor(ofTargets stored: [UInt8]) -> Int {
         let known = try? root.verified(stored, "targets", limit: Limits.targetsRole, header: \.header) {
             envelope throws(FormatError) in try TargetsRole(envelope, name: "targets")
@@ -106,14 +113,14 @@ package struct TrustedSnapshot: Sendable {
     }
 }
 
-/// A targets role and the signatures that it came with.
+/// A targets role with its signatures.
 package struct VerifiedTargets: Sendable {
     package let role: TargetsRole
     package let envelope: Envelope
-    /// Of its bytes, signatures and all.
+    /// The digest of its bytes, including signatures.
     let sha256: SHA256Digest
 
-    /// Read and nothing more: ``TrustedSnapshot`` checks it before it hands it out.
+    /// Parses the role without verifying it; ``TrustedSnapshot`` verifies it before it returns it.
     fileprivate init(unchecked bytes: [UInt8], name: String) throws(FormatError) {
         envelope = try Envelope(bytes, role: name, limit: Limits.targetsRole)
         role = try TargetsRole(envelope, name: name)
@@ -122,7 +129,7 @@ package struct VerifiedTargets: Sendable {
 }
 
 extension SnapshotRole {
-    /// No role that was listed is dropped or goes back (TUF 5.5.5).
+    /// Rejects a snapshot that omits a listed role or lowers its version (TUF 5.5.5).
     fileprivate func checkRollback(from known: SnapshotRole) throws(TrustError) {
         for (name, old) in known.files.sorted(by: { $0.key < $1.key }) {
             guard let new = files[name] else { throw .droppedFromSnapshot(role: name.text) }

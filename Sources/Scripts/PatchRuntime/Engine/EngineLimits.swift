@@ -1,16 +1,17 @@
 import CJavaScriptCore
 import Glibc
 
-/// How long a call may run, and by how much memory may grow meanwhile.
+/// Limits the time of a call, and the growth of the process's memory during it.
 ///
-/// The engine asks after each 20 ms of the thread's own time, so a busy machine stops nobody; what stops cannot be caught by the
-/// script. One native operation is looked at when it ends: a hard limit on memory is a service's `MemoryMax`.
+/// The engine checks after every 20 ms of the thread's own CPU time, so a busy machine does not stop a call. Scripts cannot catch a
+/// stop. A single native operation is checked only when it ends: for a hard memory limit, use the service's `MemoryMax`.
 ///
-/// Promises' jobs run when a call ends, and the engine gives each of them 20 ms anew. A chain of short ones is found by its
-/// garbage: after each collection the thread's time is looked at, too. What makes no garbage, as `for (;;) await 0`, is not found.
+/// The jobs of promises run when a call ends, and each of them starts with a new 20 ms. A chain of short jobs is detected by its
+/// garbage: the thread's time is also checked after each collection. A chain without garbage, such as `for (;;) await 0`, is not
+/// detected.
 ///
-/// That stop has two timers of the engine at once, and JavaScriptCore 2.50 may meet an assertion of its own (`VMTraps`) when both end
-/// within microseconds: the process then ends, as one does whose script takes all memory at once.
+/// This kind of stop uses two timers of the engine at once. If both expire within microseconds, JavaScriptCore 2.50 may fail an
+/// assertion of its own (`VMTraps`). The process then ends, as it does if a script allocates all memory at once.
 @safe final class EngineLimits {
     enum Stop: Equatable {
         case time, memory
@@ -21,14 +22,14 @@ import Glibc
     private let ticks: Int
     private let bytes: Int
     private var used = 0
-    /// What the process had in memory when it was first asked during this call.
+    /// The memory of the process at the first check during this call.
     private var firstBytes: Int?
     /// The thread's time at the first collection during this call.
     private var firstCollection: Double?
     private var isOut = false
     private var thread = pthread_self()
     private var group: OpaquePointer?
-    /// Why the present call is being stopped.
+    /// Why the current call is being stopped.
     private var stop: Stop?
 
     init(time: Duration, bytes: Int) {
@@ -37,7 +38,7 @@ import Glibc
         self.bytes = bytes
     }
 
-    /// The outermost call begins.
+    /// Starts the limits of an outermost call.
     func begin() {
         used = 0
         stop = nil
@@ -49,13 +50,17 @@ import Glibc
         arm()
     }
 
-    /// Why a call of the engine was stopped that has just ended; told once.
+    /// Why the call that has just ended was stopped.
+    ///
+    /// Resets the reason.
     func takeStop() -> Stop? {
         defer { stop = nil }
         return stop
     }
 
-    /// Asks the engine to ask; whoever owns the group keeps this alive.
+    /// Installs the checks in the engine.
+    ///
+    /// The owner of the group must keep this object alive.
     func arm(_ group: OpaquePointer) {
         unsafe self.group = group
         let this = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -88,13 +93,13 @@ import Glibc
         used += 1
         if stop == nil, used >= ticks { stop = .time }
         askOfMemory()
-        // No limit is left unless it is set again, stopped or not.
+        // The engine removes a limit when it fires, whether or not the call stops, so it is set again.
         isOut = false
         arm()
         return stop != nil
     }
 
-    /// Garbage was collected: the only moment that comes in a chain of jobs.
+    /// Called after each collection, which is the only opportunity to check during a chain of jobs.
     private func collected() {
         guard stop == nil, pthread_equal(thread, pthread_self()) != 0 else { return }
         let now = Self.threadSeconds()
@@ -103,7 +108,7 @@ import Glibc
         if now - first > seconds { stop = .time }
         askOfMemory()
         guard stop != nil else { return }
-        // Whatever job runs next has no time left.
+        // A limit of zero stops the next job.
         isOut = true
         arm()
     }
@@ -121,7 +126,7 @@ import Glibc
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// The second field of /proc/self/statm, in pages.
+    /// The second field of /proc/self/statm, which is in pages.
     static func residentBytes() -> Int {
         let file = unsafe open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return 0 }

@@ -1,11 +1,11 @@
 import CJavaScriptCore
 
-/// A text as the engine has it.
+/// A string of the engine.
 @safe struct EngineString: ~Copyable {
     let raw: OpaquePointer
 
     init(_ text: String) {
-        // Its own reading of UTF-8 ends at a zero, so texts go over as UTF-16; nearly all are short.
+        // The engine's UTF-8 conversion stops at a zero byte, so UTF-16 is passed. Nearly all texts are short.
         let units = Array(text.utf16)
         guard
             let raw = unsafe units.withUnsafeBufferPointer({
@@ -19,7 +19,7 @@ import CJavaScriptCore
 
     deinit { unsafe JSStringRelease(raw) }
 
-    /// Its text; halves of pairs are replaced.
+    /// Its text, with unpaired surrogates replaced.
     var text: String {
         let count = unsafe JSStringGetLength(raw)
         guard count > 0, let units = unsafe JSStringGetCharactersPtr(raw) else { return "" }

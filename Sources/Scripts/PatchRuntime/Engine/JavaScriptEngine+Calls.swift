@@ -1,12 +1,16 @@
 import CJavaScriptCore
 
 extension JavaScriptEngine {
-    /// The most arguments of one call from Swift: they stand on the stack, where the collector sees them.
+    /// The most arguments of a call from Swift.
+    ///
+    /// They are on the stack, where the garbage collector finds them.
     static let mostArguments = 64
-    /// How deep calls of Swift into scripts may lie within one another: there is stack for them, and for what the host does.
+    /// The maximum nesting of calls from Swift into scripts.
+    ///
+    /// The stack suffices for these calls and the host's methods.
     static let deepestCall = 100
 
-    /// Evaluates a text as a program of its own.
+    /// Evaluates a text as a separate program.
     func evaluate(_ text: String, source: String) throws(JavaScriptException) -> JavaScriptValue {
         try entered { () throws(JavaScriptException) in
             let script = EngineString(text)
@@ -19,7 +23,9 @@ extension JavaScriptEngine {
 
     private static let wrapping = "(function () {"
 
-    /// Makes a function without parameters of a program: its variables are its own, and its lines count as in the program.
+    /// Wraps a program in a function without parameters.
+    ///
+    /// Its variables are local, and line numbers stay the same.
     func function(ofProgram text: String, source: String) throws(JavaScriptException) -> JavaScriptValue {
         try checkSyntax(text, source: source)
         return try evaluate(Self.wrapping + text + "\n})", source: source)
@@ -36,7 +42,7 @@ extension JavaScriptEngine {
         }
     }
 
-    /// A column of a function's program as it is in the program.
+    /// Converts a column in the wrapped program to the column in the program itself.
     func column(_ column: Int, line: Int) -> Int { line == 1 ? max(1, column - Self.wrapping.utf16.count) : column }
 
     func call(
@@ -47,7 +53,7 @@ extension JavaScriptEngine {
         try call(function, this: this, count: arguments.count) { arguments[$0] }
     }
 
-    /// Calls a function; each argument is made where the collector sees it.
+    /// Calls a function, creating each argument where the garbage collector finds it.
     func call(
         _ function: JavaScriptValue,
         this: JavaScriptValue? = nil,
@@ -97,7 +103,7 @@ extension JavaScriptEngine {
         }
     }
 
-    /// Sets a property of an object of ours; it has no setters.
+    /// Sets a property of one of our own objects, which has no setters.
     func set(_ name: String, of object: JavaScriptValue, to value: JavaScriptValue) {
         let name = EngineString(name)
         unsafe JSObjectSetProperty(
@@ -110,7 +116,7 @@ extension JavaScriptEngine {
         )
     }
 
-    /// How a call of the engine ended: by a value, by what was thrown, or by a limit.
+    /// Returns the result of an engine call, or throws the exception or the limit that ended it.
     func ended(_ result: OpaquePointer?, _ thrown: OpaquePointer?) throws(JavaScriptException) -> JavaScriptValue {
         if let stop = limits.takeStop() {
             recover()
@@ -121,13 +127,17 @@ extension JavaScriptEngine {
         throw exception(thrown: unsafe JavaScriptValue(raw: thrown))
     }
 
-    /// What is stopped among promises' jobs leaves an exception with which no function is called; a program clears it.
+    /// Clears the exception that remains after a stop during promise jobs, because it blocks function calls.
+    ///
+    /// Evaluating a program clears it.
     private func recover() {
         let program = EngineString("0")
         _ = unsafe JSEvaluateScript(context, program.raw, nil, nil, 1, nil)
     }
 
-    /// What was thrown, in words; reading it runs no more of the script than getters of what it threw.
+    /// Describes a thrown value.
+    ///
+    /// Of the script's code, this runs at most the getters of the value.
     func exception(thrown: JavaScriptValue) -> JavaScriptException {
         let patch = blame(thrown)
         guard unsafe JSValueIsInstanceOfConstructor(context, thrown.raw, errorConstructor.value.raw, nil) else {

@@ -12,7 +12,7 @@ extension JavaScriptEngine {
         return unsafe JavaScriptValue(raw: object)
     }
 
-    /// A promise, and the functions that end it.
+    /// Makes a promise and the functions that resolve and reject it.
     func makePromise() -> (promise: JavaScriptValue, take: JavaScriptValue, refuse: JavaScriptValue) {
         var (take, refuse): (OpaquePointer?, OpaquePointer?) = (nil, nil)
         guard let promise = unsafe JSObjectMakeDeferredPromise(context, &take, &refuse, nil), let take = unsafe take,
@@ -21,7 +21,7 @@ extension JavaScriptEngine {
         return unsafe (JavaScriptValue(raw: promise), JavaScriptValue(raw: take), JavaScriptValue(raw: refuse))
     }
 
-    /// Has a function told why, for each promise that was refused and that nobody looked at.
+    /// Calls `take` with the reason of each unhandled promise rejection.
     func watchRejections(_ take: @escaping (JavaScriptValue) -> Void) {
         let function = nativeFunction { [unowned self] _, given in
             if let reason = given[1] { take(reason) }
@@ -30,7 +30,9 @@ extension JavaScriptEngine {
         unsafe JSGlobalContextSetUnhandledRejectionCallback(context, function.raw, nil)
     }
 
-    /// What stands for an object of the host's in scripts: the same for as long as one of them knows it.
+    /// The script object that represents a host object.
+    ///
+    /// It is the same one as long as a script refers to it.
     func proxy(for object: any AnyObject & Sendable, prototype: JavaScriptValue?) -> JavaScriptValue {
         let key = ObjectIdentifier(object)
         if let known = proxies[key] {
@@ -55,7 +57,7 @@ extension JavaScriptEngine {
         proxyMark = max(1_024, 2 * proxies.count)
     }
 
-    /// The host's object that a value stands for.
+    /// The host object that a script value represents.
     func hostObject(_ value: JavaScriptValue) -> (any AnyObject & Sendable)? {
         guard unsafe JSValueIsObjectOfClass(context, value.raw, native.object),
             let box = unsafe JSObjectGetPrivate(value.raw)
@@ -63,7 +65,9 @@ extension JavaScriptEngine {
         return unsafe Unmanaged<HostObjectBox>.fromOpaque(box).takeUnretainedValue().object
     }
 
-    /// An error of Swift's as scripts catch it; where it comes back to Swift, it is the same one.
+    /// Converts a Swift error into an error for scripts.
+    ///
+    /// If it returns to Swift, it becomes the original error again.
     func errorObject(for error: any Error) -> JavaScriptValue {
         let exception = error as? JavaScriptException
         let cause = exception?.hostError ?? HostErrorBox(error)
@@ -96,7 +100,7 @@ extension JavaScriptEngine {
         return unsafe JavaScriptValue(raw: object)
     }
 
-    /// Swift's error in what a script threw.
+    /// The Swift error in an error that a script threw.
     func hostError(in object: JavaScriptValue) -> HostErrorBox? {
         let name = EngineString(Self.hostErrorName)
         guard let value = unsafe JSObjectGetProperty(context, object.raw, name.raw, nil),
@@ -106,7 +110,9 @@ extension JavaScriptEngine {
     }
 }
 
-/// A script used the host in a way that it cannot be used: its `TypeError`.
+/// An invalid use of the host by a script.
+///
+/// The script receives it as a `TypeError`.
 struct PatchMisuse: Error, Equatable, CustomStringConvertible {
     let description: String
 }

@@ -1,7 +1,7 @@
 import CJavaScriptCore
 
 extension JavaScriptEngine {
-    /// How deep a value may be nested, and of how many values it may be made.
+    /// The maximum nesting of a value, and the maximum number of values in it.
     static let deepest = 64
     static let mostValues = 1_000_000
 
@@ -37,7 +37,7 @@ extension JavaScriptEngine {
 
     func number(_ value: JavaScriptValue) -> Double { unsafe JSValueToNumber(context, value.raw, nil) }
 
-    /// A value as its text, where it has one.
+    /// The value as text, or nil if the conversion fails.
     func text(of value: JavaScriptValue) -> String? {
         var thrown: OpaquePointer?
         guard let text = unsafe JSValueToStringCopy(context, value.raw, &thrown), unsafe thrown == nil else {
@@ -46,7 +46,7 @@ extension JavaScriptEngine {
         return unsafe EngineString(taking: text).text
     }
 
-    /// A value of Swift's for a script.
+    /// Converts a Swift value for a script.
     func value(_ value: PatchValue, objects: (any ValueCrossing)?) -> JavaScriptValue {
         switch value {
         case .null: return unsafe JavaScriptValue(raw: made(JSValueMakeNull(context)))
@@ -67,7 +67,7 @@ extension JavaScriptEngine {
             return list
         case .dictionary(let members):
             let object = makeObject()
-            // Without a prototype no setter of it, and no `__proto__`, takes a member.
+            // Without a prototype, a setter or `__proto__` cannot intercept a member.
             let prototype = unsafe JSObjectGetPrototype(context, object.raw)
             unsafe JSObjectSetPrototype(context, object.raw, made(JSValueMakeNull(context)))
             for (name, member) in members { set(name, of: object, to: self.value(member, objects: objects)) }
@@ -92,9 +92,9 @@ extension JavaScriptEngine {
         return unsafe JavaScriptValue(raw: array)
     }
 
-    /// A value of a script's for Swift.
+    /// Converts a script value for Swift.
     ///
-    /// - Throws: ``PatchMismatch`` for what does not cross, a ``JavaScriptException`` for what a getter throws.
+    /// - Throws: ``PatchMismatch`` for a value that cannot be converted, a ``JavaScriptException`` if a getter throws.
     func patchValue(_ value: JavaScriptValue, objects: any ValueCrossing) throws -> PatchValue {
         var left = Self.mostValues
         return try read(value, depth: 0, left: &left, objects: objects)
@@ -174,9 +174,9 @@ extension JavaScriptEngine {
     }
 }
 
-/// How what is more than a value crosses: objects and functions.
+/// Converts objects and functions between Swift and scripts.
 protocol ValueCrossing: AnyObject {
-    /// The function that lists an object's own members: names, and values.
+    /// A JavaScript function that lists an object's own members: names, and values.
     var members: JavaScriptValue { get }
     func proxy(for object: any AnyObject & Sendable) -> JavaScriptValue
     func function(for function: PatchFunction) -> JavaScriptValue

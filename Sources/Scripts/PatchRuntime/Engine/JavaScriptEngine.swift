@@ -1,30 +1,32 @@
 import CJavaScriptCore
 import Glibc
 
-/// One context of JavaScriptCore, with limits on every call into it.
+/// One JavaScriptCore context, with limits on every call into it.
 ///
-/// What it hands out as ``JavaScriptValue`` is kept alive by standing on the stack, as the collector looks there: whoever stores
-/// one, holds it (``hold(_:)``). It is used by one thread at a time; ``PatchHost`` sees to that.
+/// A ``JavaScriptValue`` is kept alive by its position on the stack, which the garbage collector searches. To store a value, hold
+/// it with ``hold(_:)``. Only one thread at a time may use an engine, which ``PatchHost`` ensures.
 @safe final class JavaScriptEngine {
     let context: OpaquePointer
     let group: OpaquePointer
     let limits: EngineLimits
     let native: NativeClasses
-    /// Values that nobody holds any more; other threads may add to them.
+    /// Values that are no longer held.
+    ///
+    /// Other threads may add to them.
     let released = ReleasedValues()
-    /// By object, what stands for it while scripts know it.
+    /// The script objects of host objects, as long as scripts refer to them.
     var proxies: [ObjectIdentifier: WeakProxy] = [:]
-    /// At how many of them those that are gone are looked for.
+    /// The number of proxies at which collected ones are removed.
     var proxyMark = 1_024
-    /// How many calls into it are on the stack.
+    /// The number of calls into the engine on the stack.
     private(set) var depth = 0
-    /// How many calls of functions are on the stack.
+    /// The number of function calls on the stack.
     var nesting = 0
-    /// Says whose code threw a value.
+    /// Returns the patch whose code threw a value.
     var blame: (JavaScriptValue) -> String? = { _ in nil }
-    /// Says whose code was stopped.
+    /// Returns the patch whose code was stopped.
     var stopped: (EngineLimits.Stop) -> String? = { _ in nil }
-    /// Built-ins as they are before any script runs.
+    /// Built-ins as they were before any script ran.
     private(set) lazy var functionPrototype = builtIn("Function.prototype")
     private(set) lazy var errorConstructor = builtIn("Error")
     private(set) lazy var typeErrorConstructor = builtIn("TypeError")
@@ -47,7 +49,9 @@ import Glibc
         } catch { preconditionFailure("\(name) is there: \(error)") }
     }
 
-    /// Before anything else is asked of the engine: a stop by signals ends the process where they are held back.
+    /// Runs before the first use of the engine.
+    ///
+    /// Otherwise it stops scripts with signals, which ends a process that blocks them.
     private static let setUp: Void = { _ = unsafe setenv("JSC_usePollingTraps", "1", 1) }()
 
     deinit {
@@ -56,7 +60,7 @@ import Glibc
         unsafe JSContextGroupRelease(group)
     }
 
-    /// Runs what calls into the context; the limits of the outermost call hold for those within it.
+    /// Runs calls into the context; the limits of the outermost call include the calls within it.
     func entered<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         guard depth == 0 else { return try body() }
         limits.begin()
@@ -66,13 +70,13 @@ import Glibc
         return try body()
     }
 
-    /// Keeps a value for longer than a call.
+    /// Keeps a value alive beyond a call.
     func hold(_ value: JavaScriptValue) -> HeldValue {
         unsafe JSValueProtect(context, value.raw)
         return HeldValue(value, released: released)
     }
 
-    /// Lets go of what no script can reach any more.
+    /// Releases all values that scripts can no longer reach.
     func collectGarbage() {
         for value in released.taken() { unsafe JSValueUnprotect(context, value.raw) }
         unsafe JSSynchronousGarbageCollectForDebugging(context)

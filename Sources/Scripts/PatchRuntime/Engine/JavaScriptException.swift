@@ -1,4 +1,4 @@
-/// What came out of a script in place of a value.
+/// An exception of a script.
 struct JavaScriptException: Error, Equatable {
     enum Kind: Equatable {
         case thrown
@@ -6,23 +6,25 @@ struct JavaScriptException: Error, Equatable {
     }
 
     var kind = Kind.thrown
-    /// As `TypeError: x is no function`; of what is no error, its text.
+    /// A message such as `TypeError: x is no function`.
+    ///
+    /// For a thrown value that is not an error, its text.
     var message: String
     var source: String?
     var line: Int?
     var column: Int?
     var stack: String?
-    /// The id of the patch that it came out of, where it is known.
+    /// The id of the patch that threw it, if known.
     var patch: String?
-    /// Swift's own error, where a host's method threw it.
+    /// The original Swift error, if a host method threw it.
     var hostError: HostErrorBox?
 }
 
 extension JavaScriptException {
-    /// What the engine calls the text of the language itself.
+    /// The source name of the language's own text in the engine.
     static let language = "patchline"
 
-    /// The same at the call of the language's word, where the language threw it: `require`, `defineClass` and their like.
+    /// Moves the location of an error in the language itself to the script's call of `require`, `defineClass` or the like.
     var outsideLanguage: JavaScriptException {
         guard source == Self.language else { return self }
         var moved = self
@@ -42,7 +44,7 @@ extension JavaScriptException {
     }
 }
 
-/// An error of the host's on its way through a script.
+/// A Swift error of the host that passes through a script.
 final class HostErrorBox: Equatable, Sendable {
     let error: any Error
 

@@ -1,16 +1,16 @@
-/// A value of a context, for as long as it stands on the stack.
+/// A value of a context, valid as long as it is on the stack.
 @safe struct JavaScriptValue {
     let raw: OpaquePointer
 }
 
-/// What finds an object of the engine until it is collected.
+/// A weak reference to a script object.
 @safe struct WeakProxy {
     let raw: OpaquePointer
 }
 
-/// A value that the collector leaves alone until this is gone.
+/// A reference that protects a value from the garbage collector.
 @safe final class HeldValue: @unchecked Sendable {
-    // Sendable: it is a name, and used by whoever has the engine's lock alone.
+    // Sendable: it is a reference that is only used under the engine's lock.
     let value: JavaScriptValue
     private let released: ReleasedValues
 
@@ -22,9 +22,11 @@
     deinit { released.add(value) }
 }
 
-/// Values that were held and are so no more: the engine lets go of them at its next call, for they end on any thread.
+/// Values that are no longer held.
+///
+/// A holder may end on any thread, so the engine releases them at its next call.
 final class ReleasedValues: @unchecked Sendable {
-    // Sendable: `values` is used under the lock alone, and values are names until the engine takes them.
+    // Sendable: `values` is used only under the lock, and a value is only a reference until the engine takes it.
     private let lock = RecursiveLock()
     private var values: [JavaScriptValue] = []
 

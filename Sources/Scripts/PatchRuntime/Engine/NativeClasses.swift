@@ -1,6 +1,6 @@
 import CJavaScriptCore
 
-/// The classes that Swift's functions, objects and errors have in the engine.
+/// The engine's classes for Swift functions, objects and errors.
 @safe final class NativeClasses: @unchecked Sendable {
     // Sendable: classes are made once and never changed; the engine counts their users atomically.
     static let shared = NativeClasses()
@@ -40,7 +40,7 @@ import CJavaScriptCore
 
     private static func make(_ fill: (inout JSClassDefinition) -> Void) -> OpaquePointer {
         var definition = unsafe JSClassDefinition()
-        // Prototypes are set by hand.
+        // Prototypes are set explicitly.
         unsafe definition.attributes = JSClassAttributes(kJSClassAttributeNoAutomaticPrototype)
         unsafe fill(&definition)
         guard let made = unsafe JSClassCreate(&definition) else { fatalError("there is no memory for a class") }
@@ -48,14 +48,14 @@ import CJavaScriptCore
     }
 }
 
-/// An object of the host's, held for as long as a script knows what stands for it.
+/// A host object, kept alive as long as a script refers to its proxy.
 final class HostObjectBox {
     let object: any AnyObject & Sendable
 
     init(_ object: any AnyObject & Sendable) { self.object = object }
 }
 
-/// A function of the host's: called while the engine is entered, by its own thread.
+/// A host function, called by a script on the thread that runs the script.
 @safe final class NativeFunction {
     typealias Body = (JavaScriptValue?, NativeArguments) throws -> JavaScriptValue
 
@@ -83,12 +83,12 @@ final class HostObjectBox {
     }
 }
 
-/// What a script hands to a function of the host's, for the length of the call.
+/// The arguments of a script's call of a host function, valid during the call.
 @safe struct NativeArguments {
     fileprivate let base: UnsafePointer<OpaquePointer?>?
     let count: Int
 
-    /// Nil where the script gave fewer.
+    /// Nil if the script passed fewer arguments.
     subscript(place: Int) -> JavaScriptValue? {
         guard place < count, let raw = unsafe base?[place] else { return nil }
         return unsafe JavaScriptValue(raw: raw)

@@ -1,8 +1,8 @@
 import Glibc
 
-/// A lock that the thread which has it may take again: a patch calls the host, which calls a patch.
+/// A lock that its owner may acquire again: a patch calls the host, which calls a patch.
 @safe final class RecursiveLock: @unchecked Sendable {
-    // Sendable: a mutex is for all threads, and its place never changes.
+    // Sendable: a mutex is made for many threads, and its address never changes.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
     init() {

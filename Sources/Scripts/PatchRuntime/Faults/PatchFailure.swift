@@ -1,21 +1,23 @@
-/// What went wrong in one patch: the app goes on without it, or without that call.
+/// A failure of one patch.
+///
+/// The app continues without the patch, or without the failed call.
 public struct PatchFailure: Error, Equatable, Sendable {
     public enum Kind: String, Sendable, CaseIterable {
-        /// The script's file is not there.
+        /// The script's file does not exist.
         case missing
-        /// Its bytes are not the signed ones.
+        /// The file differs from the signed one.
         case altered
         case notUTF8
         case tooLarge
-        /// The engine cannot parse it.
+        /// The engine cannot parse the script.
         case syntax
-        /// It threw, and nobody caught it.
+        /// The patch threw an error that was not caught.
         case thrown
-        /// It ran for longer than it may, and was stopped and withdrawn.
+        /// The patch exceeded the time limit, and was stopped and withdrawn.
         case timeLimit
-        /// It took more memory than it may, and was stopped and withdrawn.
+        /// The patch exceeded the memory limit, and was stopped and withdrawn.
         case memoryLimit
-        /// A method of its gave a value of another type than the host's method has.
+        /// A method of the patch returned a value of another type than the host's method does.
         case wrongResult
     }
 
@@ -23,13 +25,15 @@ public struct PatchFailure: Error, Equatable, Sendable {
     public let patch: String
     public let version: String?
     public let message: String
-    /// Where: by its source map in the file that the script was made from, otherwise in the script.
+    /// The original file according to the source map, otherwise the script.
+    ///
+    /// If it is nil, `line` and `column` refer to the script.
     public let file: String?
-    /// From 1.
+    /// The line in `file`, from 1.
     public let line: Int?
-    /// From 1.
+    /// The column in `line`, from 1.
     public let column: Int?
-    /// As the engine writes it: a line for each call, `method@file:line:column`.
+    /// The engine's call stack: one line for each call, `method@file:line:column`.
     public let stack: String?
 }
 
@@ -44,16 +48,17 @@ extension PatchFailure: CustomStringConvertible {
 
 /// Why a call between Swift and a script was not made.
 public enum PatchCallError: Error, Equatable, Sendable {
-    /// The patch that a function came from is withdrawn.
+    /// The patch that a function belongs to is withdrawn.
     case withdrawn(patch: String)
-    /// The host is gone.
+    /// The host no longer exists.
     case noHost
-    /// A value that Swift hands over is none that scripts have.
+    /// A Swift value that scripts cannot represent.
     case mismatch(PatchMismatch)
-    /// A method belongs to one host.
+    /// The method is already exposed by another host. A method belongs to one host.
     case exposedElsewhere(String)
-    /// A type of this name is exposed already, or its parent is not.
+    /// A type of this name, or the type itself, is already exposed.
     case nameTaken(String)
+    /// The parent type is not exposed.
     case noParent(String)
 }
 

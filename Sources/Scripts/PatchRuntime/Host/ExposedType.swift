@@ -1,4 +1,4 @@
-/// A type of the host's that scripts know.
+/// A host type that scripts can use.
 struct ExposedType {
     let name: String
     let parent: String?
@@ -6,6 +6,6 @@ struct ExposedType {
     let members: [PatchMember]
     /// The class in JavaScript.
     let target: HeldValue
-    /// What objects of it have as prototype.
+    /// The prototype of its objects.
     let prototype: HeldValue
 }

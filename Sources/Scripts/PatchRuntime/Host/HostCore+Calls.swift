@@ -1,5 +1,7 @@
 extension HostCore {
-    /// Calls the patch that holds a method; nil when none does any more.
+    /// Calls the patch that replaces a method.
+    ///
+    /// Returns nil if it is no longer patched.
     func call(
         _ slot: MethodSlot,
         on object: (any AnyObject & Sendable)?,
@@ -27,7 +29,7 @@ extension HostCore {
         }
     }
 
-    /// A value that a patch gave, as what a host's method returns.
+    /// Converts a patch's result to the result type of the host's method.
     func read<Result: PatchConvertible>(
         _ value: PatchValue,
         as _: Result.Type,
@@ -52,9 +54,9 @@ extension HostCore {
         )
     }
 
-    /// Runs scripts on somebody's behalf; what goes wrong is thrown as that of the patch that it came out of.
+    /// Runs scripts and attributes failures to the patch that caused them.
     ///
-    /// An error of the host's own that passed through a patch comes out as it went in.
+    /// A host error that passed through a patch is thrown unchanged.
     func attempted<Result>(_ patch: String?, _ body: () throws -> Result) throws -> Result {
         do {
             return try entered(for: patch, body)
@@ -62,7 +64,7 @@ extension HostCore {
             if let error = exception.hostError { throw error.error }
             let id = exception.patch ?? patch ?? Self.console
             let failure = failure(exception, of: id)
-            // What was stopped is noted once it is withdrawn.
+            // A stop is reported after the patch is withdrawn.
             if case .thrown = exception.kind { note(failure, of: id) }
             throw failure
         } catch let mismatch as PatchMismatch {
@@ -71,7 +73,9 @@ extension HostCore {
         }
     }
 
-    /// The same where nobody waits for the result.
+    /// Runs scripts without a caller that waits for the result.
+    ///
+    /// Failures are only reported.
     func attempt(_ patch: String?, _ body: () throws -> Void) {
         do { try attempted(patch, body) } catch is PatchFailure {} catch {
             let id = patch ?? Self.console
@@ -79,7 +83,7 @@ extension HostCore {
         }
     }
 
-    /// A promise that nobody looked at was refused.
+    /// Reports an unhandled promise rejection.
     func rejected(_ reason: JavaScriptValue) {
         let exception = engine.exception(thrown: reason)
         let id = exception.patch ?? patch(in: exception)

@@ -1,5 +1,5 @@
 extension HostCore {
-    /// What the language is told of this host; see `PatchLanguage`.
+    /// The `environment` of the language for this host; see `PatchLanguage`.
     func environment(of engine: JavaScriptEngine) -> JavaScriptValue {
         let environment = engine.makeObject()
         engine.set("global", of: environment, to: engine.global)
@@ -15,7 +15,7 @@ extension HostCore {
         return environment
     }
 
-    /// (type, isStatic, name, method, id).
+    /// The arguments are (type, isStatic, name, method, id).
     private func changed(_ given: NativeArguments) throws -> JavaScriptValue {
         guard let type = text(given[0]), let name = text(given[2]), let isStatic = given[1], let method = given[3]
         else {
@@ -29,7 +29,7 @@ extension HostCore {
         return engine.undefined
     }
 
-    /// (queue, seconds, work).
+    /// The arguments are (queue, seconds, work).
     private func schedule(_ given: NativeArguments) throws -> JavaScriptValue {
         guard let queue = text(given[0]).flatMap(PatchQueue.init), let delay = given[1], let work = given[2] else {
             return engine.undefined
@@ -56,7 +56,7 @@ extension HostCore {
         return engine.undefined
     }
 
-    /// The text of what is there, and neither undefined nor null.
+    /// The text of a string, or nil for any other value.
     func text(_ value: JavaScriptValue?) -> String? {
         guard let value, engine.isString(value) else { return nil }
         return engine.text(of: value)

@@ -1,5 +1,7 @@
 extension HostCore {
-    /// An exception as a patch's failure, mapped to the file that the script was made from.
+    /// Converts an exception into a patch failure.
+    ///
+    /// Its location is mapped to the original file.
     func failure(_ exception: JavaScriptException, of patch: String, isParsed: Bool = true) -> PatchFailure {
         let kind: PatchFailure.Kind =
             switch exception.kind {
@@ -26,7 +28,7 @@ extension HostCore {
         )
     }
 
-    /// Tells a failure of a patch to whoever wants to know.
+    /// Stores a failure with its patch and reports it to the app.
     @discardableResult
     func note(_ failure: PatchFailure, of patch: String) -> PatchFailure {
         if let place = patches.firstIndex(where: { $0.id == patch }) {

@@ -1,7 +1,7 @@
 import PatchLanguage
 
 extension HostCore {
-    /// The patch that a person is who evaluates something.
+    /// The patch id of code that a person evaluates in the console.
     static let console = PatchHost.console
 
     var report: PatchReport {
@@ -15,7 +15,7 @@ extension HostCore {
         let scripts = scripts.filter { seen.insert($0.id).inserted }
         let order = Dictionary(uniqueKeysWithValues: scripts.enumerated().map { ($1.id, $0) })
         let kept = patches.filter { patch in patch.state == .installed && scripts.contains(patch.script) }
-        // Whatever stays keeps its order, or all begins anew.
+        // Patches keep running only if their order is unchanged. Otherwise all start again.
         let keptOrder = kept.compactMap { order[$0.id] }
         let staying = keptOrder == keptOrder.sorted() ? Set(kept.map(\.id)) : []
         for patch in patches where !staying.contains(patch.id) { _ = withdraw(patch.id) }
@@ -30,7 +30,7 @@ extension HostCore {
         return report
     }
 
-    /// Tries one patch, unless it was tried.
+    /// Evaluates a patch unless it was evaluated already.
     func install(_ place: Int) {
         guard !patches[place].hasBegun else { return }
         patches[place].hasBegun = true
@@ -40,9 +40,9 @@ extension HostCore {
             let text = try patch.script.text()
             patches[place].map = SourceMap(ofScript: text)
             try evaluate(text, patch: patch.id, place: place)
-            // What includes others may have been withdrawn by a limit meanwhile.
+            // A patch that includes others may have been withdrawn by a limit in the meantime.
             guard patches[place].failure != nil else { return patches[place].state = .installed }
-            // A promise of its own was refused, which nobody took: as if it had thrown.
+            // An unhandled rejection of its own promise counts like a thrown error.
             _ = withdraw(patch.id)
             patches[place].state = .unusable
         } catch {
@@ -80,7 +80,7 @@ extension HostCore {
         }
     }
 
-    /// `include("other.js")`: the sibling of that name comes before its turn.
+    /// Evaluates a sibling before its turn: `include("other.js")`.
     func include(_ given: NativeArguments) throws -> JavaScriptValue {
         let name = text(given[0]) ?? ""
         guard let place = patches.firstIndex(where: { $0.id == name || $0.source == name }) else {
@@ -112,13 +112,13 @@ extension HostCore {
 
     func version(of id: String) -> String? { patches.first { $0.id == id }?.script.version }
 
-    /// The patch that an exception came out of, by where it says that it was made.
+    /// The patch that threw an exception, according to its source or its stack.
     func patch(in exception: JavaScriptException) -> String? {
         let own = patches.first { $0.source == exception.source }
         return (own ?? patches.first { exception.stack?.contains("@\($0.source):") == true })?.id
     }
 
-    /// Evaluates a text as the console's.
+    /// Evaluates a text as the console.
     func evaluate(_ text: String) throws(PatchFailure) -> PatchValue {
         do {
             return try attempted(Self.console) {

@@ -1,4 +1,4 @@
-/// Somebody in Swift who waits for what a patch promised.
+/// A Swift caller that waits for a patch's promise.
 final class WaitingCall {
     let patch: String
     private var continuation: CheckedContinuation<(PatchValue, String)?, any Error>?
@@ -8,7 +8,7 @@ final class WaitingCall {
         self.patch = patch
     }
 
-    /// Only the first end counts.
+    /// Resumes the caller; later calls have no effect.
     func end(_ result: Result<(PatchValue, String)?, any Error>) {
         continuation?.resume(with: result)
         continuation = nil
@@ -16,7 +16,7 @@ final class WaitingCall {
 }
 
 extension HostCore {
-    /// Calls the patch that holds a method that waits.
+    /// Calls the patch that replaces an async method.
     func callAsync(
         _ slot: MethodSlot,
         on object: (any AnyObject & Sendable)?,
@@ -36,7 +36,7 @@ extension HostCore {
                     end(number, patch) { throw engine.exception(thrown: given[0] ?? engine.undefined) }
                 }
                 let object = object.map { proxy(for: $0) } ?? slot.staticTarget ?? engine.undefined
-                // One by one, for the collector sees no list of Swift's.
+                // One by one, because the garbage collector does not search Swift arrays.
                 _ = try engine.call(language.awaited.value, count: 4 + values.count) { place in
                     switch place {
                     case 0: method.value
@@ -62,12 +62,12 @@ extension HostCore {
         return engine.undefined
     }
 
-    /// The promise of what an async method of the host's comes to.
+    /// A promise for the result of a host's async method.
     func promise(_ work: @escaping @Sendable () async throws -> PatchValue) -> JavaScriptValue {
         let (promise, take, refuse) = engine.makePromise()
         let (held, heldRefusal, reference) = (engine.hold(take), engine.hold(refuse), reference)
         let owner = language.text(\.owner)
-        // It ends by itself, and finds no host when that is gone.
+        // The task does not keep the host alive. It does nothing if the host no longer exists.
         Task {
             do {
                 let value = try await work()
@@ -79,7 +79,7 @@ extension HostCore {
 }
 
 extension PatchHost {
-    /// Ends a promise; what waits for it runs here.
+    /// Settles a promise, and runs the code that waits for it.
     fileprivate func keep(_ end: HeldValue, _ result: Result<PatchValue, any Error>, for owner: String?) {
         withCore { core in
             core.attempt(owner) {

@@ -37,7 +37,7 @@ extension HostCore {
         typeNames[identity] = name
     }
 
-    /// A member as a function of JavaScript: the original.
+    /// A JavaScript function that calls the original member.
     private func native(_ member: PatchMember, of type: String) -> JavaScriptValue {
         engine.nativeFunction { [unowned self] this, given in
             let object = this.flatMap { engine.hostObject($0) }
@@ -92,10 +92,10 @@ extension HostCore: ValueCrossing {
     }
 }
 
-/// A script's function that somebody in Swift keeps.
+/// A script function that Swift code keeps.
 struct KeptFunction: ScriptFunction {
     let function: HeldValue
-    /// The patch that handed it over.
+    /// The patch that passed it to Swift.
     let owner: String?
     let reference: MethodHostReference
 

@@ -1,22 +1,22 @@
-/// A host's context and what it knows: everything behind the lock of ``PatchHost``.
+/// The context of a host and its state, protected by the lock of ``PatchHost``.
 final class HostCore {
-    /// A script may leave this much for later at once.
+    /// The most pieces of deferred work at one time.
     static let mostScheduled = 10_000
 
     let settings: PatchHost.Settings
     let engine: JavaScriptEngine
     let reference: MethodHostReference
     var types: [String: ExposedType] = [:]
-    /// By the Swift type's identity.
+    /// The names of exposed types, by the Swift type's identity.
     var typeNames: [ObjectIdentifier: String] = [:]
     var patches: [LoadedPatch] = []
-    /// What patches that run have left for later.
+    /// The number of pending pieces of deferred work.
     var scheduled = 0
     /// Callers that wait for a patch's promise, by number.
     var waiting: [Int: WaitingCall] = [:]
     var nextWaiting = 0
     private(set) lazy var language = HostLanguage(engine, environment(of: engine))
-    /// What was stopped first during the present call.
+    /// The first patch that was stopped during the current call.
     private var stopped: Stopped?
 
     private struct Stopped {
@@ -34,14 +34,16 @@ final class HostCore {
         engine.watchRejections { [unowned self] reason in rejected(reason) }
     }
 
-    /// The host ends: methods are the originals, and who waits is told.
+    /// Ends the host: restores the original methods and fails the waiting calls.
     func close() {
         for type in types.values { for member in type.members { member.slot?.changed(to: nil, of: nil) } }
         for call in waiting.values { call.end(.failure(PatchCallError.noHost)) }
         waiting = [:]
     }
 
-    /// Runs a call into scripts for a patch; after the outermost one, the patch that was stopped is withdrawn.
+    /// Runs a call into scripts for a patch.
+    ///
+    /// After the outermost call, a stopped patch is withdrawn.
     func entered<Result>(for patch: String?, _ body: () throws -> Result) throws -> Result {
         guard engine.depth == 0 else { return try engine.entered(body) }
         do {
@@ -53,23 +55,23 @@ final class HostCore {
         }
     }
 
-    /// - Returns: how the call that is over was stopped, if it was.
+    /// - Returns: the exception of the stop, if the finished call was stopped.
     private func settle(_ patch: String?) -> JavaScriptException? {
         guard let stopped else { return nil }
         self.stopped = nil
         language.run(\.reset)
-        // Among promises' jobs it is not known whose ran: the call's patch began them.
+        // The owner of a stopped promise job is unknown. It is attributed to the patch whose call started the jobs.
         let id = stopped.patch ?? patch
         let exception = JavaScriptException(kind: .stopped(stopped.stop), message: stopped.stop.sentence, patch: id)
         guard let id else { return exception }
-        // One that is being evaluated is told of when that ends.
+        // A patch that is still being evaluated is reported when its evaluation ends.
         let isInstalled = patches.contains { $0.id == id && $0.state == .installed }
         _ = withdraw(id)
         if isInstalled { note(failure(exception, of: id), of: id) }
         return exception
     }
 
-    /// - Returns: the patch whose code was stopped first during the present call.
+    /// - Returns: the patch whose code was stopped first during the current call.
     private func wasStopped(_ stop: EngineLimits.Stop) -> String? {
         if let stopped { return stopped.patch }
         let patch = language.text(\.owner)

@@ -15,7 +15,7 @@ struct HostLanguage {
     let describe: HeldValue
     private let engine: JavaScriptEngine
 
-    /// Installs the language, before any script runs.
+    /// Installs the language before any script runs.
     init(_ engine: JavaScriptEngine, _ environment: JavaScriptValue) {
         func part(_ name: String, of language: JavaScriptValue) throws(JavaScriptException) -> HeldValue {
             engine.hold(try engine.property(name, of: language))
@@ -38,13 +38,13 @@ struct HostLanguage {
         self.engine = engine
     }
 
-    /// Calls a part that cannot fail but by being stopped.
+    /// Calls a part of the language, which fails only if it is stopped.
     @discardableResult
     func run(_ part: KeyPath<HostLanguage, HeldValue>, _ arguments: JavaScriptValue...) -> JavaScriptValue? {
         try? engine.call(self[keyPath: part].value, count: arguments.count) { arguments[$0] }
     }
 
-    /// The same for a part that returns a text.
+    /// Calls a part that returns a text.
     func text(_ part: KeyPath<HostLanguage, HeldValue>, _ arguments: JavaScriptValue...) -> String? {
         guard
             let value = try? engine.call(

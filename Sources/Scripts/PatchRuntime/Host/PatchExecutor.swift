@@ -1,14 +1,14 @@
-/// Where a host runs what its patches leave for later: `dispatch_after` and its kin.
+/// Runs the work that patches defer with `dispatch_after` and similar functions.
 ///
-/// Work takes the host's lock by itself. JSPatch's main queue and its global queues are told apart, so that an app can keep to
-/// its own main thread.
+/// The work acquires the host's lock itself. The queue distinguishes JSPatch's main queue from its global queues, so that an app
+/// can run the former on its main thread.
 public protocol PatchExecutor: Sendable {
     func run(on queue: PatchQueue, after delay: Duration, _ work: @escaping @Sendable () -> Void)
 }
 
 public enum PatchQueue: String, Sendable { case main, global }
 
-/// Runs each piece of work as a task of its own.
+/// Runs each piece of work as a separate task.
 public struct TaskExecutor: PatchExecutor {
     public init() {}
 

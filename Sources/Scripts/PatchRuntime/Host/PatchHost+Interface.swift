@@ -2,7 +2,7 @@ import PatchFormat
 import PatchLanguage
 
 extension PatchHost {
-    /// What is exposed, as a JSON document (`patchline-host-v1`), for `patchsign` and `patchscript check --host`.
+    /// The exposed types as a JSON document (`patchline-host-v1`), for `patchsign` and `patchscript check --host`.
     public var interface: String {
         withCore { core in String(decoding: core.interface.json.fileBytes, as: UTF8.self) }
     }

@@ -1,4 +1,6 @@
-/// What patches run in, one an app: the types that may be patched, and the patches.
+/// Runs patches in an app and exposes the types that they may change.
+///
+/// An app has one host.
 ///
 /// ```swift
 /// let host = try PatchHost()
@@ -11,22 +13,26 @@
 /// let report = host.run(scripts)
 /// ```
 ///
-/// Any thread may call it. Scripts run one at a time, under a lock that a thread may take again, on the thread that called: a
-/// patched method runs where the original would. Who calls a patched method holds no lock that a host's method wants.
+/// A host is thread-safe. Scripts run one at a time, under a recursive lock, on the calling thread: a patched method runs where the
+/// original would. To avoid a deadlock, the caller of a patched method must not hold a lock that a host method acquires.
 public final class PatchHost: Sendable {
-    /// The patch that a person is who evaluates something.
+    /// The patch id of code that a person evaluates with ``evaluate(_:)``.
     package static let console = "console"
 
     public struct Settings: Sendable {
-        /// How long one call into a patch may take of its thread's time, and so may the evaluation of one.
+        /// The CPU time that one call into a patch may use.
+        ///
+        /// The limit also applies to the evaluation of a patch.
         public var timeLimit = Duration.seconds(1)
-        /// By how many bytes the process may grow during such a call.
+        /// The bytes by which the process may grow during such a call.
         public var memoryLimit = 256_000_000
-        /// Runs what patches leave for later.
+        /// Runs the work that patches defer.
         public var executor: any PatchExecutor = TaskExecutor()
-        /// Takes what patches tell their console, while one runs: it must not wait for another.
+        /// Receives the console output of patches.
+        ///
+        /// It is called while a patch runs, so it must not wait for another patch.
         public var log: @Sendable (PatchLogLine) -> Void = { _ in }
-        /// Told of each failure of a patch, whoever else is told.
+        /// Receives every failure of a patch, including those that are also thrown to a caller.
         public var failed: @Sendable (PatchFailure) -> Void = { _ in }
 
         public init() {}
@@ -37,7 +43,7 @@ public final class PatchHost: Sendable {
     private let reference = MethodHostReference()
 
     private final class Guarded: @unchecked Sendable {
-        // Sendable: it is used under the lock alone.
+        // Sendable: it is used only under the lock.
         let core: HostCore
 
         init(_ core: HostCore) { self.core = core }
@@ -57,9 +63,9 @@ public final class PatchHost: Sendable {
 }
 
 extension PatchHost {
-    /// Lets scripts call, and patch, what `members` say of a type.
+    /// Exposes a type, so that scripts can call and patch its `members`.
     ///
-    /// - Parameter parent: the name of an exposed type whose members it has as well.
+    /// - Parameter parent: the name of an exposed type whose members this type inherits.
     /// - Throws: ``PatchCallError``.
     public func expose<Object: AnyObject & Sendable>(
         _ name: String,
@@ -73,28 +79,28 @@ extension PatchHost {
         }
     }
 
-    /// Makes these the patches that run, in this order, and takes all others back.
+    /// Runs these patches in this order, and withdraws all others.
     ///
-    /// What runs already in the same version stays as it is. Each patch is tried by itself: one that fails leaves nothing behind
-    /// and stops no other.
+    /// A patch that already runs in the same version is not evaluated again, unless the order of the running patches changes. A
+    /// patch that fails is removed completely and does not affect the others.
     @discardableResult
     public func run(_ scripts: [PatchScript]) -> PatchReport { withCore { $0.run(scripts) } }
 
-    /// Takes one patch back: originals hold again at once, and what it left for later comes to nothing.
+    /// Withdraws one patch: the original methods are restored at once, and the patch's deferred work is discarded.
     ///
-    /// - Returns: whether it ran.
+    /// - Returns: whether the patch was running.
     @discardableResult
     public func withdraw(_ patch: String) -> Bool { withCore { $0.withdraw(patch) } }
 
-    /// The patches of the last ``run(_:)``, and what became of them.
+    /// The patches of the last ``run(_:)``, with their states.
     public var report: PatchReport { withCore { $0.report } }
 
-    /// Lets go at once of what no script and no caller can reach any more.
+    /// Releases at once all objects that neither scripts nor callers can reach.
     public func collectGarbage() { withCore { $0.engine.collectGarbage() } }
 
-    /// Evaluates a text in the same context, as a patch named `console` that lies over all others.
+    /// Evaluates a text in the same context, as a patch named `console` above all others.
     ///
-    /// For a person who looks into a running app; variables stay from one text to the next.
+    /// Use it to inspect a running app. Variables persist between calls.
     public func evaluate(_ text: String) throws(PatchFailure) -> PatchValue {
         try withCore { core throws(PatchFailure) in try core.evaluate(text) }
     }

@@ -1,8 +1,8 @@
 extension PatchScript {
-    /// Bytes of one script.
+    /// The largest script in bytes.
     static let largest = 16_000_000
 
-    /// Its text, by the rule of P4: what is missing, altered or not UTF-8 is told apart.
+    /// The script's text, by the rule of P4: missing, altered and non-UTF-8 files are different failures.
     func text() throws(PatchFailure) -> String {
         switch content {
         case .missing: throw failure(.missing, "its file is missing")
@@ -18,7 +18,7 @@ extension PatchScript {
         }
     }
 
-    /// Why no host could evaluate it, without evaluating it; nil where nothing is wrong with its text.
+    /// Checks the script without evaluating it, and returns nil if its text is valid.
     package func check() -> PatchFailure? {
         do throws(PatchFailure) {
             let text = try text()
@@ -51,11 +51,12 @@ extension PatchScript {
 }
 
 extension JavaScriptEngine {
-    /// Lines and texts beyond these are not looked through for a column.
+    /// Longer lines and texts are not searched for a column.
     private static let longestLine = 400
     private static let longestText = 1_000_000
 
-    /// Where in its line a mistake is, which the engine does not say: the first word at which more than the end is missing.
+    /// Finds the column of a syntax error, which the engine does not report: the first word after which the beginning of the
+    /// program is wrong.
     func columnOfMistake(in text: String, line: Int) -> Int? {
         guard text.utf8.count <= Self.longestText else { return nil }
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -75,7 +76,7 @@ extension JavaScriptEngine {
         return nil
     }
 
-    /// Whether a beginning of a program is wrong whatever comes behind it.
+    /// Whether the beginning of a program is wrong with any continuation.
     private func isWrong(_ beginning: Substring) -> Bool {
         do throws(JavaScriptException) {
             try checkSyntax(String(beginning), source: "beginning")

@@ -1,9 +1,9 @@
-/// A script patch as the store has it.
+/// A script patch with its content from the store.
 public struct PatchScript: Equatable, Sendable {
     public enum Content: Equatable, Sendable {
         case bytes([UInt8])
         case missing
-        /// What lies there is not what was signed.
+        /// The stored file differs from the signed one.
         case altered
     }
 
@@ -22,25 +22,27 @@ public struct PatchScript: Equatable, Sendable {
     }
 }
 
-/// The state of a patch in a host; names and raw values are those of the first sample of this field.
+/// The state of a patch in a host.
+///
+/// Names and raw values are those of the first sample of this field.
 public enum PatchScriptState: String, Sendable, CaseIterable {
-    /// It failed: no text, no program, or it threw.
+    /// The patch failed: its text is not valid, or it threw an error.
     case unusable = "UnKnownError"
-    /// Its turn has not come.
+    /// The patch was not evaluated yet, or was withdrawn.
     case waiting = "UnInstall"
-    /// It was evaluated without an error.
+    /// The patch was evaluated without an error.
     case installed = "Success"
     case fileMissing = "FileNotExist"
     case fileAltered = "FileNotMatch"
 }
 
-/// What became of the patches of a host, in their order.
+/// The states of a host's patches, in their order.
 public struct PatchReport: Equatable, Sendable {
     public struct Row: Equatable, Sendable {
         public let id: String
         public let version: String
         public let state: PatchScriptState
-        /// Why it does not run, or what went wrong last while it did.
+        /// Why it does not run, or its last failure while it ran.
         public let failure: PatchFailure?
     }
 
@@ -49,12 +51,12 @@ public struct PatchReport: Equatable, Sendable {
     public subscript(id: String) -> Row? { rows.first { $0.id == id } }
 }
 
-/// One line that a patch told its console.
+/// One line of a patch's console output.
 public struct PatchLogLine: Equatable, Sendable {
     public enum Level: String, Sendable, CaseIterable { case log, info, warn, error, debug }
 
     public let level: Level
     public let text: String
-    /// The patch, where it is known: behind an `await` it is not.
+    /// The patch, or nil if unknown, as it is after an `await`.
     public let patch: String?
 }

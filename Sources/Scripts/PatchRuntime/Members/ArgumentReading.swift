@@ -1,6 +1,6 @@
-/// What a script gave a method, read as what the method wants.
+/// Reads the arguments of a script's call as the types of the method.
 struct ArgumentReading {
-    /// As `CartController.add`.
+    /// The method's name, such as `CartController.add`.
     let method: String
     let values: [PatchValue]
     let wanted: Int
@@ -28,7 +28,7 @@ struct ArgumentReading {
 }
 
 extension PatchMember {
-    /// The object of a call by a script.
+    /// The object that a script called the method on.
     static func object<Object>(_ object: AnyObject?, as _: Object.Type, method: String) throws(PatchMisuse) -> Object {
         guard let object = object as? Object else {
             throw PatchMisuse(description: "\(method) is called on no \(Object.self)")

@@ -1,26 +1,28 @@
 import Synchronization
 
-/// Whether one method is patched, for callers in Swift: they pay one atomic load where it is not.
+/// The patch state of one method; Swift callers of an unpatched method pay one atomic load.
 final class MethodSlot: @unchecked Sendable {
-    // Sendable: `isPatched` is atomic; all else is used under the lock of the host.
+    // Sendable: `isPatched` is atomic, `binding` protects `bound`, and the rest is used under the host's lock.
     private let isPatched = Atomic(false)
     let name: String
     private let binding = RecursiveLock()
     private var bound: MethodHostReference?
-    /// The outermost patch's method, and the patch.
+    /// The topmost patch's method, and the patch.
     private(set) var patched: (method: HeldValue, patch: String)?
-    /// What a static method is called on.
+    /// The class on which a static method is called.
     private var target: HeldValue?
 
     init(name: String) { self.name = name }
 
-    /// The host that a call has to go to; nil while the method is the host's own.
+    /// The host that a call must use, or nil if the method is not patched.
     var host: (any MethodHost)? {
         guard isPatched.load(ordering: .acquiring) else { return nil }
         return binding.withLock { bound?.host }
     }
 
-    /// A method belongs to one host, for as long as that is there.
+    /// Assigns the method to a host.
+    ///
+    /// A method belongs to one host as long as the host exists.
     func bind(to host: MethodHostReference, target: HeldValue?) throws(PatchCallError) {
         try binding.withLock { () throws(PatchCallError) in
             if let bound, bound !== host, bound.host != nil { throw .exposedElsewhere(name) }
@@ -39,9 +41,9 @@ final class MethodSlot: @unchecked Sendable {
     var staticTarget: JavaScriptValue? { target?.value }
 }
 
-/// Who calls patches for Swift.
+/// Calls patches for Swift code.
 protocol MethodHost: AnyObject, Sendable {
-    /// Calls the patch that holds a method; nil when none does any more.
+    /// Calls the patch that replaces a method. Returns nil if it is no longer patched.
     func call<Result: PatchConvertible>(
         _ slot: MethodSlot,
         on object: (any AnyObject & Sendable)?,
@@ -49,7 +51,7 @@ protocol MethodHost: AnyObject, Sendable {
         as _: Result.Type
     ) throws -> Result?
 
-    /// The same for a method that waits.
+    /// Calls the patch that replaces an async method.
     func callAsync<Result: PatchConvertible>(
         _ slot: MethodSlot,
         on object: (any AnyObject & Sendable)?,
@@ -58,9 +60,9 @@ protocol MethodHost: AnyObject, Sendable {
     ) async throws -> Result?
 }
 
-/// A host, for as long as somebody else keeps it.
+/// A weak reference to a host.
 final class MethodHostReference: @unchecked Sendable {
-    // Sendable: the reference is set once, before anybody else has this.
+    // Sendable: the reference is set once, before this object is shared.
     private(set) weak var host: (any MethodHost)?
 
     func refer(to host: any MethodHost) { self.host = host }

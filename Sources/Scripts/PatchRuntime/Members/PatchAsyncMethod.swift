@@ -1,4 +1,6 @@
-/// A method that waits: scripts get a promise of its value, and a patch may return a promise.
+/// An async method that a patch may replace, with its entry point for Swift callers.
+///
+/// Scripts receive a promise of its result, and a patch may return a promise.
 public struct PatchAsyncMethod<Object: AnyObject & Sendable, each Argument: PatchConvertible, Result: PatchConvertible>:
     PatchMembers
 {
@@ -12,7 +14,7 @@ public struct PatchAsyncMethod<Object: AnyObject & Sendable, each Argument: Patc
         self.original = original
     }
 
-    /// A method that returns nothing.
+    /// Creates a method without a result.
     public init(_ name: String, _ original: @escaping @Sendable (Object, repeat each Argument) async throws -> Void)
     where Result == NoValue {
         let returning: Original = { (object: Object, argument: repeat each Argument) in

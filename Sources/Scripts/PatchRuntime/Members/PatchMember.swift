@@ -1,4 +1,6 @@
-/// One thing of a type that scripts may call, and patch: what ``PatchHost/expose(_:_:parent:_:)`` is given.
+/// A member of a type that scripts can call and patch.
+///
+/// See ``PatchHost/expose(_:_:parent:_:)``.
 public struct PatchMember: Sendable {
     enum Kind: Equatable, Sendable {
         case method, staticMethod, constructor
@@ -11,20 +13,20 @@ public struct PatchMember: Sendable {
 
     let kind: Kind
     let name: String
-    /// What each argument is, in words.
+    /// The type of each argument in words.
     let arguments: [String]
     let result: String
     let body: Body
-    /// Where Swift's own callers find out whether it is patched; a constructor has none.
+    /// The patch state for Swift callers, or nil for a constructor.
     let slot: MethodSlot?
 }
 
-/// What is a member, or several: a property is two methods.
+/// One or more members of a type; a property, for example, consists of two methods.
 public protocol PatchMembers: Sendable {
     var members: [PatchMember] { get }
 }
 
-/// Puts the members of a type together.
+/// Combines the members of a type.
 @resultBuilder
 public enum PatchMembersBuilder {
     public static func buildExpression(_ member: some PatchMembers) -> [PatchMember] { member.members }

@@ -1,4 +1,4 @@
-/// A method of an object that a patch may replace, and Swift's way to call it.
+/// A method that a patch may replace, with its entry point for Swift callers.
 ///
 /// ```swift
 /// final class CartController: PatchExposed {
@@ -8,8 +8,8 @@
 /// }
 /// ```
 ///
-/// Without a patch a call is the closure and one atomic load. With one, the patch runs under the host's lock, on the thread that
-/// calls; what it throws, or what an original below it throws, is thrown here.
+/// Without a patch, a call costs the closure and one atomic load. With a patch, the call runs the patch under the host's lock, on
+/// the calling thread. It throws the errors of the patch and of an original that the patch calls.
 public struct PatchMethod<Object: AnyObject & Sendable, each Argument: PatchConvertible, Result: PatchConvertible>:
     PatchMembers
 {
@@ -23,7 +23,7 @@ public struct PatchMethod<Object: AnyObject & Sendable, each Argument: PatchConv
         self.original = original
     }
 
-    /// A method that returns nothing.
+    /// Creates a method without a result.
     public init(_ name: String, _ original: @escaping @Sendable (Object, repeat each Argument) throws -> Void)
     where Result == NoValue {
         let returning: Original = { (object: Object, argument: repeat each Argument) in
@@ -66,7 +66,7 @@ public struct PatchMethod<Object: AnyObject & Sendable, each Argument: PatchConv
     }
 }
 
-/// A value of Swift's on its way to a script.
+/// Converts a Swift value for a script.
 func crossing(_ value: some PatchConvertible) throws(PatchCallError) -> PatchValue {
     do throws(PatchMismatch) { return try value.patchValue } catch { throw .mismatch(error) }
 }

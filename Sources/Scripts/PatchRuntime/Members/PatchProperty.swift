@@ -1,9 +1,11 @@
-/// A property: for scripts two methods, `limit()` and `setLimit(value)`, as JSPatch has it; both may be patched.
+/// A property that scripts read with `limit()` and set with `setLimit(value)`, as in JSPatch.
+///
+/// Both methods can be patched.
 public struct PatchProperty<Object: AnyObject & Sendable, Value: PatchConvertible>: PatchMembers {
     private let getter: PatchMethod<Object, Value>
     private let setter: PatchMethod<Object, Value, NoValue>?
 
-    /// A property that scripts may read, and set where there is a `set`.
+    /// Creates a property that scripts can read, and can set if `set` is given.
     public init(
         _ name: String,
         get: @escaping @Sendable (Object) throws -> Value,
@@ -20,7 +22,7 @@ public struct PatchProperty<Object: AnyObject & Sendable, Value: PatchConvertibl
 
     public func value(of object: Object) throws -> Value { try getter(object) }
 
-    /// Sets it; a property without `set` stays as it is.
+    /// Sets the value, with no effect on a property without `set`.
     public func set(_ value: Value, of object: Object) throws { try setter?(object, value) }
 
     public var members: [PatchMember] { getter.members + (setter?.members ?? []) }

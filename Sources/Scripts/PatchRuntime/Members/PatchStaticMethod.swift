@@ -1,4 +1,4 @@
-/// A method of a type itself that a patch may replace, and Swift's way to call it.
+/// A static method that a patch may replace, with its entry point for Swift callers.
 public struct PatchStaticMethod<each Argument: PatchConvertible, Result: PatchConvertible>: PatchMembers {
     public typealias Original = @Sendable (repeat each Argument) throws -> Result
 
@@ -10,7 +10,7 @@ public struct PatchStaticMethod<each Argument: PatchConvertible, Result: PatchCo
         self.original = original
     }
 
-    /// A method that returns nothing.
+    /// Creates a method without a result.
     public init(_ name: String, _ original: @escaping @Sendable (repeat each Argument) throws -> Void)
     where Result == NoValue {
         let returning: Original = { (argument: repeat each Argument) in
@@ -52,7 +52,7 @@ public struct PatchStaticMethod<each Argument: PatchConvertible, Result: PatchCo
     }
 }
 
-/// How a script makes an object: `new CartController(3)`, or `CartController.alloc().init(3)`.
+/// The constructor that scripts use: `new CartController(3)`, or `CartController.alloc().init(3)`.
 public struct PatchConstructor<each Argument: PatchConvertible>: PatchMembers {
     private let make: @Sendable (repeat each Argument) throws -> any AnyObject & Sendable
 

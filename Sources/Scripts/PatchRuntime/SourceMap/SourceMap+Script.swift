@@ -4,7 +4,7 @@ extension SourceMap {
     private static let mark = "//# sourceMappingURL=data:application/json;base64,"
     private static let markWithCharset = "//# sourceMappingURL=data:application/json;charset=utf-8;base64,"
 
-    /// The map that a script has in its last line that is not empty.
+    /// Reads the map in the last non-empty line of a script.
     init?(ofScript text: String) {
         var end = text.utf8[...]
         while let last = end.last, last == UInt8(ascii: "\n") || last == UInt8(ascii: "\r") || last == UInt8(ascii: " ")

@@ -1,25 +1,27 @@
 import PatchFormat
 
-/// Where the places of a script come from: version 3 of the source map format, as a script has it in its last lines.
+/// Maps locations in a script to its original files: version 3 of the source map format, in the script's last line.
 ///
 /// ```
 /// //# sourceMappingURL=data:application/json;base64,eyJ2ZXJzaW9uIjozLC…
 /// ```
 ///
-/// A map that is anywhere else, is too large or is wrong in any way is as good as none: places are then those of the script.
+/// A map that is elsewhere, too large or invalid is ignored: locations are then those of the script.
 struct SourceMap: Equatable, Sendable {
     struct Place: Equatable, Sendable {
         let file: String
-        /// From 1, both.
+        /// The line, which like the column starts at 1.
         let line: Int
         let column: Int
     }
 
-    /// Bytes of a map, and of segments in it.
+    /// The largest map in bytes, and the most segments in it.
     static let largest = 4_000_000
     static let mostSegments = 500_000
 
-    /// From a column on, up to the next segment of the line: all from 0.
+    /// The mapping of a column and those after it, up to the line's next segment.
+    ///
+    /// All values start at 0.
     private struct Segment: Equatable {
         let column: Int
         let source: Int
@@ -46,7 +48,7 @@ struct SourceMap: Equatable, Sendable {
         self.lines = lines
     }
 
-    /// The place that a place of the script comes from.
+    /// The original location of a location in the script.
     func original(line: Int, column: Int) -> Place? {
         guard lines.indices.contains(line - 1), let segment = lines[line - 1].last(where: { $0.column <= column - 1 })
         else {
@@ -55,7 +57,9 @@ struct SourceMap: Equatable, Sendable {
         return Place(file: sources[segment.source], line: segment.line + 1, column: segment.originalColumn + 1)
     }
 
-    /// Lines are parted by `;` and segments by `,`; each number is the difference to the one before it.
+    /// Lines are separated by `;` and segments by `,`.
+    ///
+    /// Each number is the difference to the previous one.
     private static func lines(of mappings: String, sources: Int) -> [[Segment]]? {
         var (lines, count): ([[Segment]], Int) = ([], 0)
         var (source, line, originalColumn) = (0, 0, 0)
@@ -66,7 +70,7 @@ struct SourceMap: Equatable, Sendable {
                     return nil
                 }
                 column += first
-                // Of one number: nothing of a source is here.
+                // A segment with one number has no original location.
                 guard numbers.count >= 4 else { continue }
                 (source, line, originalColumn) = (source + numbers[1], line + numbers[2], originalColumn + numbers[3])
                 count += 1
@@ -82,14 +86,16 @@ struct SourceMap: Equatable, Sendable {
     }
 }
 
-/// Numbers as source maps write them: five bits a character of Base64, the lowest first, the lowest of all being the sign.
+/// Decodes the numbers of source maps: five bits for each Base64 character, the lowest bits first.
+///
+/// The lowest bit is the sign.
 enum VariableLengthQuantity {
     private static let values: [UInt8: Int] = Dictionary(
         uniqueKeysWithValues: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8.enumerated()
             .map { ($1, $0) }
     )
 
-    /// Nil where a character is none of Base64's, a number is longer than 32 bits, or the last has no end.
+    /// Nil if a character is not Base64, a number is longer than 32 bits, or the last number is incomplete.
     static func numbers(in text: Substring.UTF8View) -> [Int]? {
         var (numbers, number, shift): ([Int], Int, Int) = ([], 0, 0)
         for character in text {

@@ -1,12 +1,12 @@
-/// What crosses between Swift and scripts as a type of its own.
+/// A Swift type whose values can be passed to and from scripts.
 public protocol PatchConvertible: Sendable {
-    /// What messages call a value of this type, as `a whole number`.
+    /// The name of the type in messages, such as `a whole number`.
     static var patchKind: String { get }
     static func from(_ value: PatchValue) throws(PatchMismatch) -> Self
     var patchValue: PatchValue { get throws(PatchMismatch) }
 }
 
-/// A value of another type than the one that is wanted.
+/// A value does not have the expected type.
 public struct PatchMismatch: Error, Equatable, Sendable, CustomStringConvertible {
     public let wanted: String
     public let found: String
@@ -27,7 +27,7 @@ extension PatchValue: PatchConvertible {
     public var patchValue: PatchValue { self }
 }
 
-/// What a method returns that returns nothing.
+/// The result of a method without a result.
 public struct NoValue: PatchConvertible, Equatable {
     public init() {}
     public static var patchKind: String { "anything" }
@@ -66,7 +66,9 @@ extension Int: PatchConvertible {
         return whole
     }
 
-    /// JavaScript's numbers hold whole numbers up to 2^53; others are refused, not rounded.
+    /// JavaScript has whole numbers up to 2^53.
+    ///
+    /// Numbers that would be rounded are rejected.
     public var patchValue: PatchValue {
         get throws(PatchMismatch) {
             guard let number = Double(exactly: self) else {
@@ -99,7 +101,7 @@ extension PatchDate: PatchConvertible {
     public var patchValue: PatchValue { .date(self) }
 }
 
-/// Bytes, which cross as a `Uint8Array`.
+/// Bytes, which scripts receive as a `Uint8Array`.
 public struct PatchData: PatchConvertible, Hashable {
     public var bytes: [UInt8]
 

@@ -1,11 +1,11 @@
-/// A class whose objects scripts are given: what is exposed of it can be called there, and patched.
+/// A class whose objects can be passed to scripts, which can call and patch its exposed members.
 ///
 /// ```swift
 /// final class CartController: PatchExposed { … }
 /// ```
 ///
-/// An object of it stands for itself in a script: handed over twice, it is the same one. It is `Sendable`, as a script calls it on
-/// whatever thread called the script.
+/// An object keeps its identity in scripts: passed twice, it is the same object. It must be `Sendable`, because scripts call it on
+/// any thread that calls the script.
 public protocol PatchExposed: AnyObject, PatchConvertible {}
 
 extension PatchExposed {

@@ -1,7 +1,7 @@
-/// A closure that crosses: a script's function in Swift, or Swift's in a script.
+/// A function that can be passed between Swift and scripts in both directions.
 ///
-/// A script's function belongs to the patch that handed it over. Once that patch is withdrawn, calling it is refused, so whoever
-/// kept it cannot bring a withdrawn patch back.
+/// A script's function belongs to the patch that passed it to Swift. Once that patch is withdrawn, calling the function throws
+/// ``PatchCallError/withdrawn(patch:)``.
 public final class PatchFunction: Sendable {
     enum Body: Sendable {
         case swift(@Sendable ([PatchValue]) throws -> PatchValue)
@@ -10,7 +10,7 @@ public final class PatchFunction: Sendable {
 
     let body: Body
 
-    /// A closure for scripts to call.
+    /// Creates a function that scripts can call.
     public init(_ body: @escaping @Sendable ([PatchValue]) throws -> PatchValue) {
         self.body = .swift(body)
     }
@@ -19,7 +19,7 @@ public final class PatchFunction: Sendable {
         body = .script(function)
     }
 
-    /// Calls it, with the limits of every call into a patch.
+    /// Calls the function with the limits of a call into a patch.
     @discardableResult
     public func callAsFunction(_ arguments: any PatchConvertible...) throws -> PatchValue {
         try call(arguments.map { try $0.patchValue })
@@ -44,7 +44,7 @@ extension PatchFunction: PatchConvertible {
     public var patchValue: PatchValue { .function(self) }
 }
 
-/// A script's function, as its host calls it.
+/// A script's function for the host.
 protocol ScriptFunction: Sendable {
     func call(_ arguments: [PatchValue]) throws -> PatchValue
 }

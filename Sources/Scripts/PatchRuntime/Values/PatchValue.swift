@@ -1,6 +1,6 @@
-/// A value on its way between Swift and a script.
+/// A value that is passed between Swift and a script.
 public enum PatchValue: Sendable {
-    /// `null`, and `undefined`.
+    /// `null` or `undefined`.
     case null
     case boolean(Bool)
     case number(Double)
@@ -11,12 +11,12 @@ public enum PatchValue: Sendable {
     /// A `Uint8Array`.
     case data([UInt8])
     case date(PatchDate)
-    /// An object of the host's: scripts can hand it on, and call what is exposed of it.
+    /// A host object. Scripts can pass it on, and call its exposed members.
     case object(any AnyObject & Sendable)
     case function(PatchFunction)
 }
 
-/// A moment as JavaScript's `Date` has it.
+/// A moment with the precision of JavaScript's `Date`.
 public struct PatchDate: Hashable, Sendable {
     public let millisecondsSince1970: Double
 
@@ -26,7 +26,7 @@ public struct PatchDate: Hashable, Sendable {
 }
 
 extension PatchValue: Equatable {
-    /// Objects and functions are equal to themselves alone.
+    /// Objects and functions are compared by identity.
     public static func == (left: PatchValue, right: PatchValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -45,7 +45,7 @@ extension PatchValue: Equatable {
 }
 
 extension PatchValue {
-    /// What it is, in the words of messages.
+    /// The kind of the value in messages.
     var kind: String {
         switch self {
         case .null: "null"
