@@ -1,7 +1,9 @@
 package import PatchFormat
 package import PatchCrypto
 
-/// Reasons why a package of JSPatch's loader cannot be made or is rejected. Each case is one broken rule.
+/// Reasons why a package of JSPatch's loader cannot be made or is rejected.
+///
+/// Each case is one broken rule.
 package enum LoaderError: Error, Equatable, Sendable {
     /// The package, or the named archive in it, is not a valid zip archive.
     case archive(String?, ZipError)

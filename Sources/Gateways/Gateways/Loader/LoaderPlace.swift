@@ -1,6 +1,8 @@
 package import PatchFormat
 
-/// The version of a package and the app version that it is for. They determine its path on a loader's server.
+/// The version of a package and the app version that it is for.
+///
+/// They determine its path on a loader's server.
 package struct LoaderPlace: Hashable, Sendable {
     /// Compared by its text, because `2.1` and `2.1.0` are two folders on the server.
     package let appVersion: AppVersion

@@ -2,7 +2,9 @@ package import PatchFormat
 
 /// The content of a loader's package: scripts in one folder, among them `main.js`, and the place that they are made for.
 package struct LoaderScripts: Equatable, Sendable {
-    /// The scripts. Each is UTF-8.
+    /// The scripts.
+    ///
+    /// Each is UTF-8.
     package let scripts: [ScriptName: [UInt8]]
     /// The place in the record, or nil in a package without a record, as JSPatch's own packer makes it.
     package let place: LoaderPlace?
@@ -33,7 +35,9 @@ extension LoaderScripts {
         } catch { throw .archive(LoaderPackage.scriptArchiveName, error) }
     }
 
-    /// Reads `script.zip` as JSPatch's loader does: every `*.js` file by the last name of its path. Other files are ignored.
+    /// Reads `script.zip` as JSPatch's loader does: every `*.js` file by the last name of its path.
+    ///
+    /// Other files are ignored.
     ///
     /// Two scripts of one name are rejected. JSPatch's loader would use the later one.
     init(archive bytes: [UInt8]) throws(LoaderError) {

@@ -9,10 +9,14 @@ package struct MeteorAsset: Equatable, Sendable {
     package let path: AssetPath
     /// The URL path that the page asks for, without the manifest's query: `/app/mobileapp.js`.
     package let url: String
-    /// `js`, `css`, `asset`, `json`, `dynamic js`… as listed in the manifest. The type has no effect.
+    /// `js`, `css`, `asset`, `json`, `dynamic js`… as listed in the manifest.
+    ///
+    /// The type has no effect.
     package let type: String
     package let isCacheable: Bool
-    /// The hash of the file's bytes. Nil for the index page, and for a source map, whose URL contains its hash.
+    /// The hash of the file's bytes.
+    ///
+    /// Nil for the index page, and for a source map, whose URL contains its hash.
     package let hash: SHA1Digest?
     /// The size in bytes according to the manifest, or nil if it is not listed.
     package let size: Int?
@@ -56,7 +60,9 @@ package struct MeteorAsset: Equatable, Sendable {
         guard found == hash else { throw .hashMismatch(url: url) }
     }
 
-    /// Checks that the body has the manifest's hash. Meteor's client does not check this.
+    /// Checks that the body has the manifest's hash.
+    ///
+    /// Meteor's client does not check this.
     package func check(body: SHA1Digest) throws(MeteorError) {
         if let hash, hash != body { throw .hashMismatch(url: url) }
     }

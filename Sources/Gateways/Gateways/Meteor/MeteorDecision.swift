@@ -47,7 +47,9 @@ package enum MeteorSource: Equatable, Sendable {
     case held(Int)
     case download
 
-    /// The assets of a version by URL. Each URL is unique in a version.
+    /// The assets of a version by URL.
+    ///
+    /// Each URL is unique in a version.
     package typealias Assets = [String: MeteorAsset]
 
     /// - Parameters:
@@ -64,8 +66,9 @@ package enum MeteorSource: Equatable, Sendable {
 }
 
 extension MeteorAsset {
-    /// Whether two assets of one URL have the same content, by Meteor's rule: equal hashes. Assets without a hash, such as source
-    /// maps, must also have a cacheable URL.
+    /// Whether two assets of one URL have the same content, by Meteor's rule: equal hashes.
+    ///
+    /// Assets without a hash, such as source maps, must also have a cacheable URL.
     fileprivate func canBe(_ other: MeteorAsset?) -> Bool {
         guard let other else { return false }
         return hash == other.hash && (other.isCacheable || other.hash != nil)

@@ -121,7 +121,9 @@ private struct Entry {
         do throws(AssetPath.Problem) { return try AssetPath(path) } catch { throw .path(path, error) }
     }
 
-    /// A URL path without its query. It is joined to a server's URL, so it must contain neither `..` nor a host.
+    /// A URL path without its query.
+    ///
+    /// It is joined to a server's URL, so it must contain neither `..` nor a host.
     private static func path(of url: String, _ field: String) throws(MeteorError) -> String {
         let path = String(url.prefix { $0 != "?" && $0 != "#" })
         guard path != MeteorAsset.indexPage.url, AssetURL.decoded(path) != nil else {

@@ -19,7 +19,9 @@ package struct MeteorRecord: Equatable, Sendable {
     package private(set) var pending: String?
     /// The last version that confirmed its start.
     package private(set) var lastKnownGood: String?
-    /// The label of the host under which pages are served. It is secret and the same for every build of the app.
+    /// The label of the host under which pages are served.
+    ///
+    /// It is secret and the same for every build of the app.
     package var host: String?
     /// Versions that failed to start once.
     package private(set) var failedOnce: Set<String> = []
@@ -31,8 +33,9 @@ package struct MeteorRecord: Equatable, Sendable {
         current = initial
     }
 
-    /// The state after the app was launched: the pending version becomes current if its files exist. A new build of the app resets
-    /// the state.
+    /// The state after the app was launched: the pending version becomes current if its files exist.
+    ///
+    /// A new build of the app resets the state.
     ///
     /// - Parameter held: The versions whose files are on the disk.
     package func launched(initial: String, holding held: Set<String>) -> MeteorRecord {
@@ -59,7 +62,9 @@ package struct MeteorRecord: Equatable, Sendable {
         (current, self.pending) = (pending, nil)
     }
 
-    /// Whether the current version must confirm its start. The initial and the known good version need no trial.
+    /// Whether the current version must confirm its start.
+    ///
+    /// The initial and the known good version need no trial.
     package var isOnTrial: Bool { current != initial && current != lastKnownGood }
 
     /// Records that the current version has started.
@@ -76,7 +81,9 @@ package struct MeteorRecord: Equatable, Sendable {
         return true
     }
 
-    /// Replaces the current version because its files are incomplete. This does not count as a failure of the version.
+    /// Replaces the current version because its files are incomplete.
+    ///
+    /// This does not count as a failure of the version.
     ///
     /// - Parameter held: The versions whose files are on the disk.
     /// - Returns: False if the initial version is current.

@@ -32,7 +32,9 @@ package struct PackageSite: Equatable, Sendable {
         self.init(gateway, rows, files: files)
     }
 
-    /// The sync file for the platform's clients of one line. Nil for a wire without sync files, and if the line is disabled.
+    /// The sync file for the platform's clients of one line.
+    ///
+    /// Nil for a wire without sync files, and if the line is disabled.
     package static func told(
         _ line: GatewayPackages.Line,
         _ audience: PlatformPlace.Audience,
@@ -97,8 +99,10 @@ private struct Standings {
         return found
     }
 
-    /// Whether a package may be fetched. A loader learns its version elsewhere, so its package is closed until every device may
-    /// install it. A platform's client follows the sync file.
+    /// Whether a package may be fetched.
+    ///
+    /// A loader learns its version elsewhere, so its package is closed until every device may install it. A platform's client
+    /// follows the sync file.
     func opens(_ package: GatewayPackages.Package, of row: GatewayPackages) -> Bool {
         guard let entries = entries(in: package, of: row) else { return false }
         switch row.line.wire {

@@ -1,7 +1,9 @@
 package import PatchCompression
 package import PatchCrypto
 
-/// Reasons why a package of JSPatch's platform cannot be made or is rejected. Each case is one broken rule.
+/// Reasons why a package of JSPatch's platform cannot be made or is rejected.
+///
+/// Each case is one broken rule.
 package enum PlatformError: Error, Equatable, Sendable {
     case archive(TarError)
     /// The package contains a third file.
@@ -17,7 +19,9 @@ package enum PlatformError: Error, Equatable, Sendable {
     /// The decrypted scripts cannot be run by a client.
     case scripts(LoaderError)
 
-    /// The error domain in the platform's binary. Its header has `jspatch.com` instead.
+    /// The error domain in the platform's binary.
+    ///
+    /// Its header has `jspatch.com` instead.
     package static let domain = "com.jspatch"
 
     /// Error codes in ``domain``.

@@ -9,7 +9,9 @@ package struct PlatformInstalled: Equatable, Sendable {
     package static let nothing = PlatformInstalled()
 
     package private(set) var version: LoaderVersion?
-    /// Never below ``version``. It is kept when the installed version is deleted.
+    /// Never below ``version``.
+    ///
+    /// It is kept when the installed version is deleted.
     package private(set) var highest: LoaderVersion?
 
     private init() {}

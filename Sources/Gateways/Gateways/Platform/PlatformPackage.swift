@@ -20,7 +20,9 @@ package struct PlatformPackage: Equatable, Sendable {
 
     /// The encrypted archive of scripts.
     package let scripts: [UInt8]
-    /// The signature. It is as long as its key's modulus.
+    /// The signature.
+    ///
+    /// It is as long as its key's modulus.
     package let signature: [UInt8]
 
     package init(scripts: [UInt8], signature: [UInt8]) {
@@ -28,7 +30,9 @@ package struct PlatformPackage: Equatable, Sendable {
         self.signature = signature
     }
 
-    /// The package as a file. Equal scripts give equal bytes.
+    /// The package as a file.
+    ///
+    /// Equal scripts give equal bytes.
     package func bytes() throws(PlatformError) -> [UInt8] {
         let bytes: [UInt8]
         do throws(TarError) {
@@ -91,7 +95,9 @@ extension LoaderScripts {
         } catch { throw .compression(error) }
     }
 
-    /// Reads `scripts`. The uncompressed size is limited to that of an archive.
+    /// Reads `scripts`.
+    ///
+    /// The uncompressed size is limited to that of an archive.
     init(encrypted bytes: [UInt8], with key: AESKey) throws(PlatformError) {
         let packed: [UInt8]
         do throws(AESError) { packed = try key.decrypted(bytes) } catch { throw .encryption(error) }

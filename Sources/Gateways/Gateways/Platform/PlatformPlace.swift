@@ -15,7 +15,9 @@ package struct PlatformPlace: Hashable, Sendable {
     /// The key that clients in the field derive from these two values, unless their app sets another.
     package var ownKey: [UInt8] { Array("\(appKey)_\(appVersion)_jp".utf8.prefix(AESKey.size)) }
 
-    /// The list that a device follows. Developers' devices receive versions before they are published to everyone.
+    /// The list that a device follows.
+    ///
+    /// Developers' devices receive versions before they are published to everyone.
     package enum Audience: Sendable {
         case everyone, developers
     }
@@ -30,7 +32,9 @@ package struct PlatformPlace: Hashable, Sendable {
 
     package static let indexName = "index.html"
 
-    /// The path of a package. Developers' devices fetch it from the same path.
+    /// The path of a package.
+    ///
+    /// Developers' devices fetch it from the same path.
     package func packagePath(_ version: LoaderVersion) -> String {
         "\(appKey)/\(appVersion.text)/\(Self.fileName(version))"
     }

@@ -81,8 +81,9 @@ package struct PlatformReports: Equatable, Sendable {
     /// The reports that are not acknowledged yet.
     package var unsent: [PlatformStatistic] { reports.filter { !$0.isAcknowledged }.map(\.statistic) }
 
-    /// Adds a report unless an equal one exists. If there are too many, the oldest acknowledged report is removed, or else the
-    /// oldest.
+    /// Adds a report unless an equal one exists.
+    ///
+    /// If there are too many, the oldest acknowledged report is removed, or else the oldest.
     package mutating func note(_ statistic: PlatformStatistic) {
         guard !reports.contains(where: { $0.statistic.countsAs(statistic) }) else { return }
         reports.append(Report(statistic, isAcknowledged: false))

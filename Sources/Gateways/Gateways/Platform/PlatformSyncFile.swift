@@ -14,7 +14,9 @@ package struct PlatformSyncFile: Equatable, Sendable {
     package var runsLater = false
     /// `g`: the share of devices.
     package var share: PlatformShare?
-    /// `c`, unparsed. A malformed condition is still a rule and never holds.
+    /// `c`, unparsed.
+    ///
+    /// A malformed condition is still a rule and never holds.
     package var condition: String?
     /// `cv`: the package for devices on which the condition does not hold; nil where it is missing or 0.
     package var otherwise: LoaderVersion?
@@ -42,7 +44,9 @@ package struct PlatformSyncFile: Equatable, Sendable {
         isDeleted = fields.has("e")
     }
 
-    /// The bytes of the file. Members with their default value are omitted.
+    /// The bytes of the file.
+    ///
+    /// Members with their default value are omitted.
     package var bytes: [UInt8] { json.fileBytes }
 
     package var json: JSON {
@@ -54,7 +58,9 @@ package struct PlatformSyncFile: Equatable, Sendable {
         ])
     }
 
-    /// Whether the condition holds, by the rules of ``Condition``. An empty one always holds, a malformed one never.
+    /// Whether the condition holds, by the rules of ``Condition``.
+    ///
+    /// An empty one always holds, a malformed one never.
     func holds(for facts: [ConditionKey: ConditionValue]) -> Bool {
         guard let condition, !condition.isEmpty else { return true }
         do throws(Condition.Problem) { return try Condition(condition).holds(for: facts) } catch { return false }
@@ -68,7 +74,9 @@ extension Fields {
         return LoaderVersion(try integer(key, in: 0...LoaderVersion.range.upperBound))
     }
 
-    /// A flag, also as 0 or 1, as servers in PHP write it. False if the key is missing.
+    /// A flag, also as 0 or 1, as servers in PHP write it.
+    ///
+    /// False if the key is missing.
     fileprivate func flag(_ key: String) throws(FormatError) -> Bool {
         switch object[key] {
         case .integer(0): false

@@ -22,7 +22,9 @@ package struct TarArchive: Equatable, Sendable {
 
     /// The limits for reading an archive.
     package struct Bounds: Equatable, Sendable {
-        /// The size of the archive in bytes. Its files are not compressed, so their total never exceeds it.
+        /// The size of the archive in bytes.
+        ///
+        /// Its files are not compressed, so their total never exceeds it.
         package let archive: Int
         package let entries: Int
 

@@ -1,6 +1,8 @@
 package import PatchFormat
 
-/// Reasons why bytes are rejected as a tar archive. Each case is one broken rule.
+/// Reasons why bytes are rejected as a tar archive.
+///
+/// Each case is one broken rule.
 package enum TarError: Error, Equatable, Sendable {
     case tooLarge(limit: Int)
     /// The size is 0 or not a multiple of 512 bytes.

@@ -1,6 +1,8 @@
 import PatchFormat
 
-/// The 512 bytes before a file in a tar archive. Numbers are octal digits followed by a zero or a blank.
+/// The 512 bytes before a file in a tar archive.
+///
+/// Numbers are octal digits followed by a zero or a blank.
 struct TarHeader {
     static let nameSize = 100
 
@@ -21,7 +23,9 @@ struct TarHeader {
         static let magic = 257..<265
         static let owners = 265..<329
         static let devices = 329..<345
-        /// The first part of a long name. GNU's tar stores times and hole positions here.
+        /// The first part of a long name.
+        ///
+        /// GNU's tar stores times and hole positions here.
         static let prefix = 345..<512
     }
 
@@ -94,7 +98,9 @@ struct TarHeader {
         return Array((String(repeating: "0", count: max(0, count - text.utf8.count)) + text).utf8)
     }
 
-    /// Nil if the field is not octal digits. GNU's tar writes some numbers in binary, which are rejected too.
+    /// Nil if the field is not octal digits.
+    ///
+    /// GNU's tar writes some numbers in binary, which are rejected too.
     private static func number(_ field: ArraySlice<UInt8>) -> Int? {
         let digits = field.drop { $0 == 0x20 }.prefix { (0x30...0x37).contains($0) }
         guard !digits.isEmpty, digits.count <= 11, field[digits.endIndex...].allSatisfy({ $0 == 0 || $0 == 0x20 })
@@ -102,7 +108,9 @@ struct TarHeader {
         return digits.reduce(0) { $0 << 3 | Int($1 - 0x30) }
     }
 
-    /// The text before the first zero. All bytes after it must be zero.
+    /// The text before the first zero.
+    ///
+    /// All bytes after it must be zero.
     private static func text(_ field: ArraySlice<UInt8>) -> String? {
         let name = field.prefix { $0 != 0 }
         guard TarArchive.isZero(field[name.endIndex...]) else { return nil }

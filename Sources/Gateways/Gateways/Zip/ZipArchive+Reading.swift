@@ -41,7 +41,9 @@ extension ZipArchive {
 private struct ZipListing {
     private(set) var entries: [ZipEntry] = []
 
-    /// The offset of the list. The archive must have an end record.
+    /// The offset of the list.
+    ///
+    /// The archive must have an end record.
     static func start(in bytes: [UInt8]) -> Int {
         var end = ZipReader(bytes[(bytes.count - 6)...])
         return end.four()
@@ -68,8 +70,9 @@ private struct ZipListing {
         guard offset == place else { throw .list("holds more than its entries") }
     }
 
-    /// The offset of the end record, which must be the last 22 bytes. A record further up, within reach of a comment, only serves
-    /// the error message.
+    /// The offset of the end record, which must be the last 22 bytes.
+    ///
+    /// A record further up, within reach of a comment, only serves the error message.
     private static func endRecord(of bytes: [UInt8]) throws(ZipError) -> Int {
         let last = bytes.count - ZipRecords.endSize
         var place = last

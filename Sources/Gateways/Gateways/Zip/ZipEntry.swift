@@ -1,7 +1,9 @@
 import PatchCompression
 import PatchFormat
 
-/// One entry of an archive whose two records agree. Its content is not read yet.
+/// One entry of an archive whose two records agree.
+///
+/// Its content is not read yet.
 struct ZipEntry {
     let path: AssetPath
     let isFolder: Bool
@@ -51,7 +53,9 @@ struct ZipEntry {
         guard !isFolder || size == 0 else { throw .entry(path.text, .folderWithContent) }
     }
 
-    /// The upper half contains Unix's file type. It is 0 for DOS.
+    /// The upper half contains Unix's file type.
+    ///
+    /// It is 0 for DOS.
     private static func checkKind(_ attributes: Int, isFolder: Bool) throws(ZipError.EntryRule) {
         switch attributes >> 16 & 0o170_000 {
         case 0: break
@@ -130,8 +134,9 @@ private struct SharedFields {
         try checkExtras()
     }
 
-    /// Rejects extra fields that change the sizes (zip64, 0x0001) or the name (Info-ZIP's Unicode path, 0x7075). Times and owners
-    /// are harmless.
+    /// Rejects extra fields that change the sizes (zip64, 0x0001) or the name (Info-ZIP's Unicode path, 0x7075).
+    ///
+    /// Times and owners are harmless.
     func checkExtras() throws(ZipError.EntryRule) {
         var rest = extra
         while rest.count >= 4 {

@@ -1,7 +1,9 @@
 package import PatchCompression
 package import PatchFormat
 
-/// Reasons why bytes are rejected as a zip archive. Each case is one broken rule.
+/// Reasons why bytes are rejected as a zip archive.
+///
+/// Each case is one broken rule.
 package enum ZipError: Error, Equatable, Sendable {
     case tooLarge(limit: Int)
     /// The end-of-central-directory record is missing.

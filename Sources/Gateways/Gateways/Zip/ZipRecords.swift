@@ -1,4 +1,6 @@
-/// The records of a zip archive as defined in APPNOTE.TXT 4.3. All numbers are little-endian.
+/// The records of a zip archive as defined in APPNOTE.TXT 4.3.
+///
+/// All numbers are little-endian.
 enum ZipRecords {
     static let localSignature = 0x0403_4B50
     static let listSignature = 0x0201_4B50
@@ -22,7 +24,9 @@ struct ZipFlags: OptionSet {
     let rawValue: Int
 
     static let encrypted = ZipFlags(rawValue: 1)
-    /// The compression level of deflate. Readers ignore it.
+    /// The compression level of deflate.
+    ///
+    /// Readers ignore it.
     static let effort = ZipFlags(rawValue: 0b110)
     static let streamed = ZipFlags(rawValue: 1 << 3)
     static let utf8 = ZipFlags(rawValue: 1 << 11)
@@ -43,7 +47,9 @@ struct ZipWriter {
     mutating func raw(_ more: [UInt8]) { bytes += more }
 }
 
-/// Reads the fields of a record. The caller checks that the bytes exist.
+/// Reads the fields of a record.
+///
+/// The caller checks that the bytes exist.
 struct ZipReader {
     private let bytes: ArraySlice<UInt8>
     private var place: Int
