@@ -16,7 +16,7 @@ struct PageVerdict: Sendable {
     let told: PageResult
 
     /// - Parameters:
-    ///   - shown: The page that was shown while the server was asked, or nil if the page came from its server.
+    ///   - shown: The page that was shown while the server was asked, or nil if its server sent the page.
     ///   - isOthers: Whether the response is for another account.
     init(_ outcome: PageOutcome, _ reply: PageReply, shown: SplitPage?, isOthers: Bool) {
         let offline = reply.cacheOffline ?? .keepAndRefresh
