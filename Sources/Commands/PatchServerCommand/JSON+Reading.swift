@@ -27,9 +27,7 @@ extension JSON {
         if case .array(let items) = self[key] { items } else { [] }
     }
 
-    /// The texts of an array.
-    ///
-    /// Other elements are skipped.
+    /// The texts of an array, without its other elements.
     func texts(_ key: String) -> [String] {
         items(key).compactMap { if case .string(let text) = $0 { printable(text.text) } else { nil } }
     }

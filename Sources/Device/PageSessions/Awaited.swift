@@ -11,9 +11,7 @@ final class Awaited<Value: Sendable>: Sendable {
 
     var now: Value? { state.withLockedValue(\.value) }
 
-    /// Sets the value.
-    ///
-    /// Later calls have no effect.
+    /// Sets the value, unless it was set before.
     func set(_ value: Value) {
         let waiting = state.withLockedValue { state in
             if state.value == nil { state.value = value }
@@ -23,9 +21,7 @@ final class Awaited<Value: Sendable>: Sendable {
         for signal in waiting { signal.finish() }
     }
 
-    /// Waits for the value.
-    ///
-    /// Nil if the task is cancelled first.
+    /// Waits for the value, and returns nil if the task is cancelled first.
     func value() async -> Value? {
         let (stream, signal) = AsyncStream.makeStream(of: Never.self)
         let isThere = state.withLockedValue { state in

@@ -7,9 +7,7 @@ import PatchCrypto
 
 /// A request for a resource that a page may link to.
 struct LinkedRequest: Equatable, Sendable {
-    /// The key of the stored resource.
-    ///
-    /// It differs by account.
+    /// The key of the stored resource, different for each account.
     let key: MD5Digest
     let account: String?
 

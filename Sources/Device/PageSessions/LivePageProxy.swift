@@ -23,9 +23,7 @@ package import SystemPackage
 package final class LivePageProxy: PageDelegate {
     package struct Settings: Sendable {
         package var rules: ProxyRules
-        /// The folder for stored pages.
-        ///
-        /// It is created for the first page.
+        /// The folder for stored pages, created with the first one.
         package var folder: FilePath
         package var files: any FileOperations
         package var now: @Sendable () -> UTCTime

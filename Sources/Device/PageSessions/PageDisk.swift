@@ -114,9 +114,7 @@ final class PageDisk: Sendable {
         begin { [self] in keep(ShelfRecord(savedAt: now, until: until), [], as: id, on: pages) }
     }
 
-    /// Stores a record.
-    ///
-    /// One that could not be read back is dropped instead.
+    /// Stores a record, or drops it if it could not be read back.
     private func keep(_ record: ShelfRecord, _ content: [UInt8], as id: MD5Digest, on shelf: Shelf) {
         guard record.isReadable else { return shelf.drop(id) }
         do throws(FileError) { try shelf.keep(record, content, as: id) } catch {

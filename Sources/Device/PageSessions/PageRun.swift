@@ -52,8 +52,6 @@ final class PageRun: Sendable {
         self.first.set(first)
     }
 
-    /// The first visitor's response.
-    ///
-    /// Later calls return nil.
+    /// Returns the first visitor's response once, then nil.
     func takeOwn() -> FileAnswer? { own.withLockedValue { $0.take() } }
 }

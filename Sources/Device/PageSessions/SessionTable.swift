@@ -43,9 +43,7 @@ struct SessionTable {
     private var overloaded: Set<PageSession> = []
     /// Cookies that wait for their page, oldest first.
     private var late: [Late] = []
-    /// The accounts and rules whose preloads have started.
-    ///
-    /// They start once.
+    /// The accounts and rules whose preloads have started, which happens once.
     private var preloading: Set<PreloadKey> = []
 
     /// Visits in progress of accounts that have signed out.

@@ -78,9 +78,7 @@ package struct LoaderFolder: Sendable {
         }
     }
 
-    /// The scripts of the installed version, all of one version.
-    ///
-    /// Nil if none was installed.
+    /// The scripts of the installed version, all of one version, or nil if none was installed.
     package func scripts() throws(LoaderClientError) -> InstalledScripts? {
         while let version = try installed() {
             let found = Result { () throws(FileError) in try read(version) }

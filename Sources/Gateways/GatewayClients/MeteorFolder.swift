@@ -73,9 +73,7 @@ package struct MeteorFolder: Sendable {
         }
     }
 
-    /// The complete versions.
-    ///
-    /// Unreadable ones are skipped.
+    /// The complete versions, without unreadable ones.
     package func held() throws(MeteorClientError) -> [Held] {
         let names = try kept { () throws(FileError) in
             try files.status(of: versions) == nil ? [] : try files.list(versions).sorted()

@@ -205,9 +205,7 @@ extension PlatformClient {
 
     private var device: String { URLLayout.percentEncoded(app.device.text) }
 
-    /// The time in the format of the platform's client.
-    ///
-    /// It prevents caching.
+    /// The time in the format of the platform's client, which prevents caching.
     private static func stamp(_ now: UTCTime) -> String { "\(now.seconds).000000" }
 
     /// Whether a server redirects from a folder's name to the same name with a slash, where it returns ``PlatformPlace/indexName``.

@@ -5,9 +5,7 @@ struct ChangingPart: Equatable {
 
     /// The maximum length of a tag that is searched, in bytes.
     private static let tag = 4_096
-    /// The minimum length of a token in bytes.
-    ///
-    /// Shorter values are words.
+    /// The minimum length of a token in bytes, because shorter values are words.
     private static let shortest = 8
 
     /// The names of form tokens in web frameworks, in lower case without `-` and `_`.

@@ -35,9 +35,7 @@ package struct PageDoubt: Equatable, Sendable {
 }
 
 extension PageDoubt: CustomStringConvertible {
-    /// The message without the line number.
-    ///
-    /// Names from the page are quoted unchanged.
+    /// The message without the line number, which quotes names from the page unchanged.
     package var description: String {
         switch matter {
         case .unended(let name): "no end mark follows the start of \(Self.block(name)), which is none"

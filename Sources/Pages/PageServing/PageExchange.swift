@@ -260,9 +260,7 @@ package struct PageExchange: Sendable {
         )
     }
 
-    /// The zstd level.
-    ///
-    /// Small pages have time for the best of the fast levels.
+    /// The zstd level, higher for small pages.
     private static func level(for size: Int) -> Int { size <= 100_000 ? 9 : 5 }
 
     private func mayBeDictionary(_ fields: HTTPHeaders) -> Bool {

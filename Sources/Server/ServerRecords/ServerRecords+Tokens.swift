@@ -89,9 +89,7 @@ extension ServerRecords {
         return try APIToken(record)
     }
 
-    /// Revokes a token.
-    ///
-    /// Nil if it does not exist.
+    /// Revokes a token, or returns nil if it does not exist.
     package func revokeToken(_ id: String, by actor: Actor) async throws(RecordError) -> APIToken? {
         guard let record = try await store.record(RecordKey(APIToken.collection, id)) else { return nil }
         let token = try APIToken(record)

@@ -23,9 +23,7 @@ extension TokenText {
         return (token, text)
     }
 
-    /// Whether this is the token's own text.
-    ///
-    /// Takes constant time.
+    /// Whether this is the token's own text, compared in constant time.
     package func belongs(to token: APIToken) -> Bool {
         SecretBytes.areEqual(SHA256Digest(of: secret).bytes, token.secretDigest.bytes) && id == token.id
     }

@@ -151,9 +151,7 @@ struct AuditVerifyCommand: AsyncParsableCommand {
         }
     }
 
-    /// The maximum number of lines.
-    ///
-    /// `--json` shows all faults.
+    /// The maximum number of lines without `--json`, which shows all faults.
     private static let shownFaults = 50
 
     private func chain() async throws -> AuditChain {

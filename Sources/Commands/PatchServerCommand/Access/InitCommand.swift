@@ -80,9 +80,7 @@ struct InitCommand: AsyncParsableCommand {
 }
 
 extension Failure {
-    /// A failure on a file system without hard links.
-    ///
-    /// It is FAT or exFAT, which have no permissions either.
+    /// A failure on a file system without hard links: FAT or exFAT, which have no permissions either.
     init(withoutPermissions folder: FilePath) {
         self.init(
             "\(folder) would be on a file system without permissions, such as FAT or exFAT",

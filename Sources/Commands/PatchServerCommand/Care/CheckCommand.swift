@@ -104,9 +104,7 @@ struct CheckCommand: AsyncParsableCommand {
 }
 
 extension AuditChain {
-    /// The first faults.
-    ///
-    /// `patchsrv audit verify --json` prints all.
+    /// The first faults, all of which `patchsrv audit verify --json` prints.
     var lines: [String] {
         faults.prefix(20).map { "✗ audit log: \($0.sentence)" }
             + [

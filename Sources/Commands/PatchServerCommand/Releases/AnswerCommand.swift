@@ -248,9 +248,7 @@ struct AnswerRemoveCommand: AsyncParsableCommand {
 }
 
 extension JSON {
-    /// The chosen version or `hold`.
-    ///
-    /// Empty if the server does not send it.
+    /// The chosen version or `hold`, empty if the server sends neither.
     fileprivate var choice: String {
         if isTrue("hold") { return "hold" }
         return words("version") + (isTrue("forced") ? ", forced" : "")

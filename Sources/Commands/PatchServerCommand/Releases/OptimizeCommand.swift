@@ -121,7 +121,7 @@ struct OptimizeOptions: ParsableArguments {
 }
 
 extension ServerFolder {
-    /// Whether another process is making small forms and packs for this folder.
+    /// Whether a process is making small forms and packs for this folder.
     var isOptimized: Bool {
         guard (try? DiskFiles().status(of: optimizing)) ?? nil != nil else { return false }
         do throws(StoreLockError) {

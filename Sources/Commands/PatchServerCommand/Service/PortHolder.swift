@@ -41,9 +41,7 @@ struct PortHolder: Equatable, CustomStringConvertible {
     /// The maximum size of the table, enough for more than 10,000 connections.
     private static let tableLimit = 4_000_000
 
-    /// Nil if no program is found.
-    ///
-    /// It may have ended meanwhile.
+    /// Nil if no program is found, for example because it has ended.
     static func find(_ port: Int) -> PortHolder? {
         for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
             guard let bytes = try? DiskFiles().read(FilePath(table), limit: tableLimit) else { continue }

@@ -70,9 +70,7 @@ struct TLSOptions: ParsableArguments {
         return try read(tlsCertificate, tlsKey)
     }
 
-    /// Reads the files.
-    ///
-    /// Symbolic links are followed, because certificates are renewed by changing a link.
+    /// Reads both files and follows symbolic links, because certificates are renewed by changing a link.
     private func read(_ tlsCertificate: String, _ tlsKey: String) throws -> TLSIdentity {
         let passphrase = try tlsPassphraseFile.map { (file) throws(PassphraseError) in try Passphrase.read(file: file) }
         SecretAccess.warn(of: tlsKey, refusing: 0o007)

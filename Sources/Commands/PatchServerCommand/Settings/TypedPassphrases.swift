@@ -6,14 +6,10 @@ import PatchStore
 import PatchTrust
 import SystemPackage
 
-/// Opens the bytes of an online key from a path.
-///
-/// Nil for an encrypted key without a passphrase.
+/// Opens the bytes of an online key from a path, or returns nil for an encrypted key without a passphrase.
 typealias KeyOpener = @Sendable (_ file: [UInt8], _ path: FilePath) throws -> OnlineKey?
 
-/// The passphrases of online keys typed at the program's start.
-///
-/// They are only stored in memory.
+/// The passphrases of online keys typed at the program's start, stored only in memory.
 struct TypedPassphrases: Sendable {
     private var known: [FilePath: Passphrase] = [:]
 

@@ -13,9 +13,7 @@ package struct LoaderPackage: Equatable, Sendable {
     )
 
     package let scriptArchive: [UInt8]
-    /// The signature.
-    ///
-    /// It is as long as its key's modulus.
+    /// The signature, as long as its key's modulus.
     package let signature: [UInt8]
 
     package init(scriptArchive: [UInt8], signature: [UInt8]) {

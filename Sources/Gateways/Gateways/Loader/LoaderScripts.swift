@@ -2,9 +2,7 @@ package import PatchFormat
 
 /// The content of a loader's package: scripts in one folder, among them `main.js`, and the place that they are made for.
 package struct LoaderScripts: Equatable, Sendable {
-    /// The scripts.
-    ///
-    /// Each is UTF-8.
+    /// The scripts, each in UTF-8.
     package let scripts: [ScriptName: [UInt8]]
     /// The place in the record, or nil in a package without a record, as JSPatch's own packer makes it.
     package let place: LoaderPlace?

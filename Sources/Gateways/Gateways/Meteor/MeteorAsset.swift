@@ -9,9 +9,7 @@ package struct MeteorAsset: Equatable, Sendable {
     package let path: AssetPath
     /// The URL path that the page asks for, without the manifest's query: `/app/mobileapp.js`.
     package let url: String
-    /// `js`, `css`, `asset`, `json`, `dynamic js`… as listed in the manifest.
-    ///
-    /// The type has no effect.
+    /// The type in the manifest, which has no effect: `js`, `css`, `asset`, `json`, `dynamic js`…
     package let type: String
     package let isCacheable: Bool
     /// The hash of the file's bytes.
@@ -60,9 +58,7 @@ package struct MeteorAsset: Equatable, Sendable {
         guard found == hash else { throw .hashMismatch(url: url) }
     }
 
-    /// Checks that the body has the manifest's hash.
-    ///
-    /// Meteor's client does not check this.
+    /// Checks that the body has the manifest's hash, which Meteor's client does not do.
     package func check(body: SHA1Digest) throws(MeteorError) {
         if let hash, hash != body { throw .hashMismatch(url: url) }
     }

@@ -47,9 +47,7 @@ package enum MeteorSource: Equatable, Sendable {
     case held(Int)
     case download
 
-    /// The assets of a version by URL.
-    ///
-    /// Each URL is unique in a version.
+    /// The assets of a version by URL, which is unique in a version.
     package typealias Assets = [String: MeteorAsset]
 
     /// - Parameters:

@@ -1,6 +1,6 @@
 package import PatchFormat
 
-/// Reasons why a response of a Meteor server is rejected, in the words of Meteor's own client where it has any.
+/// Reasons why a response of a Meteor server is rejected, in the words of Meteor's own client if it has any.
 ///
 /// Source: meteor/cordova-plugin-meteor-webapp, `AssetManifest`, `AssetBundle`, `AssetBundleDownloader` and `WebAppLocalServer`.
 package enum MeteorError: Error, Equatable, Sendable {

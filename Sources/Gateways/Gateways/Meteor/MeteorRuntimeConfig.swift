@@ -49,9 +49,7 @@ package struct MeteorRuntimeConfig: Equatable, Sendable {
 
     private static let localhost = "localhost"
 
-    /// The host of an absolute URL.
-    ///
-    /// Empty if the URL has no host, nil if it is not a URL.
+    /// The host of an absolute URL, empty if it has none, or nil for an invalid URL.
     private static func host(of url: String) -> String? {
         guard !url.isEmpty, url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
         guard let start = url.firstRange(of: "://")?.upperBound else { return "" }
@@ -61,9 +59,7 @@ package struct MeteorRuntimeConfig: Equatable, Sendable {
         return String(place.prefix { $0 != ":" })
     }
 
-    /// Returns the page with another version.
-    ///
-    /// The rest of the configuration is unchanged.
+    /// Returns the page with another version and otherwise the same configuration.
     package func page(_ page: [UInt8], saying version: String) -> [UInt8] {
         var members = members
         members[Self.versionMember] = .text(version)
@@ -71,9 +67,7 @@ package struct MeteorRuntimeConfig: Equatable, Sendable {
         return Array(page[..<range.lowerBound]) + URLLayout.percentEncoded(text).utf8 + page[range.upperBound...]
     }
 
-    /// The configuration in canonical form, without the version.
-    ///
-    /// A version is computed from it.
+    /// The configuration in canonical form without the version, from which a version is computed.
     package var identity: [UInt8] {
         var members = members
         members[Self.versionMember] = nil

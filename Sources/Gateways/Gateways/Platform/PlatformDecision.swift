@@ -3,8 +3,8 @@ package import PatchFormat
 /// The decision of a JSPatch platform client on a sync file.
 ///
 /// The order is JSPatch's own. If the file names no version or the installed one, only deletion is considered. Then the pause is
-/// checked, then the share of devices; with a share the condition is ignored. The condition is last: devices that do not meet it
-/// receive another version.
+/// checked, then the share of devices. Without a share, the condition is checked last: a device that does not meet it receives
+/// the other version that the file names, if any.
 package enum PlatformDecision: Equatable, Sendable {
     case keep(Reason)
     /// The installed version is deleted.

@@ -9,7 +9,7 @@ package struct PlatformInstalled: Equatable, Sendable {
     package static let nothing = PlatformInstalled()
 
     package private(set) var version: LoaderVersion?
-    /// Never below ``version``.
+    /// The highest version that was ever installed, never below ``version``.
     ///
     /// It is kept when the installed version is deleted.
     package private(set) var highest: LoaderVersion?

@@ -20,9 +20,7 @@ package struct PlatformPackage: Equatable, Sendable {
 
     /// The encrypted archive of scripts.
     package let scripts: [UInt8]
-    /// The signature.
-    ///
-    /// It is as long as its key's modulus.
+    /// The signature, as long as its key's modulus.
     package let signature: [UInt8]
 
     package init(scripts: [UInt8], signature: [UInt8]) {
@@ -95,9 +93,7 @@ extension LoaderScripts {
         } catch { throw .compression(error) }
     }
 
-    /// Reads `scripts`.
-    ///
-    /// The uncompressed size is limited to that of an archive.
+    /// Reads `scripts`, limited to the unpacked size of an archive.
     init(encrypted bytes: [UInt8], with key: AESKey) throws(PlatformError) {
         let packed: [UInt8]
         do throws(AESError) { packed = try key.decrypted(bytes) } catch { throw .encryption(error) }

@@ -6,7 +6,7 @@ package import PatchFormat
 package struct PlatformSyncFile: Equatable, Sendable {
     private static let document = "sync file"
 
-    /// `v`: the newest package; nil where it is missing or 0.
+    /// `v`: the newest package, or nil if it is missing or 0.
     package var version: LoaderVersion?
     /// `p`: the device does nothing.
     package var isPaused = false
@@ -18,7 +18,7 @@ package struct PlatformSyncFile: Equatable, Sendable {
     ///
     /// A malformed condition is still a rule and never holds.
     package var condition: String?
-    /// `cv`: the package for devices on which the condition does not hold; nil where it is missing or 0.
+    /// `cv`: the package for devices on which the condition does not hold, or nil if it is missing or 0.
     package var otherwise: LoaderVersion?
     /// `e`, any value: the installed version is to be deleted.
     package var isDeleted = false

@@ -108,9 +108,7 @@ struct TarHeader {
         return digits.reduce(0) { $0 << 3 | Int($1 - 0x30) }
     }
 
-    /// The text before the first zero.
-    ///
-    /// All bytes after it must be zero.
+    /// The text before the first zero, or nil if other bytes follow it or it is not UTF-8.
     private static func text(_ field: ArraySlice<UInt8>) -> String? {
         let name = field.prefix { $0 != 0 }
         guard TarArchive.isZero(field[name.endIndex...]) else { return nil }

@@ -41,9 +41,7 @@ extension ZipArchive {
 private struct ZipListing {
     private(set) var entries: [ZipEntry] = []
 
-    /// The offset of the list.
-    ///
-    /// The archive must have an end record.
+    /// The offset of the list of an archive that has an end record.
     static func start(in bytes: [UInt8]) -> Int {
         var end = ZipReader(bytes[(bytes.count - 6)...])
         return end.four()

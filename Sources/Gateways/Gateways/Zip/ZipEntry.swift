@@ -53,9 +53,7 @@ struct ZipEntry {
         guard !isFolder || size == 0 else { throw .entry(path.text, .folderWithContent) }
     }
 
-    /// The upper half contains Unix's file type.
-    ///
-    /// It is 0 for DOS.
+    /// Checks the file type in the upper half, which Unix sets and DOS leaves 0.
     private static func checkKind(_ attributes: Int, isFolder: Bool) throws(ZipError.EntryRule) {
         switch attributes >> 16 & 0o170_000 {
         case 0: break

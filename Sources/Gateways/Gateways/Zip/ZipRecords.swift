@@ -24,9 +24,7 @@ struct ZipFlags: OptionSet {
     let rawValue: Int
 
     static let encrypted = ZipFlags(rawValue: 1)
-    /// The compression level of deflate.
-    ///
-    /// Readers ignore it.
+    /// The compression level of deflate, which readers ignore.
     static let effort = ZipFlags(rawValue: 0b110)
     static let streamed = ZipFlags(rawValue: 1 << 3)
     static let utf8 = ZipFlags(rawValue: 1 << 11)

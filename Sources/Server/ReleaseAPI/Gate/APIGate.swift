@@ -22,9 +22,7 @@ struct APIGate: Sendable {
     private let trustedProxies: TrustedProxies
     private let sinceStart: @Sendable () -> Duration
     private let limits = NIOLockedValueBox(Limits())
-    /// The time of each token's last recorded use.
-    ///
-    /// There are at most as many as tokens.
+    /// The time of each token's last recorded use, for admitted tokens only.
     private let uses = NIOLockedValueBox<[String: UTCTime]>([:])
 
     init(records: ServerRecords, trustedProxies: TrustedProxies, sinceStart: @escaping @Sendable () -> Duration) {
@@ -48,9 +46,7 @@ struct APIGate: Sendable {
         return token
     }
 
-    /// Records the use of a token, once an hour.
-    ///
-    /// An error does not affect admission.
+    /// Records the use of a token once an hour, and ignores errors.
     private func note(_ token: APIToken) async {
         let time = records.now()
         let isNew = uses.withLockedValue { uses in

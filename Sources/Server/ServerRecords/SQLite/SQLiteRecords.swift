@@ -56,9 +56,7 @@ package final class SQLiteRecords: RecordStore {
         OpenRecords.remove(self)
     }
 
-    /// All lanes.
-    ///
-    /// The writer closes last and moves the log into the file.
+    /// All lanes, the writer last, because it moves the log into the file.
     private var lanes: [SQLiteLane] { readers + [writer] }
 
     package func record(_ key: RecordKey) async throws(RecordError) -> Record? {
@@ -126,9 +124,7 @@ package final class SQLiteRecords: RecordStore {
         } catch { throw Self.error(error, at: copy) }
     }
 
-    /// The faults that SQLite finds in the file.
-    ///
-    /// Empty if there are none.
+    /// The faults that SQLite finds in the file, empty if there are none.
     package func faults() async throws(RecordError) -> [String] {
         let lines = try await reading { (connection) throws(SQLiteError) in
             try connection.texts("PRAGMA integrity_check(20)")
