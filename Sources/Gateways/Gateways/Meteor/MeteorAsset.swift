@@ -9,7 +9,7 @@ package struct MeteorAsset: Equatable, Sendable {
     package let path: AssetPath
     /// The URL path that the page asks for, without the manifest's query: `/app/mobileapp.js`.
     package let url: String
-    /// The type in the manifest, which has no effect: `js`, `css`, `asset`, `json`, `dynamic js`…
+    /// The type in the manifest, such as `js`, `css`, `asset`, `json` or `dynamic js`, which has no effect.
     package let type: String
     package let isCacheable: Bool
     /// The hash of the file's bytes.

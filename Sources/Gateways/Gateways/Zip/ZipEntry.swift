@@ -127,7 +127,7 @@ private struct SharedFields {
         let others = flags.subtracting([.effort, .utf8])
         guard others.isEmpty else { throw .flags(others.rawValue) }
         guard [ZipRecords.stored, ZipRecords.deflated].contains(method) else { throw .method(method) }
-        // In place of a size, zip64's marks are above every bound; here only the sum of them is missing.
+        // zip64 writes 0xFFFFFFFF in place of a size, which exceeds every bound. The total is checked once all entries are read.
         guard method == ZipRecords.deflated || packedSize == size else { throw .length(packedSize, expected: size) }
         try checkExtras()
     }
