@@ -60,7 +60,7 @@ package struct DeviceFront: FileSource {
     }
 }
 
-/// Answers devices that ask for places in versions with a head-count, or for their user's answer.
+/// The endpoints for devices: places in versions with a head-count, their user's answer, and reports of JSPatch's clients.
 ///
 /// Devices have no tokens, so their requests are limited by address.
 package struct DeviceAnswers: Sendable {
