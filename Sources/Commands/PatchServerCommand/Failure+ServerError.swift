@@ -12,9 +12,9 @@ import ReleaseService
 import ServerRecords
 import SystemPackage
 
-/// Runs a command's body; what it throws becomes lines on standard error and an exit code.
+/// Runs a command's body and reports an error on standard error with an exit code.
 ///
-/// - Parameter json: also a line on standard output, for a script that reads the state there.
+/// - Parameter json: Whether the error is also printed as a line on standard output, for scripts that read the result there.
 func reporting(json: Bool = false, _ body: () async throws -> Void) async throws {
     do {
         try await body()
@@ -25,7 +25,7 @@ func reporting(json: Bool = false, _ body: () async throws -> Void) async throws
 }
 
 extension Failure {
-    /// Nil for an error that is the argument parser's own.
+    /// Nil for an error of the argument parser.
     init?(of error: any Error) {
         switch error {
         case let error as Failure: self = error
@@ -115,7 +115,7 @@ extension Failure {
         }
     }
 
-    /// Without the name of a type before it, as NIO's errors have.
+    /// Removes the name of a type at the beginning, as in NIO's errors.
     private static func plain(_ reason: String) -> String {
         guard let colon = reason.firstRange(of: ": "), reason[..<colon.lowerBound].contains("Error.") else {
             return reason
@@ -124,8 +124,8 @@ extension Failure {
     }
 
     /// - Parameters:
-    ///   - prefix: of the options that name host and port: `operators-`.
-    ///   - holder: finds the program that listens on a port.
+    ///   - prefix: The prefix of the options for host and port: `operators-`.
+    ///   - holder: Finds the program that listens on a port.
     init(_ error: FileServerError, prefix: String = "", holder: (Int) -> PortHolder? = { _ in nil }) {
         switch error {
         case .portInUse(let host, let port):

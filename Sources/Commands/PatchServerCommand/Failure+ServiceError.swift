@@ -3,7 +3,7 @@ import PatchFormat
 import ReleaseClient
 import CommandKit
 
-/// How `patchsrv` ends when the server that it asked over HTTP says no, or nothing.
+/// Failures of a server that was asked over HTTP.
 extension Failure {
     init(_ error: ServiceError) {
         switch error {

@@ -2,7 +2,7 @@ import PatchFormat
 import CommandKit
 
 extension JSON {
-    /// What the clients of other systems get of a channel, a line each: of the member `gateways` of a list or a dial.
+    /// The versions that clients of other systems receive, a line each, from the member `gateways` of a list or dial.
     func gatewayLines(_ channel: String) -> [String] {
         guard case .array(let items) = self else { return [] }
         return items.flatMap { item in item.gatewayWords.map { printable("gateway: \(channel) \($0)") } }
@@ -27,7 +27,7 @@ extension JSON {
         let open = number("open").map { "version \($0) can be fetched" } ?? "nothing can be fetched"
         guard let told = self["told"] else { return open }
         let words = "clients are told \(told.text)"
-        // A package that lies there for whoever asks is of no use to those who are told to delete, or to wait.
+        // The package can be fetched, but clients that must delete or wait do not use it.
         if told["e"] != nil { return "\(words), and delete what they have" }
         return told.isTrue("p") ? "\(words): nobody new takes any" : "\(open), and \(words)"
     }

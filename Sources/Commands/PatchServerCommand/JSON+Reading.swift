@@ -1,11 +1,13 @@
 import PatchFormat
 import CommandKit
 
-/// What is shown of a server's answer, be it of a folder here or of one that was asked over HTTP.
+/// Reads and formats a server's answer, from a folder or over HTTP.
 ///
-/// Members that are not there read as nothing: the answer of another server may lack what is new.
+/// Missing members read as empty, because an older server may not send newer ones.
 extension JSON {
-    /// A member that is text, or a number, made printable; empty where there is none.
+    /// A text, number or truth value in printable form.
+    ///
+    /// Empty if it is missing.
     func words(_ key: String) -> String {
         switch self[key] {
         case .string(let text): printable(text.text)
@@ -25,12 +27,12 @@ extension JSON {
         if case .array(let items) = self[key] { items } else { [] }
     }
 
-    /// Text alone.
+    /// The texts of an array, without its other elements.
     func texts(_ key: String) -> [String] {
         items(key).compactMap { if case .string(let text) = $0 { printable(text.text) } else { nil } }
     }
 
-    /// Who did something: an ``Actor`` as it is written down.
+    /// The originator of a change: an ``Actor`` in its JSON form.
     var actor: String {
         switch words("kind") {
         case "token": "\(words("name")) (token \(words("id")))"

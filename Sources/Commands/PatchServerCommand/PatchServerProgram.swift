@@ -4,7 +4,7 @@ import CommandKit
 import PatchServer
 import SystemPackage
 
-/// `patchsrv`: takes signed releases in, publishes and serves them.
+/// `patchsrv`: receives, publishes and serves signed releases.
 @main
 struct PatchServerProgram: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -70,7 +70,7 @@ struct PatchServerProgram: AsyncParsableCommand {
     )
 
     static func main() async {
-        // Before a settings file is opened.
+        // Must precede the opening of a settings file.
         Console.occupyClosedStreams()
         do {
             guard let arguments = try CommandSettings.expanded(Array(CommandLine.arguments.dropFirst())) else { return }
@@ -78,7 +78,8 @@ struct PatchServerProgram: AsyncParsableCommand {
                 if let command = command as? any ServingCommand {
                     Console.outlastStreams(output: command.logFormat.lost, errors: command.logFormat.lost)
                 }
-                // A look at a folder stays who it is. Every other command writes, or opens the records, which writes too.
+                // `doctor` only reads, so it keeps the present user. Every other command writes, or opens the records, which also
+                // writes.
                 guard !(command is DoctorCommand) else { return }
                 if let quickstart = command as? QuickstartCommand {
                     return try ActingOwner.take(on: [FilePath(argument: quickstart.into)])

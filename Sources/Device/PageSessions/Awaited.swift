@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 
-/// A value that comes once, for any number of tasks that wait for it.
+/// A value that is set once, for any number of waiting tasks.
 final class Awaited<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
@@ -11,7 +11,7 @@ final class Awaited<Value: Sendable>: Sendable {
 
     var now: Value? { state.withLockedValue(\.value) }
 
-    /// The first one counts.
+    /// Sets the value, unless it was set before.
     func set(_ value: Value) {
         let waiting = state.withLockedValue { state in
             if state.value == nil { state.value = value }
@@ -21,7 +21,7 @@ final class Awaited<Value: Sendable>: Sendable {
         for signal in waiting { signal.finish() }
     }
 
-    /// Nil when the task is cancelled before.
+    /// Waits for the value, and returns nil if the task is cancelled first.
     func value() async -> Value? {
         let (stream, signal) = AsyncStream.makeStream(of: Never.self)
         let isThere = state.withLockedValue { state in

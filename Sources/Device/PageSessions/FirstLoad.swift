@@ -2,13 +2,13 @@ import HTTPFiles
 import NIOHTTP1
 import PageDiff
 
-/// What is done with the answer to a request without tags, once its head is there.
+/// The treatment of a response to a request without tags, once its head has arrived.
 enum FirstLoad: Equatable, Sendable {
-    /// It streams to its readers, and is kept if it fits together at its end.
+    /// The page streams to its readers, and is stored if it is consistent at its end.
     case collect
-    /// It is no page that can be shown: the server is asked as a browser asks it.
+    /// The response cannot be shown as a page. The server is asked again with the browser's own request.
     case askPlainly
-    /// It passes as it is, to the one who asked.
+    /// The response is passed unchanged to the client that asked for it.
     case pass
 
     init(_ reply: PageReply, _ fields: HTTPHeaders, takesUntagged: Bool) {

@@ -2,15 +2,17 @@ package import NIOHTTP1
 package import PageDiff
 package import PatchFormat
 
-/// A page as it was last seen, which is shown while its server is asked.
+/// A stored page that is shown while its server is asked for changes.
 package struct KeptPage: Sendable {
     package let page: SplitPage
-    /// Its type, and what else goes with it each time.
+    /// The content type and the other fields that are sent with the page each time.
     package let fields: HTTPHeaders
     package let savedAt: UTCTime
-    /// Whether its server sent its tags; else they were made here.
+    /// Whether the server sent the page's tags.
+    ///
+    /// Otherwise they were computed here.
     package let isOfProtocol: Bool
-    /// The server's own, as it sent it.
+    /// The server's own entity tag, unchanged.
     package let entityTag: String?
     package let lastModified: String?
 

@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 import PageDiff
 
-/// Jobs of which few run at a time.
+/// A queue of jobs with a limit on how many run at a time.
 final class LinkQueue: Sendable {
     private struct State {
         var running = 0
@@ -11,7 +11,9 @@ final class LinkQueue: Sendable {
     private static let maxWaiting = 300
     private let state = NIOLockedValueBox(State())
 
-    /// Nil where others have to end first; a job too many is dropped.
+    /// The job if it may run now, or nil if it was queued.
+    ///
+    /// A job is dropped if the queue is full.
     func added(_ job: @escaping LivePageProxy.Job) -> LivePageProxy.Job? {
         state.withLockedValue { state in
             guard state.running < PageLimits.parallelLinks else {

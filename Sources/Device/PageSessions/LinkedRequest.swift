@@ -5,13 +5,13 @@ import PageDiff
 import PatchFormat
 import PatchCrypto
 
-/// A request for what a page may have linked to.
+/// A request for a resource that a page may link to.
 struct LinkedRequest: Equatable, Sendable {
-    /// Of one account.
+    /// The key of the stored resource, different for each account.
     let key: MD5Digest
     let account: String?
 
-    /// Nil for what is never kept.
+    /// Nil for a request whose response is never stored.
     init?(_ request: FileRequest, in rules: ProxyRules) {
         guard request.method == .GET, request.upgrade == nil, !request.headers.contains(name: "Range"),
             !request.headers.contains(name: "Authorization"), !Self.asksAnew(request.headers),
@@ -24,17 +24,17 @@ struct LinkedRequest: Equatable, Sendable {
 }
 
 extension LinkedRequest {
-    /// Whether somebody wants what the server has now, as browsers do who load a page again without their cache.
+    /// Whether the client asks for a fresh response, as browsers do when a page is reloaded without their cache.
     private static func asksAnew(_ fields: HTTPHeaders) -> Bool {
         fields.cacheDirectives.contains("no-cache") || CacheDirectives(fields["Pragma"]).contains("no-cache")
     }
 }
 
-/// How long an answer to a request for a linked resource may be given again.
+/// How long a response for a linked resource may be reused.
 enum LinkAge {
     private static let longest = 31_536_000
 
-    /// Nil for one that is not kept.
+    /// Nil for a response that is not stored.
     static func time(of status: Int, _ fields: HTTPHeaders) -> Duration? {
         let varies = fields[canonicalForm: "Vary"].map { $0.lowercased() }
         let rules = fields.cacheDirectives

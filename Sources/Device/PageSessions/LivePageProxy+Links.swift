@@ -7,9 +7,9 @@ import PageDiff
 import PatchFormat
 import PatchCrypto
 
-/// What pages need next, before anybody asks for it.
+/// Linked resources and preloaded pages.
 extension LivePageProxy {
-    /// Gets what a page links to, of its own server alone.
+    /// Downloads the resources that a page links to, from its own server only.
     func beginLinks(_ links: [String], of visit: PageVisit) {
         for link in links.prefix(PageLimits.links) where link.utf8.count <= PageLimits.link {
             let url = link.filter { $0 != " " }
@@ -37,7 +37,7 @@ extension LivePageProxy {
         }
     }
 
-    /// Asks for pages that their rule names, with what the first page of an account was asked for with.
+    /// Requests the pages listed in the rule's preloads, with the fields of the account's first page request.
     func beginPreloads(of visit: PageVisit) {
         guard !visit.pages.preload.isEmpty else { return }
         let key = SessionTable.PreloadKey(pattern: visit.rule.pattern.text, account: visit.place.account)
@@ -66,7 +66,7 @@ extension LivePageProxy {
 }
 
 extension HTTPHeaders {
-    /// What a linked resource is asked for with, by what its page was asked for with.
+    /// The fields of a request for a linked resource, derived from those of its page.
     fileprivate var ofLinks: HTTPHeaders {
         let names: Set = ["host", "cookie", "user-agent", "accept-language"]
         var fields = HTTPHeaders(filter { names.contains($0.name.lowercased()) }.map { ($0.name, $0.value) })
@@ -77,7 +77,7 @@ extension HTTPHeaders {
 }
 
 extension FileRequest {
-    /// The request that a browser sends for a link: without the dot segments, which it resolves first.
+    /// The request that a browser sends for a link, with dot segments resolved.
     fileprivate init(resolving target: String, headers: HTTPHeaders) throws {
         let request = try FileRequest(getting: target, headers: headers)
         let query = request.query.map { "?\($0)" } ?? ""

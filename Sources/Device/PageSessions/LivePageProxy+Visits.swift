@@ -7,7 +7,7 @@ import NIOHTTP1
 import PageDiff
 import PatchFormat
 
-/// What visitors get.
+/// Responses to page visits.
 extension LivePageProxy {
     func answer(_ visit: PageVisit) async -> FileAnswer {
         disk.checkIfDue(at: settings.now())
@@ -19,7 +19,7 @@ extension LivePageProxy {
             beginPreloads(of: visit)
             if let page = run.shown { return shown(page, run) }
             _ = await run.first.value()
-            // Without one the server stops.
+            // There is no such response when the server stops.
             if let answer = run.takeOwn() { return answer }
             return await fetch(visit.request)
         }
@@ -32,13 +32,13 @@ extension LivePageProxy {
         }
         let first = meet(nil)
         guard case .look = first else { return first }
-        // Others may have begun meanwhile.
+        // Another visit may have started meanwhile.
         return meet(await disk.page(visit.session.id))
     }
 
     private func answer(_ visit: PageVisit, joining run: PageRun) async -> FileAnswer {
         if let page = run.shown { return shown(page, run) }
-        // A session that the answer began is the first visitor's alone.
+        // A response that begins a session belongs to the first visitor.
         guard case .page(let fields, let flow) = await run.first.value(), !fields.contains(name: "Set-Cookie"),
             let reader = flow.reader()
         else { return await fetch(visit.request) }
@@ -49,7 +49,7 @@ extension LivePageProxy {
         .stream(ServedStream(headers: fields) { write in try await reader.send(write) })
     }
 
-    /// The page as it was kept.
+    /// The page as it was stored.
     private func shown(_ page: KeptPage, _ run: PageRun) -> FileAnswer {
         var fields = page.fields
         fields.remove(name: "Content-Type")
@@ -60,7 +60,7 @@ extension LivePageProxy {
             ServedBytes(
                 bytes: page.page.page,
                 contentType: page.fields.first(name: "Content-Type") ?? "text/html",
-                // The back button asks again: what is kept by then is newer, and is asked for.
+                // The back button must ask again, because the stored page is newer by then.
                 cacheControl: "no-store",
                 headers: fields
             )
@@ -69,16 +69,16 @@ extension LivePageProxy {
 
     // MARK: Asking
 
-    /// Asks the page's server, and keeps and tells what came of it.
+    /// Asks the page's server, stores the page and reports the result.
     ///
-    /// - Parameter hasVisitor: whether somebody waits for the answer.
+    /// - Parameter hasVisitor: Whether a visitor waits for the response.
     func ask(_ visit: PageVisit, _ run: PageRun, hasVisitor: Bool) async {
         if run.shown == nil {
             await askFirst(visit, run, hasVisitor: hasVisitor)
         } else {
             await askAgain(visit, run)
         }
-        // It holds its pages no longer.
+        // Only the outcome remains, without pages.
         begin { [settings, table, name = run.name] in
             try? await settings.sleep(PageLimits.outcomeTime)
             table.withLockedValue { $0.forget(visit: name) }
@@ -101,7 +101,7 @@ extension LivePageProxy {
         }
     }
 
-    /// A visit that is no page of ours is over.
+    /// Ends a visit whose response is not a page of the protocol.
     private func finish(_ run: PageRun, first: PageRun.First, own: FileAnswer?) {
         table.withLockedValue { $0.finish(run, nil, cookies: [], at: settings.now()) }
         run.begin(first, own: own)
@@ -149,7 +149,9 @@ extension LivePageProxy {
         flow.finish(whole: true)
     }
 
-    /// A page that does not end is nobody's after a while, but for who reads it.
+    /// Forwards a page's bytes to its readers.
+    ///
+    /// After ``PageLimits/answerTime`` the page is not stored any more and the visit ends, but its readers receive the rest.
     private func pull(
         _ stream: ServedStream,
         _ coding: PageCoding,
@@ -171,7 +173,7 @@ extension LivePageProxy {
     private static func send(_ stream: ServedStream, _ coding: PageCoding, to flow: PageFlow) async throws {
         let decoder = try PageDecoder(coding)
         try await stream.send { (piece) throws(ClientGone) in
-            // Where nobody reads it, what is too large ends here.
+            // A page that is too large is cut off if it has no reader.
             do { try await decoder.append(piece, to: flow) } catch { throw ClientGone() }
         }
         try await decoder.finish(flow)
@@ -183,12 +185,12 @@ extension LivePageProxy {
         finish(run, outcome, answered, visit)
     }
 
-    /// What its server says of a page that is shown.
+    /// Asks the server for changes of a page that is already shown.
     private func outcome(_ visit: PageVisit, _ run: PageRun) async -> (PageOutcome, PageAnswered) {
         guard let shown = run.shown else { return (.plain, .late) }
         let (first, answered) = await outcome(visit, sending: shown, against: shown.page)
         guard case .inconsistent = first else { return (first, answered) }
-        // What is kept is worth nothing, and so are its tags.
+        // The stored page is damaged, and therefore so are its tags.
         disk.drop(run.place.session.id)
         let (second, again) = await outcome(visit, sending: nil, against: nil)
         let both = again.adding(cookies: answered.cookies)
@@ -234,7 +236,7 @@ extension LivePageProxy {
         return flow.collected.map { .whole($0) } ?? .tooLarge
     }
 
-    // MARK: Keeping and telling
+    // MARK: Storing and reporting
 
     private func finish(_ run: PageRun, _ outcome: PageOutcome, _ answered: PageAnswered, _ visit: PageVisit) {
         let (session, now) = (run.place.session, settings.now())
@@ -259,13 +261,13 @@ extension LivePageProxy {
                 at: now
             )
             page = kept
-            // Before the next visit may begin, which reads it.
+            // Stored before the next visit can start, which reads it.
             disk.keep(kept, as: session.id, of: run.place.account)
         case .drop: disk.drop(session.id)
         case .switchOff: switchOff(session)
         }
         let cookies = run.shown == nil || isSignedOut ? [] : answered.cookies
-        // Who signs out just now has had all dropped that was kept before this.
+        // If the account signed out meanwhile, everything stored before is dropped.
         let hasEnded = table.withLockedValue { table in
             if case .overloaded = outcome { table.passesNext(session) }
             let hasEnded = table.hasEnded(run)
@@ -281,7 +283,7 @@ extension LivePageProxy {
         if page != nil { beginLinks(answered.reply.links, of: visit) }
     }
 
-    /// Nil when the time is over first.
+    /// Nil if the time is over first.
     func within<Value: Sendable>(_ time: Duration, _ work: @escaping @Sendable () async -> Value) async -> Value? {
         await withTaskGroup(of: Value?.self) { [settings] group in
             group.addTask { await work() }
@@ -296,7 +298,7 @@ extension LivePageProxy {
 }
 
 extension PageReply {
-    /// A page that is to be stored nowhere is not kept, whatever the protocol says of it.
+    /// Treats a page with `no-store` as one that is never stored, even if the protocol's field allows it.
     init(_ stream: ServedStream) {
         self.init(status: Int(stream.status.code)) { name in
             let value = stream.headers.first(name: name)

@@ -10,26 +10,27 @@ package import PatchStore
 import PatchCrypto
 package import SystemPackage
 
-/// Shows the pages of some rules at once, as they were kept, while their servers are asked what has changed.
+/// Shows the pages of some rules at once as they were stored, while their servers are asked for changes.
 ///
 /// ```
-/// no page kept ──▶ it streams from its server, and is kept at its end              1000
-/// a page kept  ──▶ it is shown ──▶ its server answers: as it is                     304
-///                                                      some blocks changed          200, and those
-///                                                      its template changed        2000
+/// no page stored ──▶ it streams from its server, and is stored at its end          1000
+/// a page stored  ──▶ it is shown ──▶ the server's response: unchanged               304
+///                                                           some blocks changed     200, with the blocks
+///                                                           its template changed   2000
 /// ```
+///
 /// All other requests pass to the proxy behind it.
 package final class LivePageProxy: PageDelegate {
     package struct Settings: Sendable {
         package var rules: ProxyRules
-        /// Where pages are kept; made when there is one.
+        /// The folder for stored pages, created with the first one.
         package var folder: FilePath
         package var files: any FileOperations
         package var now: @Sendable () -> UTCTime
         package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
-        /// Names this start, so that another start's visits are none of this one.
+        /// A name of this start, which distinguishes its visits from those of other starts.
         package var start = AccessToken.make().text
-        /// Gets one line about what could not be kept.
+        /// Receives one line for each page that could not be stored.
         package var report: @Sendable (String) -> Void = { _ in }
         package var pagesOnDisk = PageLimits.pagesOnDisk
         package var linksOnDisk = PageLimits.linksOnDisk
@@ -65,7 +66,9 @@ package final class LivePageProxy: PageDelegate {
         links = LinkQueue()
     }
 
-    /// Runs `body` with pages before a proxy; requests that are under way end when it returns, and what is kept is on disk.
+    /// Runs `body` with pages in front of a proxy.
+    ///
+    /// When it returns, requests in progress have ended and pages are on disk.
     package static func with<Result: Sendable>(
         _ settings: Settings,
         before proxy: any RequestDelegate,
@@ -101,7 +104,7 @@ package final class LivePageProxy: PageDelegate {
         if let visit = PageVisit(request, in: settings.rules) {
             return .later(.whole) { await self.answer(PageVisit($0, in: self.settings.rules) ?? visit) }
         }
-        // All else passes as it does without pages: it ends with its client.
+        // Other requests pass as they do without pages, and end with their client.
         if let linked = LinkedRequest(request, in: settings.rules), disk.mayHave(linked.key) {
             return .later(.whole) { request in
                 if let answer = await self.disk.linked(linked.key, at: self.settings.now()) { return answer }
@@ -119,7 +122,7 @@ package final class LivePageProxy: PageDelegate {
         }
     }
 
-    /// As the proxy asks.
+    /// Returns the proxy's response.
     func fetch(_ request: FileRequest) async -> FileAnswer {
         let answer = await proxy.decide(request).answer(to: request)
         noteEnd(of: request, answer)
@@ -133,7 +136,7 @@ package final class LivePageProxy: PageDelegate {
         return (pages, account)
     }
 
-    /// Drops what is kept of an account that an answer ends: whoever signs out leaves nothing here.
+    /// Drops everything stored for an account when a response ends its session, so that signing out leaves no data.
     private func noteEnd(of request: FileRequest, _ answer: FileAnswer) {
         guard case .stream(let stream) = answer, let (pages, account) = currentAccount(request),
             pages.changesAccount(stream.headers, from: account)
@@ -155,9 +158,9 @@ package final class LivePageProxy: PageDelegate {
 }
 
 extension LivePageProxy {
-    /// Returns once all that is to be kept by now is on disk.
+    /// Returns once all pages stored so far are on disk.
     package func written() async { await disk.written() }
 
-    /// How many pages are in memory that nobody has opened.
+    /// The number of preloaded pages in memory that were never opened.
     package var preloaded: Int { table.withLockedValue(\.pagesUnopened) }
 }

@@ -2,7 +2,7 @@ import HTTPFiles
 import NIOHTTP1
 import PageDiff
 
-/// The head of an answer.
+/// The head of a response.
 struct PageAnswered: Sendable {
     let reply: PageReply
     let fields: HTTPHeaders
@@ -13,16 +13,16 @@ struct PageAnswered: Sendable {
         cookies = fields["Set-Cookie"]
     }
 
-    /// No answer in time, or none that is whole.
+    /// The response was late or incomplete.
     static let late = PageAnswered(PageReply(status: 504) { _ in nil }, [:])
 
-    /// What the proxy says where the page's server gave no answer: 502 where it cannot be reached, 504 where time was over.
+    /// The proxy's status if the page's server did not respond: 502 if it cannot be reached, 504 after a timeout.
     static func missing(_ answer: FileAnswer) -> PageAnswered {
         guard case .refused(let status, message: _, headers: _) = answer, status.code >= 500 else { return late }
         return PageAnswered(PageReply(status: Int(status.code)) { _ in nil }, [:])
     }
 
-    /// Whether its bytes are data alone.
+    /// Whether the body is data only.
     var isUpdate: Bool { reply.isOfProtocol && reply.templateChanged == false }
 
     func adding(cookies: [String]) -> PageAnswered {

@@ -6,11 +6,11 @@ import NIOHTTP1
 import PageDiff
 import PatchFormat
 
-/// `/__patchline/page?path=/live%3Fx&visit=NAME`: what came of a visit.
+/// `/__patchline/page?path=/live%3Fx&visit=NAME`: the request for the outcome of a visit.
 struct PageCall {
-    /// As a browser asks for the page.
+    /// The page's path and query as the browser sends them.
     let target: String
-    /// Nil for the last visit of the page.
+    /// The visit's name, or nil for the last visit of the page.
     let visit: String?
 
     static func isOne(_ request: FileRequest) -> Bool {
@@ -33,7 +33,7 @@ struct PageCall {
 
 extension LivePageProxy {
     func answer(toCall request: FileRequest) async -> FileAnswer {
-        // The account is that of who asks now.
+        // Uses the account of the present request.
         guard let call = PageCall(query: request.query),
             let page = try? FileRequest(getting: call.target, headers: request.headers)
         else { return Self.json(.badRequest, [("error", .text("page needs ?path=/PATH, percent-encoded"))]) }

@@ -4,10 +4,12 @@ import PatchCompression
 import PatchFormat
 import PatchCrypto
 
-/// A page's bytes as they are shown, from those that travelled.
+/// Decodes the bytes of a page that was transferred with a coding.
 actor PageDecoder {
     private var decompressor: Decompressor?
-    /// The page that the bytes are compressed against; such come out as a whole, once all of them are there.
+    /// The page that the bytes are compressed against.
+    ///
+    /// Such a page is decoded as a whole once all bytes have arrived.
     private let page: [UInt8]?
     private var gathered: [UInt8] = []
 
@@ -17,7 +19,7 @@ actor PageDecoder {
             decompressor = nil
             page = nil
         case .compressed(let format):
-            // Whoever gets the bytes bounds them.
+            // The receiver of the bytes limits them.
             decompressor = try Decompressor(format, limit: Int.max / 2)
             page = nil
         case .against(let known):
@@ -26,7 +28,9 @@ actor PageDecoder {
         }
     }
 
-    /// Appends what a piece holds as it comes out: a small one may hold more than there is room for.
+    /// Appends the decoded content of a piece.
+    ///
+    /// Waits for room, because a small piece may expand to many bytes.
     func append(_ piece: ByteBuffer, to flow: PageFlow) async throws {
         guard page == nil else {
             gathered += piece.readableBytesView
@@ -40,7 +44,7 @@ actor PageDecoder {
         while let bytes = try decompressor?.next() { try await flow.append(ByteBuffer(bytes: bytes)) }
     }
 
-    /// Appends what comes out at the end.
+    /// Appends the content that is only decoded at the end.
     func finish(_ flow: PageFlow) async throws {
         try decompressor?.finish()
         guard let page else { return }

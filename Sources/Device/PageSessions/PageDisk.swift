@@ -6,7 +6,9 @@ import PageDiff
 import PatchFormat
 import PatchStore
 
-/// The shelves of pages and of what they link to, on a thread of their own: what is begun first is done first.
+/// The shelves of pages and linked resources, on one thread.
+///
+/// Jobs run in the order in which they were added.
 final class PageDisk: Sendable {
     private let pool = NIOThreadPool(numberOfThreads: 1)
     private let pages: Shelf
@@ -14,7 +16,9 @@ final class PageDisk: Sendable {
     private let now: @Sendable () -> UTCTime
     private let report: @Sendable (String) -> Void
     private let checkedAt = NIOLockedValueBox<UTCTime?>(nil)
-    /// Of the resources that are kept: most requests are for none of them.
+    /// The ids of the stored resources.
+    ///
+    /// They save a disk access for most requests.
     private let known = NIOLockedValueBox<Set<MD5Digest>>([])
 
     init(_ settings: LivePageProxy.Settings) {
@@ -40,18 +44,18 @@ final class PageDisk: Sendable {
         checkIfDue(at: now())
     }
 
-    /// Returns once all that was begun is done, also where the task is cancelled.
+    /// Returns once all jobs so far are done, even if the task is cancelled.
     func written() async {
         await withCheckedContinuation { done in pool.submit { _ in done.resume() } }
     }
 
-    /// Afterwards: all that was begun is done.
+    /// Finishes all jobs and stops the thread.
     func end() async {
         await written()
         try? await pool.shutdownGracefully()
     }
 
-    /// Removes what is over and what a crash has left, at the start and every twelve hours.
+    /// Removes expired files and remains of crashes, at the start and every twelve hours.
     func checkIfDue(at now: UTCTime) {
         let isDue = checkedAt.withLockedValue { last in
             if let last, now < last.adding(PageLimits.checkTime), last <= now { return false }
@@ -93,7 +97,7 @@ final class PageDisk: Sendable {
         begin { [self, record] in keep(record, page.page.page, as: id, on: pages) }
     }
 
-    /// All that is kept of an account.
+    /// Drops everything stored for an account.
     func drop(account: String) {
         let name = ShelfRecord.name(of: account)
         begin { [self] in
@@ -110,7 +114,7 @@ final class PageDisk: Sendable {
         begin { [self] in keep(ShelfRecord(savedAt: now, until: until), [], as: id, on: pages) }
     }
 
-    /// Nothing where it could not be read again.
+    /// Stores a record, or drops it if it could not be read back.
     private func keep(_ record: ShelfRecord, _ content: [UInt8], as id: MD5Digest, on shelf: Shelf) {
         guard record.isReadable else { return shelf.drop(id) }
         do throws(FileError) { try shelf.keep(record, content, as: id) } catch {
@@ -118,16 +122,16 @@ final class PageDisk: Sendable {
         }
     }
 
-    // MARK: What pages link to
+    // MARK: Linked resources
 
-    /// Whether there may be something of a linked resource.
+    /// Whether a linked resource may be stored.
     func mayHave(_ id: MD5Digest) -> Bool { known.withLockedValue { $0.contains(id) } }
 
     private func learn(_ ids: [MD5Digest]) {
         known.withLockedValue { $0 = Set(ids) }
     }
 
-    /// Nil for what is not kept, or over.
+    /// The stored response, or nil if it is not stored or has expired.
     func linked(_ id: MD5Digest, at now: UTCTime) async -> FileAnswer? {
         guard mayHave(id) else { return nil }
         let found = await done { [linked] in linked.read(id) }

@@ -5,13 +5,13 @@ import PatchFormat
 import PatchCrypto
 
 extension HTTPHeaders {
-    /// What a page's server is asked with: as the browser asks, but in the protocol's words.
+    /// The fields of a request to the page's server: the browser's own, with the protocol's additions.
     ///
-    /// - Parameter kept: the page whose tags are sent.
+    /// - Parameter kept: The page whose tags are sent.
     func asking(for kept: KeptPage?) -> HTTPHeaders {
         var fields = self
         for name in ["If-None-Match", "If-Modified-Since", "If-Range"] { fields.remove(name: name) }
-        // What came is checked here, and shown by another server: ours.
+        // The body is checked and decoded here, and then sent by this server.
         fields.replaceOrAdd(name: "Accept-Encoding", value: "zstd, gzip")
         if let kept, kept.isOfProtocol {
             fields.replaceOrAdd(name: "Accept-Encoding", value: "\(DictionaryCompressed.coding), zstd, gzip")
@@ -20,7 +20,7 @@ extension HTTPHeaders {
         }
         let question = PageQuestion(pageTag: kept?.page.pageTag, templateTag: kept?.page.templateTag)
         for (name, value) in question.fields { fields.replaceOrAdd(name: name, value: value) }
-        // A server that knows nothing of the protocol knows its own tag.
+        // A server that does not know the protocol knows only its own tag.
         if let kept, !kept.isOfProtocol {
             fields.remove(name: "If-None-Match")
             if let tag = kept.entityTag { fields.add(name: "If-None-Match", value: tag) }
@@ -29,9 +29,9 @@ extension HTTPHeaders {
         return fields
     }
 
-    /// What of an answer goes with its page each time that it is shown from here.
+    /// The fields of a response that are stored and sent with its page each time.
     ///
-    /// Nothing of one account's session, and nothing that speaks of the one answer.
+    /// Fields of one account's session or of one response are excluded.
     var ofKeptPage: HTTPHeaders {
         HTTPHeaders(filter { Self.kept.contains($0.name.lowercased()) }.map { ($0.name, $0.value) })
     }
@@ -42,19 +42,21 @@ extension HTTPHeaders {
         "x-content-type-options", "x-frame-options",
     ]
 
-    /// A page's fields after an update, which may say its own type: JSON's.
+    /// The fields of a page after an update.
+    ///
+    /// The update's content type is ignored, because it may be JSON's.
     func updated(by update: HTTPHeaders) -> HTTPHeaders {
         var fields = self
         let new = update.ofKeptPage.filter { $0.name.lowercased() != "content-type" }
-        // A name may stand on several lines.
+        // A name may occur on several lines.
         for (name, _) in new { fields.remove(name: name) }
         fields.add(contentsOf: new.map { ($0.name, $0.value) })
         return fields
     }
 
-    /// What a browser gets of the answer to a first load, beside the name of its visit.
+    /// The fields of the response to a first load, without the name of its visit.
     ///
-    /// Its tags go: the browser would ask with them, and a page that is kept here is no answer to that.
+    /// Tags are removed. Otherwise the browser would ask with them, and a stored page does not answer that question.
     func ofFirstLoad(decoded: Bool) -> HTTPHeaders {
         var fields = self
         let protocolFields = [
@@ -71,9 +73,9 @@ extension HTTPHeaders {
         add(name: "Server-Timing", value: "patchline-page;desc=\"\(visit)\"")
     }
 
-    /// Nil for a coding that is not read here.
+    /// The coding of the response, or nil if it is not supported.
     ///
-    /// - Parameter page: the one that its server was told of.
+    /// - Parameter page: The page that the request offered as a dictionary.
     func pageCoding(against page: SplitPage?) -> PageCoding? {
         switch self[canonicalForm: "Content-Encoding"].map({ $0.lowercased() }) {
         case [], ["identity"]: .identity
@@ -85,7 +87,7 @@ extension HTTPHeaders {
     }
 }
 
-/// How a page's bytes travel.
+/// The coding of a transferred page.
 enum PageCoding: Equatable, Sendable {
     case identity
     case compressed(CompressionFormat)

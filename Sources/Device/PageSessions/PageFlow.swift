@@ -3,10 +3,10 @@ import NIOConcurrencyHelpers
 import NIOCore
 import PageDiff
 
-/// A page while it comes: all of it is in memory, and any number of readers get it from its beginning.
+/// A page that is being received, held in memory for any number of readers, which all read from its beginning.
 ///
-/// One that is larger than may be kept is held back by its slowest reader, as a proxy does it, takes no new ones, and ends with
-/// its last.
+/// A page that is too large to be stored is slowed down to its slowest reader, as in a proxy. It accepts no new readers, and ends
+/// with its last one.
 final class PageFlow: Sendable {
     private enum End { case whole, cut }
 
@@ -18,20 +18,20 @@ final class PageFlow: Sendable {
 
     private struct State {
         var pieces: [ByteBuffer] = []
-        /// The number of the first piece that is still here.
+        /// The number of the first piece that is still in memory.
         var first = 0
-        /// Bytes that came, in all.
+        /// The number of bytes received.
         var size = 0
         var isCollected = true
         var end: End?
-        /// The next piece of each reader.
+        /// The number of the next piece for each reader.
         var readers: [Int: Int] = [:]
         var nextReader = 0
         var waiting: [AsyncStream<Never>.Continuation] = []
 
         var bytesHere: Int { pieces.reduce(0) { $0 + $1.readableBytes } }
 
-        /// What a reader does next, and who is to be woken for it.
+        /// The next step of a reader, and the tasks to wake for it.
         mutating func next(of reader: Int) -> (Next, [AsyncStream<Never>.Continuation]) {
             let place = readers[reader] ?? first
             if place - first < pieces.count {
@@ -47,7 +47,7 @@ final class PageFlow: Sendable {
             return (.wait(stream), [])
         }
 
-        /// Lets go of what every reader has.
+        /// Discards the pieces that every reader has received.
         mutating func forgetRead() {
             guard !isCollected else { return }
             let next = readers.values.min() ?? first + pieces.count
@@ -63,7 +63,7 @@ final class PageFlow: Sendable {
         self.limit = limit
     }
 
-    /// The page so far; nil for one that is too large.
+    /// The page so far, or nil if it is too large.
     var collected: [UInt8]? {
         state.withLockedValue { state in
             guard state.isCollected else { return nil }
@@ -71,9 +71,9 @@ final class PageFlow: Sendable {
         }
     }
 
-    /// Returns when there is room for more.
+    /// Appends a piece, and returns when there is room for more.
     ///
-    /// - Throws: when nobody is left to read what is not kept.
+    /// - Throws: If the page is not stored and has no reader left.
     func append(_ piece: ByteBuffer) async throws(ClientGone) {
         changing { state in
             state.pieces.append(piece)
@@ -100,7 +100,9 @@ final class PageFlow: Sendable {
         return stream
     }
 
-    /// From now on it is for the readers that it has, and no longer than they.
+    /// Stops storing the page.
+    ///
+    /// From now on it only serves its present readers.
     func stopCollecting() {
         changing { state in
             state.isCollected = false
@@ -112,7 +114,7 @@ final class PageFlow: Sendable {
         changing { $0.end = whole ? .whole : .cut }
     }
 
-    /// Nil for a page that is not all here any more.
+    /// A new reader, or nil if the beginning of the page is no longer in memory.
     func reader() -> Reader? {
         state.withLockedValue { state in
             guard state.isCollected else { return nil }
@@ -122,7 +124,7 @@ final class PageFlow: Sendable {
         }
     }
 
-    /// The page ended before it was whole.
+    /// The page ended before it was complete.
     struct Cut: Error {}
 
     final class Reader: Sendable {
@@ -162,7 +164,7 @@ final class PageFlow: Sendable {
         }
     }
 
-    /// Changes the state, and wakes who waits for that.
+    /// Changes the state, and wakes the tasks that wait for a change.
     @discardableResult
     private func changing<Value>(_ body: (inout State) -> Value) -> Value {
         let (value, waiting) = state.withLockedValue { state in

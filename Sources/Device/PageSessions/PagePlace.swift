@@ -2,11 +2,11 @@ import APIProxy
 import HTTPFiles
 import PageDiff
 
-/// Which page of which account it is.
+/// The page and the account of a request.
 struct PagePlace: Sendable {
     let session: PageSession
     let account: String?
-    /// The path and the query, as the browser spells them.
+    /// The path and query as the browser sent them.
     let target: String
 
     init?(_ request: FileRequest, by rule: ProxyRule) {

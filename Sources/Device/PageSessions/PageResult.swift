@@ -1,7 +1,7 @@
 import PageDiff
 import PatchFormat
 
-/// What a page is told of its visit, as VasSonic's clients tell it.
+/// The outcome of a visit as reported to the page, with the codes of VasSonic's clients.
 struct PageResult: Sendable {
     static let firstLoad = 1_000
     static let templateChange = 2_000
@@ -9,15 +9,15 @@ struct PageResult: Sendable {
     static let notModified = 304
 
     let code: Int
-    /// What it would be if the server did not want the page shown as it is.
+    /// The code without the server's request to keep showing the old page.
     let answered: Int
-    /// The blocks that changed.
+    /// The changed blocks.
     var changes: PageData?
-    /// The names of all blocks of the page that is shown, in their order; nil where the page as it is now has others.
+    /// The names of all blocks of the shown page in their order, or nil if the present page has different ones.
     var blocks: [String]?
-    /// Whether the page is to be loaded again for what it is now.
+    /// Whether the page must be reloaded to show its present state.
     var isReload = false
-    /// Of the page as it is now.
+    /// The tags of the present page.
     var tags: (template: SHA1Digest, page: SHA1Digest)?
     var offline: CacheOffline?
 
@@ -55,7 +55,7 @@ struct PageResult: Sendable {
         if page != nil { self.offline = offline }
     }
 
-    /// - Parameter savedAt: when the page that was shown came from its server.
+    /// - Parameter savedAt: When the shown page was received from its server.
     func json(savedAt: UTCTime) -> JSON {
         .fields([
             ("code", .integer(code)), ("srcCode", .integer(answered)),

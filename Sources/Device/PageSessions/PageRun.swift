@@ -4,38 +4,40 @@ import NIOHTTP1
 import PageDiff
 import PatchFormat
 
-/// One request to a page's server, for all who visit the page meanwhile.
+/// One request to a page's server, shared by all visits of the page meanwhile.
 final class PageRun: Sendable {
-    /// What visitors without a kept page get; the first one has an answer of its own.
+    /// The response for visitors without a stored page.
+    ///
+    /// The first visitor has a separate one.
     enum First: Sendable {
-        /// The page while it comes.
+        /// The page while it is being received.
         case page(HTTPHeaders, PageFlow)
-        /// No page: they ask for themselves.
+        /// There is no page. The visitors send their own requests.
         case nothing
     }
 
-    /// What the page is told.
+    /// The outcome that is reported to the page.
     struct End: Sendable {
         let told: PageResult
-        /// When the page that is shown came from its server.
+        /// When the shown page was received from its server.
         let savedAt: UTCTime
     }
 
-    /// What is known of it once it is over, which holds no page.
+    /// The result of a request, without the page.
     struct Visit: Sendable {
         let name: String
         let session: PageSession
         let end: Awaited<End?>
     }
 
-    /// Names it to its page.
+    /// The name that the page uses for this visit.
     let name: String
     let place: PagePlace
-    /// The page that is shown meanwhile.
+    /// The page that is shown while the server is asked.
     let shown: KeptPage?
     let startedAt: UTCTime
     let first = Awaited<First>()
-    /// Nil inside: there was no page.
+    /// The inner value is nil if there was no page.
     let end = Awaited<End?>()
     var visit: Visit { Visit(name: name, session: place.session, end: end) }
     private let own = NIOLockedValueBox<FileAnswer?>(nil)
@@ -44,12 +46,12 @@ final class PageRun: Sendable {
         (self.name, self.place, self.shown, startedAt) = (name, place, shown, time)
     }
 
-    /// - Parameter answer: of the visitor that the request is made for.
+    /// - Parameter answer: The response for the visitor that started the request.
     func begin(_ first: First, own answer: FileAnswer?) {
         own.withLockedValue { $0 = answer }
         self.first.set(first)
     }
 
-    /// The first visitor's answer, once.
+    /// Returns the first visitor's response once, then nil.
     func takeOwn() -> FileAnswer? { own.withLockedValue { $0.take() } }
 }

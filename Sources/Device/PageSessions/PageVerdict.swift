@@ -1,14 +1,14 @@
 import PageDiff
 import PatchFormat
 
-/// What is done with what came of a request for a page, and what its page is told.
+/// Whether a page is stored after a response, and the outcome that is reported to it.
 struct PageVerdict: Sendable {
     enum Keeping: Sendable {
-        /// What is kept stays as it is; nothing of it is written again.
+        /// The stored page is unchanged and is not written again.
         case asItIs
         case replace(SplitPage)
         case drop
-        /// Drop it, and ask as a browser does for six hours.
+        /// The page is dropped. For six hours, requests pass unchanged.
         case switchOff
     }
 
@@ -16,8 +16,8 @@ struct PageVerdict: Sendable {
     let told: PageResult
 
     /// - Parameters:
-    ///   - shown: the page that was shown meanwhile; nil for one that came from its server.
-    ///   - isOthers: whether the answer is for another account.
+    ///   - shown: The page that was shown while the server was asked, or nil if its server sent the page.
+    ///   - isOthers: Whether the response is for another account.
     init(_ outcome: PageOutcome, _ reply: PageReply, shown: SplitPage?, isOthers: Bool) {
         let offline = reply.cacheOffline ?? .keepAndRefresh
         if isOthers {

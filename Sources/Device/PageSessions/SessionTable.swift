@@ -1,53 +1,55 @@
 import PageDiff
 import PatchFormat
 
-/// What is known of pages in memory, and what is done with the next visit.
+/// The pages in memory and the requests in progress.
+///
+/// Decides on the next visit of a page.
 struct SessionTable {
-    /// What there is of a page on disk.
+    /// The state of a page on disk.
     enum Found {
         case nothing
         case page(KeptPage)
-        /// Until then it is asked for as a browser does it.
+        /// Requests pass unchanged until this time.
         case switchedOff(until: UTCTime)
     }
 
     enum Step {
-        /// As without a rule's `pages`.
+        /// The request passes as it does without a rule's `pages`.
         case pass
-        /// What is on disk has to be known first.
+        /// The disk must be read first.
         case look
-        /// A request is under way, or has been made just now for nobody else.
+        /// A request for the page is in progress.
         case join(PageRun)
         case start(PageRun)
     }
 
-    /// How many visits are known that are over.
+    /// The number of finished visits whose outcomes are kept.
     private static let maxRecent = 128
     private static let maxLate = 64
     private static let maxPreloading = 256
     private static let maxSwitchedOff = 1_000
-    /// Of one session.
+    /// The maximum for one session.
     private static let maxCookies = 50
 
     private var running: [PageSession: PageRun] = [:]
-    /// The last used at the end.
+    /// The pages in memory, the last used at the end.
     private var memory: [(session: PageSession, account: String?, page: KeptPage)] = []
-    /// Asked for before anybody opened them; the oldest first.
+    /// Preloaded pages that were not opened yet, oldest first.
     private var unopened: [(run: PageRun, page: KeptPage?)] = []
-    /// Visits that are over, the last one at the end: without their pages.
+    /// Finished visits without their pages, the last one at the end.
     private var recent: [PageRun.Visit] = []
     private var switchedOff: [PageSession: UTCTime] = [:]
-    /// Whose next visit passes: their server had too much to do.
+    /// Pages whose next visit passes, because their server was overloaded.
     private var overloaded: Set<PageSession> = []
-    /// The oldest first.
+    /// Cookies that wait for their page, oldest first.
     private var late: [Late] = []
-    /// Whose pages are preloaded: once for each account.
+    /// The accounts and rules whose preloads have started, which happens once.
     private var preloading: Set<PreloadKey> = []
 
-    /// Visits under way of accounts that have ended.
+    /// Visits in progress of accounts that have signed out.
     private var ended: Set<ObjectIdentifier> = []
 
-    /// Cookies of an answer whose page was shown before it came.
+    /// Cookies of a response that arrived after its page was shown.
     private struct Late {
         let visit: PageRun.Visit
         let account: String?
@@ -61,8 +63,8 @@ struct SessionTable {
     }
 
     /// - Parameters:
-    ///   - found: nil where nobody has looked.
-    ///   - name: of the visit, if it starts a request.
+    ///   - found: The state on disk, or nil if it was not read.
+    ///   - name: The name of the visit if it starts a request.
     mutating func meet(_ place: PagePlace, found: Found?, name: String, at now: UTCTime) -> Step {
         let session = place.session
         if overloaded.remove(session) != nil { return .pass }
@@ -100,7 +102,9 @@ struct SessionTable {
         return run
     }
 
-    /// Nil where it is under way, or here.
+    /// Starts preloading a page.
+    ///
+    /// Nil if a request is in progress, the page is in memory, or there are too many preloads.
     mutating func preload(_ place: PagePlace, found: Found, name: String, at now: UTCTime) -> PageRun? {
         let isHere = unopened.contains { $0.run.place.session == place.session }
         guard !isHere, running[place.session] == nil, unopened.count < PageLimits.preloads else { return nil }
@@ -109,7 +113,9 @@ struct SessionTable {
         return run
     }
 
-    /// Whether this account's pages are to be preloaded; once, as far as is remembered.
+    /// Whether the preloads of this key should start.
+    ///
+    /// True once, as far as the table remembers.
     mutating func beginsPreloads(_ key: PreloadKey) -> Bool {
         if preloading.count >= Self.maxPreloading, !preloading.contains(key) { preloading = [] }
         return preloading.insert(key).inserted
@@ -117,15 +123,15 @@ struct SessionTable {
 
     mutating func forgetUnopened(_ run: PageRun) { unopened.removeAll { $0.run === run } }
 
-    /// - Parameter cookies: that its page has not got.
+    /// - Parameter cookies: Cookies that the page has not received.
     mutating func finish(_ run: PageRun, _ page: KeptPage?, cookies: [String], at now: UTCTime) {
         let session = run.place.session
-        // One that did not end in time is over already.
+        // A request that took too long was already ended.
         guard running[session] === run else { return }
         running[session] = nil
         ended.remove(ObjectIdentifier(run))
         memory.removeAll { $0.session == session }
-        // What nobody has opened has a place of its own.
+        // Preloaded pages that were not opened have their own list.
         if let index = unopened.firstIndex(where: { $0.run === run }) {
             unopened[index].page = page
         } else if let page {
@@ -143,7 +149,7 @@ struct SessionTable {
         if recent.count > Self.maxRecent { recent.removeFirst() }
     }
 
-    /// Nothing of this account is kept, also of what is under way.
+    /// Drops everything of an account, including the pages of requests in progress.
     mutating func end(of account: String) {
         memory.removeAll { $0.account == account }
         unopened.removeAll { $0.run.place.account == account }
@@ -164,7 +170,7 @@ struct SessionTable {
         switchedOff[session] = until
     }
 
-    /// The cookies of a page's visits, once: for its account; where a rule knows none, for the visit that asks by its name.
+    /// Removes and returns the waiting cookies of a page: all of its account, or without accounts those of the named visit.
     mutating func takeLate(_ session: PageSession, visit name: String?, at now: UTCTime) -> [String] {
         func isTheirs(_ late: Late) -> Bool {
             late.visit.session == session && now < late.until && (late.account != nil || late.visit.name == name)
@@ -173,9 +179,9 @@ struct SessionTable {
         return late.filter(isTheirs).flatMap(\.cookies)
     }
 
-    /// A visit of this page and this account alone.
+    /// A visit of this page and account.
     ///
-    /// - Parameter name: nil for the last one.
+    /// - Parameter name: The visit's name, or nil for the last one.
     func visit(_ name: String?, of session: PageSession) -> PageRun.Visit? {
         let known = recent + (running[session].map { [$0.visit] } ?? [])
         return known.last { $0.session == session && (name == nil || $0.name == name) }

@@ -6,23 +6,24 @@ import PatchStore
 import PatchCrypto
 import SystemPackage
 
-/// Answers kept on disk, each as a record and what it names: `ID.json`, and `ID.SHA1.html` beside it.
+/// Responses stored on disk, each as a record and its content: `ID.json` and `ID.SHA1.html`.
 ///
 /// ```
-/// write ID.SHA1.html ──▶ replace ID.json ──▶ remove the html of before
+/// write ID.SHA1.html ──▶ replace ID.json ──▶ remove the previous html
 /// ```
-/// A record is written after what it names, so that a crash leaves the old page, or the new one, and at most files that no
-/// record names, which ``sweep(at:)`` removes. Calls block; one at a time.
+///
+/// A record is written after its content. After a crash the old or the new page exists, and possibly unreferenced files, which
+/// ``sweep(at:)`` removes. Calls block, and must not run concurrently.
 final class Shelf: Sendable {
     let folder: FilePath
     let files: any FileOperations
-    /// What the names of contents end with.
+    /// The suffix of content files.
     let suffix: String
-    /// In bytes: of all contents and records, as they take room on disk.
+    /// The maximum size of all contents and records in bytes, counted in blocks on disk.
     let limit: Int
-    /// In bytes.
+    /// The maximum size of a content in bytes.
     let contentLimit: Int
-    /// Bytes of all that is here, and never less; nil until somebody counted.
+    /// An upper bound of the bytes on disk, or nil until they are counted.
     private let total = NIOLockedValueBox<Int?>(nil)
 
     init(folder: FilePath, files: any FileOperations, suffix: String, limit: Int, contentLimit: Int) {
@@ -33,7 +34,9 @@ final class Shelf: Sendable {
         self.contentLimit = contentLimit
     }
 
-    /// What stands under an id; what is damaged is removed, and is as if it had never been there.
+    /// The record and content of an id.
+    ///
+    /// Damaged ones are removed and treated as missing.
     func read(_ id: MD5Digest) -> (record: ShelfRecord, content: [UInt8])? {
         guard let record = record(id) else { return nil }
         guard let tag = record.content else { return (record, []) }
@@ -44,16 +47,16 @@ final class Shelf: Sendable {
         return (record, bytes)
     }
 
-    /// Afterwards: durable, as a whole; and all of it within the limit.
+    /// Stores a record and its content durably and atomically, then trims the shelf to its limit.
     ///
-    /// - Throws: what stood there before still stands, or what is new does.
+    /// - Throws: If writing failed. Either the old or the new record is stored.
     func keep(_ record: ShelfRecord, _ content: [UInt8], as id: MD5Digest) throws(FileError) {
         let before = self.record(id)
         try files.makeDirectory(folder)
         if let tag = record.content, before?.content != tag {
             let path = path(id, tag)
             do throws(FileError) {
-                // A crash may have left a part of one.
+                // A crash may have left a partial file.
                 try files.removeIfPresent(path)
                 try files.write(content, to: path)
             } catch {
@@ -67,7 +70,7 @@ final class Shelf: Sendable {
         trim()
     }
 
-    /// The record goes first: what it named is nothing without it.
+    /// Removes a record first and then its content, which is unused without it.
     func drop(_ id: MD5Digest) {
         let record = record(id)
         try? files.removeIfPresent(folder.at(name(id)))
@@ -75,7 +78,7 @@ final class Shelf: Sendable {
             if let tag = record.content { try? files.removeIfPresent(path(id, tag)) }
             return
         }
-        // One that cannot be read names nothing.
+        // An unreadable record does not reveal its content's name.
         for name in entries().others where name.hasPrefix("\(id.hex).") { try? files.removeIfPresent(folder.at(name)) }
     }
 
@@ -85,7 +88,7 @@ final class Shelf: Sendable {
 
     var ids: [MD5Digest] { entries().records }
 
-    /// Removes what a crash has left, what is over, and what is too much.
+    /// Removes remains of crashes, expired files, and the excess over the limit.
     func sweep(at now: UTCTime) {
         let (records, others) = entries()
         var named: Set<String> = []
@@ -101,12 +104,12 @@ final class Shelf: Sendable {
         trim()
     }
 
-    /// What a file takes: whole blocks.
+    /// The space of a file on disk, in whole blocks.
     static func room(for bytes: Int) -> Int { (bytes + block - 1) / block * block }
 
     static let block = 4_096
 
-    /// Once it is over its limit, the oldest go until a quarter of that is left.
+    /// Removes the oldest files until a quarter of the limit is left, if the limit is exceeded.
     private func trim() {
         if let total = total.withLockedValue(\.self), total <= limit { return }
         let (records, others) = entries()
@@ -127,7 +130,7 @@ final class Shelf: Sendable {
 
     private static let idLength = 2 * MD5.byteCount
 
-    /// The records' ids, and the names of all else that is ours.
+    /// The ids of the records, and the names of all other files of this shelf.
     private func entries() -> (records: [MD5Digest], others: [String]) {
         var (records, others): ([MD5Digest], [String]) = ([], [])
         for name in (try? files.list(folder)) ?? [] {

@@ -3,27 +3,30 @@ import PageDiff
 import PatchFormat
 import PatchCrypto
 
-/// What is known of a kept answer beside its bytes.
+/// The metadata of a stored response.
 ///
 /// ```json
 /// { "format": "patchline-page-v1", "savedAt": "2026-11-20T08:00:00Z", "sha1": "78c4…", "isOfProtocol": true,
 ///   "fields": [["Content-Type", "text/html"]], "entityTag": "\"x\"", "lastModified": "…", "until": "…", "account": "9003…" }
 /// ```
-/// It does not name the page, and of its account a digest alone.
+///
+/// It does not contain the page's URL, and only a digest of its account.
 struct ShelfRecord: Equatable, Sendable {
     static let format = "patchline-page-v1"
     private static let maxFields = 64
 
     var savedAt: UTCTime
-    /// Of the bytes; nil where there are none: the page is asked for as a browser does it.
+    /// The digest of the content.
+    ///
+    /// Nil without content: the page's requests pass unchanged.
     var content: SHA1Digest?
     var isOfProtocol = false
     var fields: HTTPHeaders = [:]
     var entityTag: String?
     var lastModified: String?
-    /// Whose page it is; nil where a rule knows no accounts.
+    /// The digest of the page's account, or nil if the rule has no accounts.
     var account: MD5Digest?
-    /// When it is over; nil where only room ends it.
+    /// The time of expiry, or nil if only the size limit removes it.
     var until: UTCTime?
 
     init(savedAt: UTCTime, content: SHA1Digest? = nil, until: UTCTime? = nil) {
@@ -55,7 +58,7 @@ struct ShelfRecord: Equatable, Sendable {
         }
     }
 
-    /// Whether what is written of it can be read again.
+    /// Whether the written record could be read back.
     var isReadable: Bool { fields.count <= Self.maxFields && bytes.count <= PageLimits.record }
 
     static func name(of account: String) -> MD5Digest { Fingerprint(of: Array(account.utf8)).md5 }

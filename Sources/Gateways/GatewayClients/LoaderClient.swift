@@ -5,11 +5,11 @@ import PatchStore
 package import PatchCrypto
 package import SystemPackage
 
-/// A loader as JSPatch's own is one: it fetches the version that it is told to, checks it and installs it.
+/// A loader like JSPatch's own: it downloads the version that its caller names, verifies it and installs it.
 ///
-/// It decides nothing else: who calls it learned the number by means of its own.
+/// It makes no other decision. The caller learns the version by its own means.
 package struct LoaderClient: Sendable {
-    /// For the whole request, as JSPatch's own has it.
+    /// The time for the whole request, as in JSPatch's own loader.
     package static let deadline = Duration.seconds(20)
 
     private let appVersion: AppVersion
@@ -18,8 +18,8 @@ package struct LoaderClient: Sendable {
     package let folder: LoaderFolder
 
     /// - Parameters:
-    ///   - root: the folder `JSPatch`.
-    ///   - unnamed: what is done with packages of JSPatch's own packer.
+    ///   - root: The folder `JSPatch`.
+    ///   - unnamed: The treatment of packages made by JSPatch's own packer.
     package init(
         _ root: FilePath,
         appVersion: AppVersion,
@@ -32,15 +32,17 @@ package struct LoaderClient: Sendable {
         folder = LoaderFolder(root.at(appVersion.text), files: DiskFiles())
     }
 
-    /// Fetches and installs a version; nothing of it is on the disk before it is verified.
+    /// Downloads and installs a version.
     ///
-    /// - Parameter fetcher: of the loader's root: see ``fetching(from:_:_:)``.
+    /// Nothing is written to disk before it is verified.
+    ///
+    /// - Parameter fetcher: A fetcher of the loader's root: see ``fetching(from:_:_:)``.
     package func update(to version: LoaderVersion, from fetcher: some Fetcher) async throws(LoaderClientError) {
         let place = LoaderPlace(appVersion, version)
         let installed = try folder.installed()
         try checking { () throws(LoaderError) in try LoaderUpdate.check(version, installed: installed) }
         var request = FetchRequest(place.path, limit: Limits.loaderPackage, deadline: Self.deadline)
-        // A package is packed already, and static servers of this wire know no other form.
+        // A package is already compressed, and static servers of this wire have no other coding.
         request.isPlain = true
         let bytes: [UInt8]
         do throws(FetchError) { bytes = try await fetcher.document(request).bytes } catch { throw .fetch(error) }
@@ -55,7 +57,7 @@ package struct LoaderClient: Sendable {
         try installAlone(update)
     }
 
-    /// Holds the folder's lock meanwhile, which no crash leaves behind.
+    /// Installs while it holds the folder's lock, which the system releases after a crash.
     private func installAlone(_ update: LoaderUpdate) throws(LoaderClientError) {
         try onDisk { () throws(FileError) in try DiskFiles().makeDirectory(folder.path) }
         let lock: StoreLock
@@ -64,7 +66,9 @@ package struct LoaderClient: Sendable {
         _ = consume lock
     }
 
-    /// Runs `body` with a fetcher of what lies below a loader's root, whose connections are gone when it returns.
+    /// Runs `body` with a fetcher of the files below a loader's root.
+    ///
+    /// Its connections are closed when this returns.
     package static func fetching<Failure: Error>(
         from root: ServerURL,
         _ settings: HTTPFetcher.Settings = HTTPFetcher.Settings(),

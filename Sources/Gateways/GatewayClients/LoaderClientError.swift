@@ -3,16 +3,16 @@ package import PatchFetch
 package import PatchStore
 package import SystemPackage
 
-/// Why a loader's update did not come, or what is installed cannot be run.
+/// Reasons why a loader's update failed, or the installed version cannot be run.
 package enum LoaderClientError: Error, Equatable, Sendable {
-    /// The server's or the network's; also every answer but 200.
+    /// The server or the network failed, or the status was not 200.
     case fetch(FetchError)
-    /// What came is not taken.
+    /// The package was rejected.
     case package(LoaderError)
     case file(FileError)
-    /// Another update is under way.
+    /// Another update is in progress.
     case lock(StoreLockError)
-    /// The file that says what is installed says something else.
+    /// The file with the installed version is malformed.
     case record(FilePath)
 }
 

@@ -3,20 +3,20 @@ package import PatchFormat
 package import PatchStore
 package import SystemPackage
 
-/// What a loader has installed for one version of an app.
+/// The version that a loader has installed for one app version.
 ///
 /// ```
 /// JSPatch/2.1/version       3
 /// JSPatch/2.1/v3/main.js
 /// ```
 ///
-/// JSPatch's own loader writes the scripts over those of the version before. Here each version has a folder, and `version` is
-/// replaced once it is whole: until then, and after a crash, the one before runs.
+/// JSPatch's own loader overwrites the scripts of the previous version. Here each version has a folder, and `version` is replaced
+/// once the folder is complete. Until then, and after a crash, the previous version runs.
 package struct LoaderFolder: Sendable {
     static let record = "version"
     private static let staging = ".new"
 
-    /// `JSPatch/APPVERSION`.
+    /// The path of `JSPatch/APPVERSION`.
     package let path: FilePath
     private let files: any FileOperations
 
@@ -25,7 +25,7 @@ package struct LoaderFolder: Sendable {
         self.files = files
     }
 
-    /// Nil where nothing was installed.
+    /// The installed version, or nil if none was installed.
     package func installed() throws(LoaderClientError) -> LoaderVersion? {
         let place = path.at(Self.record)
         let bytes: [UInt8]
@@ -38,17 +38,19 @@ package struct LoaderFolder: Sendable {
         return version
     }
 
-    /// Installs an update in place of what is there; nobody else does so meanwhile.
+    /// Replaces the installed version by an update.
     ///
-    /// Afterwards: the new version is durable, and nothing of another is left. After an error, and after a crash, the one or the
-    /// other runs, whole.
+    /// Only one process may do so at a time.
+    ///
+    /// Afterwards the new version is durable and all others are removed. After an error or a crash, either the old or the new
+    /// version runs, complete.
     package func install(_ update: LoaderUpdate) throws(LoaderClientError) {
         let (version, installed) = (update.place.version, try installed())
         try checking { () throws(LoaderError) in try LoaderUpdate.check(version, installed: installed) }
         let (staging, place) = (path.at(Self.staging), path.at(Self.folder(of: version)))
         try onDisk { () throws(FileError) in
             try files.makeDirectory(path)
-            // A crash may have left one; a version that is not installed is nobody's.
+            // Remains of a crash. A version that is not installed is unused.
             try files.removeTree(staging)
             try files.removeTree(place)
             do throws(FileError) {
@@ -66,7 +68,9 @@ package struct LoaderFolder: Sendable {
         removeOthers(than: version)
     }
 
-    /// What cannot be removed now goes at the next update.
+    /// Removes all other versions.
+    ///
+    /// One that cannot be removed now is removed by the next update.
     private func removeOthers(than version: LoaderVersion) {
         let kept = Self.folder(of: version)
         for name in (try? files.list(path)) ?? [] where name.hasPrefix("v") && ![kept, Self.record].contains(name) {
@@ -74,11 +78,11 @@ package struct LoaderFolder: Sendable {
         }
     }
 
-    /// The scripts of the installed version, all of one version; nil where nothing was installed.
+    /// The scripts of the installed version, all of one version, or nil if none was installed.
     package func scripts() throws(LoaderClientError) -> InstalledScripts? {
         while let version = try installed() {
             let found = Result { () throws(FileError) in try read(version) }
-            // An update came in between, and took away what was being read.
+            // An update meanwhile removed the files that were being read.
             guard try installed() == version else { continue }
             do throws(FileError) { return InstalledScripts(version: version, scripts: try found.get()) } catch {
                 throw .file(error)
@@ -100,15 +104,17 @@ package struct LoaderFolder: Sendable {
     private static func folder(of version: LoaderVersion) -> String { "v\(version)" }
 }
 
-/// The scripts of one version, as they are run: in memory, so that an update under them changes none.
+/// The scripts of one version, held in memory so that an update does not change them.
 package struct InstalledScripts: Equatable, Sendable {
     package let version: LoaderVersion
     package let scripts: [ScriptName: [UInt8]]
 
-    /// What is run; nil where somebody took it away.
+    /// The script that runs, or nil if it was removed from the folder.
     package var main: String? { scripts[.main].map { String(decoding: $0, as: UTF8.self) } }
 
-    /// What `include('cart.js')` finds: a script beside main.js, by its name alone; nil for everything else.
+    /// The script for `include('cart.js')`: one beside main.js, by its name only.
+    ///
+    /// Nil for all other names.
     package func include(_ name: String) -> String? {
         ScriptName(name).flatMap { scripts[$0] }.map { String(decoding: $0, as: UTF8.self) }
     }

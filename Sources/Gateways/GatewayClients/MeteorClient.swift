@@ -6,33 +6,33 @@ import PatchStore
 import PatchCrypto
 import SystemPackage
 
-/// Follows a Meteor server as Meteor's own client does, by the server's manifest, which nobody signed.
+/// Follows a Meteor server as Meteor's own client does, by the server's manifest, which is not signed.
 ///
-/// Beyond that client it compares each body with the manifest's hash, and writes nothing outside a version's folder.
+/// Unlike that client it compares each body with the manifest's hash, and writes only below a version's folder.
 package struct MeteorClient: Sendable {
-    /// As the plugin has them.
+    /// Values of Meteor's plugin.
     static let connections = 6
     static let deadline = Duration.seconds(600)
 
-    /// How a look at the server ended.
+    /// The outcome of a check for a new version.
     package enum Outcome: Equatable, Sendable {
-        /// It runs, or waits already.
+        /// The version is active or pending already.
         case ignored(String)
-        /// It is here, whole.
+        /// The version is completely downloaded.
         case ready(String, downloaded: Int)
     }
 
     package let folder: MeteorFolder
-    /// What the app brought.
+    /// The version embedded in the app.
     package let initial: MeteorFolder.Held
-    /// Of the native part.
+    /// The hash of the native part.
     private let compatibility: String
-    /// Bytes that one version may make a device download.
+    /// The maximum number of bytes downloaded for one version.
     private let limit: Int
 
     /// - Parameters:
-    ///   - compatibility: nil for that of what the app brought.
-    ///   - limit: bytes that one version may make a device download.
+    ///   - compatibility: The hash of the native part, or nil for that of the embedded version.
+    ///   - limit: The maximum number of bytes downloaded for one version.
     package init(
         _ folder: MeteorFolder,
         initial: MeteorFolder.Held,
@@ -43,14 +43,16 @@ package struct MeteorClient: Sendable {
         self.compatibility = compatibility ?? initial.manifest.compatibility
     }
 
-    /// The files of a version that is here.
+    /// The files of a stored version.
     package func held(_ version: String) throws(MeteorClientError) -> MeteorFolder.Held? {
         version == initial.manifest.version ? initial : try folder.held().first { $0.manifest.version == version }
     }
 
-    /// Asks for the newest version and fetches what is not here of it; what came stays when it breaks off.
+    /// Asks for the newest version and downloads its missing files.
     ///
-    /// - Parameter fetcher: of the server's `ROOT_URL`.
+    /// After an error, complete files are kept.
+    ///
+    /// - Parameter fetcher: A fetcher of the server's `ROOT_URL`.
     package func check(_ record: MeteorRecord, from fetcher: some Fetcher) async throws(MeteorClientError) -> Outcome {
         let bytes = try await manifest(from: fetcher)
         let manifest = try judged { () throws(MeteorError) in try MeteorManifest(bytes, for: folder.platform) }
@@ -75,7 +77,9 @@ package struct MeteorClient: Sendable {
         return .ready(manifest.version, downloaded: missing.count)
     }
 
-    /// The same, again after failures of the network, with the pauses of Meteor's client; what came is kept between them.
+    /// Checks again after network failures, with the pauses of Meteor's client.
+    ///
+    /// Downloaded files are kept between attempts.
     package func check(
         _ record: MeteorRecord,
         from fetcher: some Fetcher,
@@ -103,9 +107,11 @@ package struct MeteorClient: Sendable {
         }
     }
 
-    /// Takes what is here under the same URL with the same hash; what the app brought is used where it lies.
+    /// Links stored files with the same URL and hash.
     ///
-    /// - Returns: the assets that have to come.
+    /// Files embedded in the app are used in place.
+    ///
+    /// - Returns: The assets that must be downloaded.
     private func linked(_ new: MeteorFolder.Held, from held: [MeteorFolder.Held]) throws(MeteorClientError)
         -> [MeteorAsset]
     {
@@ -169,7 +175,7 @@ package struct MeteorClient: Sendable {
                     do throws(MeteorClientError) {
                         switch part {
                         case .head(let head):
-                            // Before its body: it is not the one.
+                            // Checked before the body is received.
                             try judged { () throws(MeteorError) in
                                 try asset.check(status: 200, entityTag: head.validator)
                             }
@@ -215,13 +221,15 @@ package struct MeteorClient: Sendable {
         let parts = asset.request.split(separator: "?", maxSplits: 1)
         var request = FetchRequest(String(parts[0]), limit: limit, deadline: deadline)
         request.query = parts.dropFirst().first.map(String.init)
-        // Its tag is that of the file as it is.
+        // The entity tag must be that of the file without a coding.
         request.isPlain = true
         request.takesWebPage = true
         return request
     }
 
-    /// Runs `body` with a fetcher of what lies below a server's `ROOT_URL`, whose connections are gone when it returns.
+    /// Runs `body` with a fetcher of the files below a server's `ROOT_URL`.
+    ///
+    /// Its connections are closed when this returns.
     package static func fetching<Value: Sendable, Failure: Error>(
         from root: ServerURL,
         _ settings: HTTPFetcher.Settings = HTTPFetcher.Settings(),
@@ -232,7 +240,7 @@ package struct MeteorClient: Sendable {
 }
 
 extension FetchError {
-    /// The status of an answer that is no file.
+    /// The status of a response without a file.
     fileprivate var code: Int? {
         switch self {
         case .notFound: 404

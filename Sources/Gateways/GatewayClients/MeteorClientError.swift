@@ -3,16 +3,16 @@ package import PatchFetch
 package import PatchFormat
 package import PatchStore
 
-/// Why a version of a Meteor app did not come, or what is here cannot be run.
+/// Reasons why a version of a Meteor app could not be downloaded, or a stored one cannot be run.
 package enum MeteorClientError: Error, Equatable, Sendable {
-    /// What Meteor's client says as well.
+    /// Meteor's client reports this error too.
     case meteor(MeteorError)
-    /// The network's; also what no server may answer.
+    /// The network failed, or the response was not valid.
     case fetch(FetchError)
     case file(FileError)
-    /// Another program has the folder.
+    /// Another process has locked the folder.
     case lock(StoreLockError)
-    /// What this program keeps there says something else.
+    /// The record in the folder is malformed.
     case record(FormatError)
 }
 

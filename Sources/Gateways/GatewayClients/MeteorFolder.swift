@@ -4,15 +4,16 @@ package import PatchStore
 import PatchCrypto
 package import SystemPackage
 
-/// What a device has of a Meteor app besides what the app brought.
+/// The files that a device stores for a Meteor app, apart from the version embedded in it.
 ///
 /// ```
-/// record.json                   which version runs, waits, failed
-/// versions/SHA1/program.json    a version, whole: the SHA-1 of its name, which is the server's choice
-/// downloading/program.json      one that comes, as far as it came
-/// partial/program.json          the one that came before, of which a file may still be of use
+/// record.json                   the current, the pending and the failed versions
+/// versions/SHA1/program.json    a complete version: the SHA-1 of its name, because the server chooses the name
+/// downloading/program.json      the present download, possibly incomplete
+/// partial/program.json          the previous download, whose files may be reused
 /// ```
-/// A folder becomes a version by one rename, after all of it is durable.
+///
+/// A folder becomes a version by one rename, after all its files are durable.
 package struct MeteorFolder: Sendable {
     package let root: FilePath
     package let platform: MeteorManifest.Platform
@@ -31,9 +32,9 @@ package struct MeteorFolder: Sendable {
         versions.at(Fingerprint(of: Array(version.utf8)).sha1.hex)
     }
 
-    // MARK: What runs
+    // MARK: The active version
 
-    /// Nil where nothing is known yet.
+    /// The record, or nil if there is none yet.
     package func record() throws(MeteorClientError) -> MeteorRecord? {
         let bytes: [UInt8]
         do throws(FileError) {
@@ -44,7 +45,9 @@ package struct MeteorFolder: Sendable {
         do throws(FormatError) { return try MeteorRecord(bytes) } catch { throw .record(error) }
     }
 
-    /// Afterwards it is durable; after an error the one before stands.
+    /// Writes the record durably.
+    ///
+    /// After an error the previous one remains.
     package func write(_ record: MeteorRecord) throws(MeteorClientError) {
         try kept { () throws(FileError) in
             try files.makeDirectory(root)
@@ -54,7 +57,7 @@ package struct MeteorFolder: Sendable {
 
     // MARK: Versions
 
-    /// A version's files, or some of them.
+    /// The files of a version, not necessarily all.
     package struct Held: Sendable {
         package let place: FilePath
         package let manifest: MeteorManifest
@@ -64,13 +67,13 @@ package struct MeteorFolder: Sendable {
 
         func has(_ asset: MeteorAsset) -> Bool { (try? files.status(of: file(of: asset)))?.kind == .file }
 
-        /// By URL, as far as they are there.
+        /// The assets whose files exist, by URL.
         var there: MeteorSource.Assets {
             Dictionary(manifest.assets.filter(has).map { ($0.url, $0) }) { first, _ in first }
         }
     }
 
-    /// Whole versions; what cannot be read is none.
+    /// The complete versions, without unreadable ones.
     package func held() throws(MeteorClientError) -> [Held] {
         let names = try kept { () throws(FileError) in
             try files.status(of: versions) == nil ? [] : try files.list(versions).sorted()
@@ -85,12 +88,12 @@ package struct MeteorFolder: Sendable {
         return Held(place: place, manifest: manifest, files: files)
     }
 
-    /// What was begun before and is no version; of use for its files.
+    /// The incomplete downloads, whose files can be reused.
     func begun() -> [Held] { [downloading, partial].compactMap(held(at:)) }
 
-    /// Begins with a version, or goes on with it where it was begun.
+    /// Starts a download or continues it.
     ///
-    /// What was begun of another is kept for its files, in place of what was kept so before.
+    /// An incomplete download of another version is kept for its files and replaces the one kept before.
     func begin(_ manifest: MeteorManifest, _ bytes: [UInt8]) throws(MeteorClientError) -> Held {
         try kept { () throws(FileError) in
             let program = downloading.at(Self.manifestName)
@@ -106,7 +109,7 @@ package struct MeteorFolder: Sendable {
         return Held(place: downloading, manifest: manifest, files: files)
     }
 
-    /// A file of another version, under this one's name.
+    /// Links a file of another version into this one.
     func link(_ source: FilePath, to target: FilePath) throws(MeteorClientError) {
         try kept { () throws(FileError) in
             try files.makeDirectory(target.removingLastComponent())
@@ -114,7 +117,9 @@ package struct MeteorFolder: Sendable {
         }
     }
 
-    /// Afterwards: all that `write` gave is durable and has this name; after an error nothing has it.
+    /// Writes a file.
+    ///
+    /// Afterwards its content is durable under this name. After an error the name does not exist.
     func fill(
         _ target: FilePath,
         write: (any FileWriter) async throws(MeteorClientError) -> Void
@@ -137,7 +142,7 @@ package struct MeteorFolder: Sendable {
         }
     }
 
-    /// What was begun is a version from now on.
+    /// Turns a completed download into a version.
     func commit(_ held: Held) throws(MeteorClientError) {
         let place = place(of: held.manifest.version)
         try kept { () throws(FileError) in
@@ -145,7 +150,7 @@ package struct MeteorFolder: Sendable {
                 try files.syncDirectory(folder.isEmpty ? held.place : held.place.pushing(FilePath(folder)))
             }
             try files.makeDirectory(versions)
-            // One that could not be read.
+            // An unreadable version.
             try files.removeTree(place)
             try files.rename(held.place, to: place)
             try files.syncDirectory(versions)
@@ -156,7 +161,7 @@ package struct MeteorFolder: Sendable {
 
     /// Removes all other versions.
     ///
-    /// What cannot be removed now goes the next time.
+    /// One that cannot be removed now is removed the next time.
     package func keep(only versions: Set<String>) {
         let names = Set(versions.map { place(of: $0).string })
         for name in (try? files.list(self.versions)) ?? [] where !names.contains(self.versions.at(name).string) {
@@ -164,14 +169,14 @@ package struct MeteorFolder: Sendable {
         }
     }
 
-    /// Removes everything of the app's build before.
+    /// Removes everything of the app's previous build.
     package func forget() throws(MeteorClientError) {
         try kept { () throws(FileError) in
             for folder in [versions, downloading, partial] { try files.removeTree(folder) }
         }
     }
 
-    /// What the app brought: `index.html` and `program.json` beside its files.
+    /// The version embedded in the app: `index.html` and `program.json` beside its files.
     package static func initial(
         at folder: FilePath,
         platform: MeteorManifest.Platform,
@@ -186,7 +191,7 @@ package struct MeteorFolder: Sendable {
 }
 
 extension MeteorFolder.Held {
-    /// The page's own settings.
+    /// The configuration in the index page.
     package func config() throws(MeteorClientError) -> MeteorRuntimeConfig {
         let page = try kept { () throws(FileError) in
             try files.read(file(of: .indexPage), limit: Limits.meteorIndexPage)
@@ -194,7 +199,7 @@ extension MeteorFolder.Held {
         return try judged { () throws(MeteorError) in try MeteorRuntimeConfig(page: page) }
     }
 
-    /// The folders of its files, `app`, `app/img`; empty for its own.
+    /// The folders of its files: `app`, `app/img`, and the empty path for the root.
     fileprivate var folders: Set<String> {
         var folders: Set<String> = [""]
         for asset in manifest.assets where has(asset) {

@@ -5,16 +5,16 @@ import PatchStore
 package import PatchCrypto
 package import SystemPackage
 
-/// A client of JSPatch's platform: it asks what it is to do, decides by its own rules, and does it.
+/// A client of JSPatch's platform: it asks for the sync file, decides by its own rules, and acts on it.
 ///
-/// The server's side are static files, and two scripts that count.
+/// The server consists of static files and two scripts that count.
 package struct PlatformClient: Sendable {
-    /// For each request, as JSPatch's own has it.
+    /// The time for each request, as in JSPatch's own client.
     package static let deadline = Duration.seconds(20)
-    /// What servers are told of it: the last version of JSPatch's own whose wire this is.
+    /// The client version sent to servers: the last one of JSPatch's own client that uses this protocol.
     package static let clientVersion = "1.6.6"
 
-    /// The app that it is in, and the keys of that app.
+    /// The app that contains the client, and its keys.
     package struct App: Sendable {
         package let place: PlatformPlace
         package let device: PlatformDeviceID
@@ -29,10 +29,10 @@ package struct PlatformClient: Sendable {
         }
     }
 
-    /// What it follows, beyond what the wire can prove.
+    /// Settings that the protocol cannot prove.
     package struct Policy: Sendable {
         package var audience = PlatformPlace.Audience.everyone
-        /// What is done with packages that do not say what they are for.
+        /// The treatment of packages without a record of their place.
         package var unnamed = LoaderUpdate.Unnamed.refused
         package var lower = PlatformDecision.Lower.refused
 
@@ -43,21 +43,23 @@ package struct PlatformClient: Sendable {
     private let policy: Policy
     package let folder: PlatformFolder
 
-    /// - Parameter root: the folder `JSPatch`.
+    /// - Parameter root: The folder `JSPatch`.
     package init(_ root: FilePath, app: App, policy: Policy = Policy()) {
         self.app = app
         self.policy = policy
         folder = PlatformFolder(root, appVersion: app.place.appVersion, files: DiskFiles())
     }
 
-    /// Asks once, and does what is to be done; nothing of a package is on the disk before it is verified.
+    /// Asks once and acts on the sync file.
     ///
-    /// What is to be counted is kept for ``report(to:)``. A package that is not taken is asked for again at the next sync.
+    /// A package is written to disk only after it is verified.
+    ///
+    /// Reports are stored for ``report(to:)``. A rejected package is requested again at the next sync.
     /// - Parameters:
-    ///   - facts: what the device knows of itself, for conditions.
-    ///   - draw: the device's number, asked for once in its life.
-    ///   - fetcher: of the platform's root: see ``fetching(from:_:_:)``.
-    /// - Returns: what was done.
+    ///   - facts: Facts of the device, for conditions.
+    ///   - draw: Returns the device's number. Called once in its life.
+    ///   - fetcher: A fetcher of the platform's root: see ``fetching(from:_:_:)``.
+    /// - Returns: The decision that was carried out.
     package func sync(
         from fetcher: some Fetcher,
         facts: [ConditionKey: ConditionValue] = [:],
@@ -84,7 +86,7 @@ package struct PlatformClient: Sendable {
             }
             try folder.install(update)
         }
-        // Also of one whose installation a crash cut off before it was noted.
+        // Also counts an installation after which a crash prevented the report.
         if let version = try folder.installed().version {
             try note(PlatformStatistic(LoaderPlace(app.place.appVersion, version), .succeeded))
         }
@@ -92,12 +94,12 @@ package struct PlatformClient: Sendable {
         return decision
     }
 
-    /// Sends what was not acknowledged yet.
+    /// Sends the reports that are not acknowledged yet.
     ///
-    /// Afterwards: what was is never sent again, durably.
-    /// - Parameter fetcher: of the statistics' root: see ``fetching(from:_:_:)``.
-    /// - Returns: how many are left, because the server did not acknowledge them.
-    /// - Throws: also where the server does not answer; what it did not acknowledge is left.
+    /// Acknowledged reports are never sent again, even after a crash.
+    /// - Parameter fetcher: A fetcher of the statistics' root: see ``fetching(from:_:_:)``.
+    /// - Returns: The number of reports that the server did not acknowledge.
+    /// - Throws: Also if the server does not respond. Reports without acknowledgement are kept.
     package func report(to fetcher: some Fetcher) async throws(PlatformClientError) -> Int {
         let lock = try lock()
         guard var device = try folder.device() else { return 0 }
@@ -113,9 +115,9 @@ package struct PlatformClient: Sendable {
         return device.reports.unsent.count
     }
 
-    /// The scripts that are installed, verified and decrypted once more: only what is in memory can be read.
+    /// The installed scripts, verified and decrypted again, because they are stored encrypted.
     ///
-    /// - Returns: nil where nothing is installed.
+    /// - Returns: Nil if no version is installed.
     package func scripts() throws(PlatformClientError) -> InstalledScripts? {
         guard let (version, package) = try folder.package() else { return nil }
         let place = LoaderPlace(app.place.appVersion, version)
@@ -125,7 +127,9 @@ package struct PlatformClient: Sendable {
         } catch { throw .package(error) }
     }
 
-    /// Runs `body` with a fetcher of what lies below a root, whose connections are gone when it returns.
+    /// Runs `body` with a fetcher of the files below a root.
+    ///
+    /// Its connections are closed when this returns.
     package static func fetching<Failure: Error>(
         from root: ServerURL,
         _ settings: HTTPFetcher.Settings = HTTPFetcher.Settings(),
@@ -136,7 +140,7 @@ package struct PlatformClient: Sendable {
 }
 
 extension PlatformClient {
-    /// The folder's lock, which no crash leaves behind.
+    /// The folder's lock, which the system releases after a crash.
     private func lock() throws(PlatformClientError) -> StoreLock {
         try PlatformFolder.onDisk { () throws(FileError) in try DiskFiles().makeDirectory(folder.root) }
         do throws(StoreLockError) { return try StoreLock(folder.root.at("lock")) } catch { throw .lock(error) }
@@ -161,7 +165,7 @@ extension PlatformClient {
         return try PlatformUpdate(opened, asked: place, unnamed: policy.unnamed)
     }
 
-    /// Nil where the server has none.
+    /// The sync file, or nil if the server has none.
     private func syncFile(
         from fetcher: some Fetcher,
         now: UTCTime
@@ -191,7 +195,7 @@ extension PlatformClient {
         return try await bytes(request, from: fetcher)
     }
 
-    /// As it is: static servers of this wire know no other form.
+    /// Downloads a file without a coding, because static servers of this wire have no other form.
     private func bytes(_ request: FetchRequest, from fetcher: some Fetcher) async throws(PlatformClientError) -> [UInt8]
     {
         var request = request
@@ -201,12 +205,12 @@ extension PlatformClient {
 
     private var device: String { URLLayout.percentEncoded(app.device.text) }
 
-    /// As the platform's client writes a time; it keeps caches away.
+    /// The time in the format of the platform's client, which prevents caching.
     private static func stamp(_ now: UTCTime) -> String { "\(now.seconds).000000" }
 
-    /// Whether a server leads from a folder's name to the same with a slash: then its ``PlatformPlace/indexName`` is there.
+    /// Whether a server redirects from a folder's name to the same name with a slash, where it returns ``PlatformPlace/indexName``.
     ///
-    /// No other redirect is followed, and this one only below the root that is known.
+    /// No other redirect is followed, and this one only below the known root.
     private static func isFolder(_ path: String, at target: String) -> Bool {
         target.prefix { $0 != "?" }.hasSuffix("/\(path)/")
     }

@@ -3,21 +3,21 @@ package import PatchFetch
 package import PatchFormat
 package import PatchStore
 
-/// Why a client of JSPatch's platform did not do what it was told, or what is installed cannot be run.
+/// Reasons why a client of JSPatch's platform failed, or the installed version cannot be run.
 package enum PlatformClientError: Error, Equatable, Sendable {
-    /// The server's or the network's; also every answer but 200, and 404 for the sync file.
+    /// The server or the network failed, or the status was neither 200 nor, for the sync file, 404.
     case fetch(FetchError)
-    /// What the server tells is not what it may tell.
+    /// The sync file is malformed.
     case syncFile(FormatError)
-    /// What came is not taken.
+    /// The package was rejected.
     case package(PlatformError)
     case file(FileError)
-    /// Another update is under way.
+    /// Another update is in progress.
     case lock(StoreLockError)
-    /// A file in which the client keeps something says something else.
+    /// A file that the client stores is malformed.
     case record(FormatError)
 
-    /// Nil where the platform has none.
+    /// The platform's code of the error, or nil if it has none.
     package var code: PlatformError.Code? {
         switch self {
         case .fetch(.cancelled), .syncFile, .file, .lock, .record: nil

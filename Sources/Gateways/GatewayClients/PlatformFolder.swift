@@ -3,25 +3,25 @@ package import PatchFormat
 package import PatchStore
 package import SystemPackage
 
-/// What a client of JSPatch's platform keeps.
+/// The files that a client of JSPatch's platform stores.
 ///
 /// ```
-/// JSPatch/device.json        what it drew, and its reports
+/// JSPatch/device.json        the draw and the reports
 /// JSPatch/2.1/state.json     {"highest":3,"version":3}
-/// JSPatch/2.1/v3/scripts     encrypted, as it came
+/// JSPatch/2.1/v3/scripts     encrypted, as received
 /// JSPatch/2.1/v3/key         the signature over it
 /// ```
 ///
-/// No script stands there as it is run, nor its name, nor the key that opens it. `state.json` is replaced once a version's folder is
-/// whole: until then, and after a crash, the one before runs.
+/// The scripts, their names and the key are not stored in plain form. `state.json` is replaced once a version's folder is complete.
+/// Until then, and after a crash, the previous version runs.
 package struct PlatformFolder: Sendable {
     static let stateName = "state.json"
     static let deviceName = "device.json"
     private static let staging = ".new"
 
-    /// `JSPatch`.
+    /// The path of `JSPatch`.
     package let root: FilePath
-    /// `JSPatch/APPVERSION`.
+    /// The path of `JSPatch/APPVERSION`.
     package let path: FilePath
     private let files: any FileOperations
 
@@ -36,13 +36,13 @@ package struct PlatformFolder: Sendable {
         do throws(FormatError) { return try PlatformInstalled(bytes) } catch { throw .record(error) }
     }
 
-    /// Nil where nothing was drawn yet.
+    /// The record of the device, or nil if there is none yet.
     package func device() throws(PlatformClientError) -> PlatformDevice? {
         guard let bytes = try read(root.at(Self.deviceName), limit: PlatformDevice.limit) else { return nil }
         do throws(FormatError) { return try PlatformDevice(bytes) } catch { throw .record(error) }
     }
 
-    /// Afterwards: `device` is durable.
+    /// Writes the record of the device durably.
     package func save(_ device: PlatformDevice) throws(PlatformClientError) {
         try Self.onDisk { () throws(FileError) in
             try files.makeDirectory(root)
@@ -50,18 +50,20 @@ package struct PlatformFolder: Sendable {
         }
     }
 
-    /// Installs an update in place of what is there; nobody else does so meanwhile.
+    /// Replaces the installed version by an update.
     ///
-    /// Afterwards: the new version is durable, and nothing of another is left. After an error, and after a crash, the one or the
-    /// other runs, whole.
+    /// Only one process may do so at a time.
+    ///
+    /// Afterwards the new version is durable and all others are removed. After an error or a crash, either the old or the new
+    /// version runs, complete.
     package func install(_ update: PlatformUpdate) throws(PlatformClientError) {
         let (version, installed) = (update.place.version, try installed())
-        // What runs is never taken apart.
+        // The installed version is never replaced in place.
         guard installed.version != version else { return }
         let (staging, place) = (path.at(Self.staging), path.at(Self.folder(of: version)))
         try Self.onDisk { () throws(FileError) in
             try files.makeDirectory(path)
-            // A crash may have left one; a version that is not installed is nobody's.
+            // Remains of a crash. A version that is not installed is unused.
             try files.removeTree(staging)
             try files.removeTree(place)
             do throws(FileError) {
@@ -80,9 +82,10 @@ package struct PlatformFolder: Sendable {
         removeOthers(than: version)
     }
 
-    /// Deletes what is installed.
+    /// Deletes the installed version.
     ///
-    /// Afterwards: no version is installed, durably, and nothing of one is left. After a crash the one that was there runs, or none.
+    /// Afterwards no version is installed, durably, and its files are removed. After a crash, either the version runs as before or
+    /// none does.
     package func delete() throws(PlatformClientError) {
         let installed = try installed()
         guard installed.version != nil else { return }
@@ -92,7 +95,9 @@ package struct PlatformFolder: Sendable {
         removeOthers(than: nil)
     }
 
-    /// What cannot be removed now goes at the next update.
+    /// Removes all other versions.
+    ///
+    /// One that cannot be removed now is removed by the next update.
     private func removeOthers(than version: LoaderVersion?) {
         let kept = version.map { Self.folder(of: $0) }
         for name in (try? files.list(path)) ?? [] where name.hasPrefix("v") && name != kept {
@@ -100,11 +105,11 @@ package struct PlatformFolder: Sendable {
         }
     }
 
-    /// What is installed, as it came; nil where nothing is.
+    /// The installed package as received, or nil if no version is installed.
     package func package() throws(PlatformClientError) -> (version: LoaderVersion, package: PlatformPackage)? {
         while let version = try installed().version {
             let found = Result { () throws(FileError) in try read(version) }
-            // An update came in between, and took away what was being read.
+            // An update meanwhile removed the files that were being read.
             guard try installed().version == version else { continue }
             do throws(FileError) { return (version, try found.get()) } catch { throw .file(error) }
         }

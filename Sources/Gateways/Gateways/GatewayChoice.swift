@@ -1,10 +1,11 @@
 package import PatchFormat
 
-/// What a wire that asks every device the same may carry of a channel.
+/// Selects the version of a channel that a wire offers if it answers every device alike.
 package enum GatewayChoice {
-    /// The newest version that is switched on for it and that every device may take now, by list and dial; nil for none.
+    /// The newest version enabled for `gateway` that the list and the dial open to every device, or nil.
     ///
-    /// A version on its way up waits here until its last step, and one that is paused gives way to the one behind it.
+    /// A version whose rollout is in progress is excluded until its last step. While a version is paused, the next older one is
+    /// offered.
     package static func entry(for gateway: Gateway, among entries: [PatchEntry], dial: Dial) -> PatchEntry? {
         entries.first { entry in
             entry.gateways.contains(gateway) && entry.requires.isEmpty
@@ -16,7 +17,7 @@ package enum GatewayChoice {
 extension PatchEntry {
     fileprivate func isForEveryone(by row: Dial.Row?) -> Bool {
         var rules = rules
-        // There is a dial.
+        // This server has a dial.
         rules.dial = .optional
         guard rules.isForEveryone else { return false }
         guard let row else { return true }

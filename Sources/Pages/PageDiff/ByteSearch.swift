@@ -1,6 +1,6 @@
 import Glibc
 
-/// Looks for markup in the bytes of a page, each of which it passes once.
+/// Searches the bytes of a page for markup in one pass.
 @safe
 struct ByteSearch {
     private let bytes: UnsafeBufferPointer<UInt8>
@@ -17,7 +17,7 @@ struct ByteSearch {
 
     subscript(_ place: Int) -> UInt8 { unsafe bytes[place] }
 
-    /// Where a byte stands first, from one place on and before another.
+    /// The first position of a byte in a range, or nil.
     func first(_ byte: UInt8, from start: Int, before end: Int) -> Int? {
         guard start < end, let base = unsafe bytes.baseAddress,
             let found = unsafe memchr(base + start, Int32(byte), end - start)
@@ -25,9 +25,9 @@ struct ByteSearch {
         return unsafe UnsafeRawPointer(found) - UnsafeRawPointer(base)
     }
 
-    /// Whether the text stands at a place, in letters of either case.
+    /// Whether the text is at a position, ignoring case.
     ///
-    /// - Parameter text: in lower case.
+    /// - Parameter text: The text in lower case.
     func holds(_ text: StaticString, at place: Int) -> Bool {
         guard place >= 0, place + text.utf8CodeUnitCount <= count else { return false }
         for offset in 0..<text.utf8CodeUnitCount
@@ -35,7 +35,7 @@ struct ByteSearch {
         return true
     }
 
-    /// Where what is no letter, digit or underscore stands first.
+    /// The first position of a byte that is not a letter, digit or underscore.
     func endOfWord(from start: Int) -> Int {
         var place = start
         while place < count, unsafe bytes[place].isWord { place += 1 }
@@ -46,7 +46,7 @@ struct ByteSearch {
 extension UInt8 {
     fileprivate var lowercased: UInt8 { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self }
 
-    /// `\w` of regular expressions.
+    /// Whether the byte matches `\w` of regular expressions.
     var isWord: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -1,12 +1,12 @@
-/// What a server has its clients do with a page: `cache-offline`.
+/// The value of `cache-offline`: the server's instruction to clients on storing a page.
 package enum CacheOffline: String, CaseIterable, Sendable {
-    /// Keep it, and show what changed.
+    /// Store the page, and show its changes.
     case keepAndRefresh = "true"
-    /// Keep it for the next time.
+    /// Store the page, and show it at the next visit.
     case keepForLater = "store"
-    /// Show it, and keep none of it.
+    /// Show the page without storing it.
     case keepNothing = "false"
-    /// Ask as a browser does, for six hours.
+    /// Send requests unchanged, as a browser does, for six hours.
     case switchOff = "http"
 
     package static let rule = "must be true, store, false or http"

@@ -1,14 +1,14 @@
-/// A part of a template that is different in each answer, so that no client has the template already.
+/// A part of a template that differs in each response, so that clients never have the template already.
 struct ChangingPart: Equatable {
     let place: Int
     let matter: PageDoubt.Matter
 
-    /// The most bytes of one tag that are looked at.
+    /// The maximum length of a tag that is searched, in bytes.
     private static let tag = 4_096
-    /// Bytes of a value that is a token and no word.
+    /// The minimum length of a token in bytes, because shorter values are words.
     private static let shortest = 8
 
-    /// The names that web frameworks give the token of a form, in lower case without `-` and `_`.
+    /// The names of form tokens in web frameworks, in lower case without `-` and `_`.
     private static let tokens: Set = [
         "csrf", "csrftoken", "xcsrftoken", "csrfmiddlewaretoken", "xsrf", "xsrftoken", "authenticitytoken", "token",
         "requestverificationtoken", "anticsrf", "anticsrftoken", "csrfkey", "csrfname", "csrfvalue", "formbuildid",
@@ -16,13 +16,13 @@ struct ChangingPart: Equatable {
         "formkey", "wpnonce", "nonce", "viewstate", "eventvalidation",
     ]
 
-    /// Whether an element begins there that has nonces or tokens.
+    /// Whether an element that may have a nonce or token begins here.
     private static func isLookedAt(_ place: Int, in search: ByteSearch) -> Bool {
         search.holds("script", at: place) || search.holds("style", at: place) || search.holds("link", at: place)
             || search.holds("meta", at: place) || search.holds("input", at: place)
     }
 
-    /// The first nonce and the first token outside of every block of a page, in their order.
+    /// The first nonce and the first token outside the blocks of a page, in their order.
     static func all(in page: SplitPage) -> [ChangingPart] {
         guard page.isMarked else { return [] }
         var (nonce, token): (ChangingPart?, ChangingPart?)
@@ -40,7 +40,7 @@ struct ChangingPart: Equatable {
                 }
                 guard isLookedAt(place, in: search) else { continue }
                 let attributes = Attributes(after: start, in: search, limit: tag)
-                // No byte is looked at twice, whatever a tag without an end holds.
+                // Each byte is searched once, even in a tag without an end.
                 place = attributes.end
                 if nonce == nil, let value = attributes["nonce"], value.utf8.count >= shortest {
                     nonce = ChangingPart(place: start, matter: .nonce)
@@ -57,10 +57,10 @@ struct ChangingPart: Equatable {
 /// The attributes of a tag.
 private struct Attributes {
     private var values: [String: String] = [:]
-    /// Behind the last byte that was looked at.
+    /// The position after the last byte that was searched.
     let end: Int
 
-    /// - Parameter start: of the tag's `<`.
+    /// - Parameter start: The position of the tag's `<`.
     init(after start: Int, in search: ByteSearch, limit: Int) {
         let limit = min(search.count, start + limit)
         var place = Self.skip(from: start + 1, before: limit, in: search) { !$0.isSpace && $0 != UInt8(ascii: ">") }
@@ -82,7 +82,7 @@ private struct Attributes {
 
     subscript(_ name: String) -> String? { values[name] }
 
-    /// The name of the token that a `meta` or an `input` holds.
+    /// The name of the token in a `meta` or `input` element.
     func token(_ names: Set<String>, _ shortest: Int) -> String? {
         guard let name = values["name"] ?? values["id"], let value = values["content"] ?? values["value"],
             value.utf8.count >= shortest,

@@ -1,6 +1,6 @@
 package import PatchFormat
 
-/// What a server sends in place of a page whose template the client has.
+/// The response that replaces a page if the client has its template.
 ///
 /// ```
 /// {"data":{"{title}":"<title>Cart</title>","{cart}":"<!--sonicdiff-cart-->…<!--sonicdiff-cart-end-->"},
@@ -11,7 +11,7 @@ package struct DataUpdate: Equatable, Sendable {
     private static let nameRule = "must be a name between braces: letters, digits and underscores"
 
     package let data: PageData
-    /// Of the page that template and data make; nil where the server says it in no way.
+    /// The tag of the page made from template and data, or nil if the server did not send it.
     package let pageTag: SHA1Digest?
     package let templateTag: SHA1Digest?
 
@@ -27,7 +27,7 @@ package struct DataUpdate: Equatable, Sendable {
         ]).fileBytes
     }
 
-    /// What a server sent; members that are not known are passed over.
+    /// Reads a server's response and ignores unknown members.
     package init(_ bytes: [UInt8]) throws(FormatError) {
         let fields = try Fields(
             JSON.document(bytes, named: Self.document, limit: PageLimits.update),

@@ -1,10 +1,10 @@
 import PatchFormat
 
-/// What a server answers a client that speaks the protocol.
+/// A server's response to a client that speaks the protocol.
 ///
-/// The order is that of VasSonic's own servers: the page's tag, its markers, the template's tag.
+/// The order of checks is that of VasSonic's own servers: the page's tag, its markers, the template's tag.
 package enum PageAnswer: Equatable, Sendable {
-    /// 304.
+    /// The client has the page: status 304.
     case notModified
     case data(DataUpdate)
     /// The whole page.
@@ -20,7 +20,7 @@ package enum PageAnswer: Equatable, Sendable {
         }
     }
 
-    /// The header fields that say it, beside the page's own.
+    /// The header fields of the response, apart from the page's own.
     package func fields(of page: SplitPage, by rule: PageRule) -> [(name: String, value: String)] {
         var fields = [(name: rule.etagName, value: page.pageTag.hex)]
         if rule.etagName.lowercased() != PageField.etag.lowercased() {
@@ -29,7 +29,7 @@ package enum PageAnswer: Equatable, Sendable {
         fields.append((PageField.templateTag, page.templateTag.hex))
         switch self {
         case .notModified:
-            // What a client has is still so; what it is told to do with it may not be.
+            // The client's page is unchanged, but the instruction on storing it may differ.
             let offline = rule.cacheOffline == .keepAndRefresh ? CacheOffline.keepForLater : rule.cacheOffline
             fields.append((PageField.cacheOffline, offline.rawValue))
         case .data, .page:

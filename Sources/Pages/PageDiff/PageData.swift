@@ -1,8 +1,10 @@
-/// What stands in a page's template: its title and its blocks, by name.
+/// The parts of a page that its template leaves out: the title and the blocks, by name.
 package struct PageData: Equatable, Sendable {
     package struct Member: Equatable, Sendable {
         package let name: String
-        /// Its tags or comments included; empty for the title of a page that has none.
+        /// The bytes, including tags or comments.
+        ///
+        /// Empty for the title of a page that has none.
         package let bytes: [UInt8]
 
         package init(name: String, bytes: [UInt8]) {
@@ -10,10 +12,12 @@ package struct PageData: Equatable, Sendable {
         }
     }
 
-    /// The name that the title has; a block of this name takes its place.
+    /// The name of the title.
+    ///
+    /// A block of this name replaces it.
     package static let title = "title"
 
-    /// In their order; no name stands twice.
+    /// The members in page order, with unique names.
     package let members: [Member]
 
     init(_ members: [Member]) {
@@ -24,19 +28,21 @@ package struct PageData: Equatable, Sendable {
         members.first { $0.name == name }?.bytes
     }
 
-    /// What has changed since other data, or came to it.
+    /// The members that are new or differ from those of older data.
     package func changes(since old: PageData) -> PageData {
         let known = Dictionary(old.members.map { ($0.name, $0.bytes) }) { first, _ in first }
         return PageData(members.filter { known[$0.name] != $0.bytes })
     }
 
-    /// The page of a template: each name is replaced wherever it stands in it, and nothing in what replaces it.
+    /// Fills a template: each placeholder is replaced at every position.
     ///
-    /// - Returns: nil for one of more than ``PageLimits/page`` bytes.
+    /// Replaced text is not searched again.
+    ///
+    /// - Returns: Nil if the page exceeds ``PageLimits/page`` bytes.
     package func page(of template: [UInt8]) -> [UInt8]? {
         let known = Dictionary(members.map { ($0.name, $0.bytes) }) { first, _ in first }
         let placeholders = template.placeholders().filter { known[$0.text] != nil }
-        // A name may stand in a template as often as there is room.
+        // A placeholder may be repeated many times, which would multiply the size.
         var size = template.count
         for placeholder in placeholders {
             size += (known[placeholder.text]?.count ?? 0) - placeholder.range.count
@@ -55,15 +61,15 @@ package struct PageData: Equatable, Sendable {
     }
 }
 
-/// `{NAME}` in a template.
+/// A placeholder `{NAME}` in a template.
 struct Placeholder: Equatable {
     let text: String
-    /// Its braces included.
+    /// The range, including the braces.
     let range: Range<Int>
 }
 
 extension [UInt8] {
-    /// Each brace, word and brace; in their order.
+    /// All placeholders in their order: a brace, a word and a brace.
     func placeholders() -> [Placeholder] {
         ByteSearch.through(self) { search in
             var found: [Placeholder] = []

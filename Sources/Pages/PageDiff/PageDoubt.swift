@@ -1,37 +1,41 @@
-/// Something in a page that was probably meant otherwise: a page is split without a word about what is not taken.
+/// A part of a page that its author probably meant differently.
+///
+/// Splitting ignores it without a message.
 package struct PageDoubt: Equatable, Sendable {
     package enum Matter: Equatable, Sendable {
-        /// The start of a block with this name, which may be empty, that no end follows.
+        /// The start of a block with this name, possibly empty, without an end.
         case unended(String)
         /// The start of a block within another.
         case nested(String, within: String)
         /// An end outside of every block.
         case unbegun
-        /// A comment that has the marks' word in it, from its beginning on.
+        /// A comment that contains the marks' word. The text is its beginning.
         case noMark(String)
-        /// A block whose name another has, or the title.
+        /// A block with the name of another block or of the title.
         case twice(String)
-        /// A block with nothing in it.
+        /// An empty block.
         case empty(String)
-        /// `{NAME}` of a block, or of the title, which is what stands for it in the template.
+        /// The text contains `{NAME}` of a block or of the title, which is a placeholder in the template.
         case placeholder(String)
-        /// There are blocks, which cannot be sent alone for something else.
+        /// The page has blocks, but they cannot be sent separately for another reason.
         case whole
-        /// A title that is not on one line: it is of the template.
+        /// A title that spans several lines. It stays in the template.
         case longTitle
-        /// The nonce of a Content-Security-Policy in the template.
+        /// The template contains the nonce of a Content-Security-Policy.
         case nonce
-        /// The token of a form, by its name, in the template.
+        /// The template contains the token of a form with this name.
         case token(String)
     }
 
-    /// In the page, from 1; lines end with a line feed.
+    /// The line in the page, from 1.
+    ///
+    /// Lines end with a line feed.
     package let line: Int
     package let matter: Matter
 }
 
 extension PageDoubt: CustomStringConvertible {
-    /// Without the line; with what stands in the page as it is there.
+    /// The message without the line number, which quotes names from the page unchanged.
     package var description: String {
         switch matter {
         case .unended(let name): "no end mark follows the start of \(Self.block(name)), which is none"
@@ -62,7 +66,7 @@ extension PageDoubt: CustomStringConvertible {
 }
 
 extension SplitPage {
-    /// What in the page was probably meant otherwise, in its order, and no more than ``PageLimits/doubts``.
+    /// The doubtful parts of the page in their order, at most ``PageLimits/doubts``.
     package var doubts: [PageDoubt] {
         ByteSearch.through(page) { search in
             var walk = DoubtWalk(through: self, search)
@@ -70,7 +74,7 @@ extension SplitPage {
         }
     }
 
-    /// Why it has blocks and no data although no name stands twice, and where.
+    /// The reason why the page has blocks but no data although its names are unique, and its position.
     fileprivate var obstacle: (place: Int, matter: PageDoubt.Matter)? {
         let names = Set(marks.blocks.map(\.name) + [PageData.title])
         guard let first = marks.blocks.first, names.count == marks.blocks.count + 1, data == nil else { return nil }
@@ -79,19 +83,21 @@ extension SplitPage {
     }
 }
 
-/// A walk through a page from mark to mark, once.
+/// Walks once through a page from mark to mark.
 private struct DoubtWalk {
     private let search: ByteSearch
     private let marks: PageMarks
-    /// What is told beside marks, by its place.
+    /// Doubts that do not concern marks, by position.
     private var others: [(place: Int, matter: PageDoubt.Matter)]
     private var found: [PageDoubt] = []
-    /// The first block that is not over.
+    /// The first block that has not ended yet.
     private var block = 0
     private var names: Set<String> = [PageData.title]
-    /// Where the end of an empty block stands that is none: it is told with its start.
+    /// The position of an unused end after an empty block.
+    ///
+    /// It is reported with the block's start.
     private var emptyEnd: Int?
-    /// How far lines are counted.
+    /// The position up to which lines are counted.
     private var counted = 0
     private var line = 1
 
@@ -106,7 +112,7 @@ private struct DoubtWalk {
 
     mutating func doubts() -> [PageDoubt] {
         var place = 0
-        // As marks are looked for: of a comment's beginning, a page has least of exclamation marks.
+        // Searches for `!` as the search for marks does, because it is the rarest character at the beginning of a comment.
         while found.count < PageLimits.doubts,
             let mark = search.first(UInt8(ascii: "!"), from: place + 1, before: search.count)
         {
@@ -143,7 +149,7 @@ private struct DoubtWalk {
         let outer = marks.blocks[block]
         guard outer.range.lowerBound != start else { return begin(outer) }
         guard outer.range.upperBound != marker.range.upperBound else { return }
-        // The only end within a block is one right behind its start.
+        // An end within a block can only follow directly after its start.
         add(marker.endsBlock ? .empty(outer.name) : .nested(name(of: marker), within: outer.name), at: start)
     }
 
@@ -151,7 +157,9 @@ private struct DoubtWalk {
         if !names.insert(outer.name).inserted { add(.twice(outer.name), at: outer.range.lowerBound) }
     }
 
-    /// No start of a block that ends: only behind the last block are there starts that do not.
+    /// Handles a marker outside all blocks.
+    ///
+    /// A start here has no end, because starts without an end only follow the last block.
     private mutating func takeOutside(_ marker: BlockMarker) {
         let start = marker.range.lowerBound
         guard start != emptyEnd else { return }
@@ -181,13 +189,13 @@ private struct DoubtWalk {
 }
 
 extension ByteSearch {
-    /// In characters.
+    /// The length of an excerpt in characters.
     private static let excerptLength = 60
 
-    /// A comment that begins at a place, to its end or to where the next begins: none is looked through twice.
+    /// A comment that begins here, up to its end or the next comment's beginning, so that no byte is searched twice.
     fileprivate func comment(at start: Int) -> Range<Int>? {
         guard holds("<!--", at: start) else { return nil }
-        // The hyphens of its beginning may be those of its end.
+        // The hyphens that begin the comment may also end it.
         var place = start + "<!".utf8.count
         while place < count, !holds("<!--", at: place) {
             if holds("-->", at: place) { return start..<(place + "-->".utf8.count) }
@@ -196,7 +204,7 @@ extension ByteSearch {
         return start..<place
     }
 
-    /// Where the first element begins that is called title.
+    /// The position of the first title element.
     fileprivate var titleTag: Int? {
         var place = 0
         while let start = first(UInt8(ascii: "<"), from: place, before: count) {

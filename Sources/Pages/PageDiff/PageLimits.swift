@@ -1,15 +1,17 @@
 import PatchFormat
 
-/// What bounds pages, in bytes where nothing else is said: what is over passes as it is, and is not kept.
+/// Limits of pages, in bytes unless noted.
+///
+/// A larger page is passed unchanged and not stored.
 package enum PageLimits {
     package static let page = 5_000_000
-    /// A string of JSON.
+    /// The size of a block, which is a JSON string.
     package static let block = Limits.stringInDocument
     package static let blocks = 10_000
     package static let update = 16_000_000
-    /// That are told of one page.
+    /// The number of doubts reported for one page.
     package static let doubts = 100
-    /// Of one header field.
+    /// The size of one header field.
     package static let field = 8_192
     package static let links = 100
     package static let link = 2_048

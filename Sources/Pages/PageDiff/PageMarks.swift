@@ -1,25 +1,25 @@
-/// Where a page's data stands: its title, and its blocks between comments.
+/// The positions of a page's data: its title, and its blocks between comments.
 ///
 /// ```
 /// <!--sonicdiff-cart--><b>3</b><!--sonicdiff-cart-end-->
 /// ```
-/// The grammar is VasSonic's, as its node module has it (`common/diff.js`): a block begins with `<!--sonicdiff-NAME-->` or
-/// `<!--sonicdiff-->`, in letters of either case, and ends with the first comment that ends any block, whatever it names, at least
-/// a byte on. Nothing nests. Markers in scripts and attributes are markers too: this reads bytes and knows no HTML.
+/// The grammar is that of VasSonic's node module (`common/diff.js`). A block begins with `<!--sonicdiff-NAME-->` or
+/// `<!--sonicdiff-->`, ignoring case. It ends with the first comment that ends any block, whichever name it has, at least a byte
+/// on. Blocks do not nest. Markers in scripts and attributes count too, because bytes are read and HTML is not parsed.
 package struct PageMarks: Equatable, Sendable {
     package struct Block: Equatable, Sendable {
-        /// Between the braces of the template: letters, digits and underscores, of ASCII.
+        /// The placeholder's name in the template: ASCII letters, digits and underscores.
         package let name: String
-        /// Its comments included.
+        /// The range, including the comments.
         package let range: Range<Int>
     }
 
-    /// The first title that is on one line, its tags included.
+    /// The first title that is on one line, including its tags.
     package let title: Range<Int>?
-    /// In their order; none of them overlaps another.
+    /// The blocks in page order, without overlaps.
     package let blocks: [Block]
 
-    /// Whether the title is out of the template with a block.
+    /// Whether the title is inside a block and therefore not in the template.
     var hasTitleInBlock: Bool { title.map { title in blocks.contains { $0.range.overlaps(title) } } ?? false }
 
     package init(of page: [UInt8]) {
@@ -31,7 +31,9 @@ package struct PageMarks: Equatable, Sendable {
 }
 
 extension ByteSearch {
-    /// `/<title(.*?)<\/title>/i`, whose dot ends at a line's end.
+    /// The first match of `/<title(.*?)<\/title>/i`.
+    ///
+    /// Its dot does not match a line terminator.
     fileprivate func title() -> Range<Int>? {
         var place = 0
         while let start = first(UInt8(ascii: "<"), from: place, before: count) {
@@ -45,13 +47,13 @@ extension ByteSearch {
                 if holds("</title>", at: end) { return start..<(end + "</title>".utf8.count) }
                 next = end + 1
             }
-            // No later one on this line ends either.
+            // Later title tags on this line have no end either.
             place = lineEnd
         }
         return nil
     }
 
-    /// What ends a line of JavaScript: LF, CR, U+2028, U+2029.
+    /// The end of the line in JavaScript's sense: LF, CR, U+2028 or U+2029.
     private func endOfLine(from start: Int) -> Int {
         for place in start..<count {
             switch self[place] {
@@ -63,13 +65,13 @@ extension ByteSearch {
         return count
     }
 
-    /// - Parameter title: which is out of the page by the time that blocks are looked for, so that a marker in it is none.
+    /// - Parameter title: The range of the title. It is removed before blocks are searched, so markers in it are ignored.
     fileprivate func blocks(around title: Range<Int>?) -> [PageMarks.Block] {
         var blocks: [PageMarks.Block] = []
         var unnamed = 0
         var place = 0
         while let opening = marker(from: place, around: title, where: { $0.name != nil }), let name = opening.name,
-            // A block has something in it.
+            // A block has at least one byte.
             let closing = marker(from: opening.range.upperBound + 1, around: title, where: \.endsBlock)
         {
             var text = String(decoding: name.map { self[$0] }, as: UTF8.self)
@@ -83,12 +85,12 @@ extension ByteSearch {
         return blocks
     }
 
-    /// The first marker of one kind from a place on.
+    /// The first marker of one kind after a position.
     private func marker(from start: Int, around title: Range<Int>?, where isSought: (BlockMarker) -> Bool)
         -> BlockMarker?
     {
         var place = start
-        // Of a comment's beginning, a page has least of exclamation marks.
+        // `!` is the rarest character at the beginning of a comment.
         while let mark = first(UInt8(ascii: "!"), from: place + 1, before: count) {
             if let title, title.contains(mark) {
                 place = title.upperBound - 1
@@ -101,10 +103,14 @@ extension ByteSearch {
     }
 }
 
-/// A comment that begins or ends a block; `<!--sonicdiff-end-->` may do either.
+/// A comment that begins or ends a block.
+///
+/// `<!--sonicdiff-end-->` can do either.
 struct BlockMarker {
     let range: Range<Int>
-    /// Where its name stands, which may be empty; nil where it begins no block.
+    /// The range of the name, which may be empty.
+    ///
+    /// Nil if the marker cannot begin a block.
     let name: Range<Int>?
     let endsBlock: Bool
 
@@ -121,7 +127,7 @@ struct BlockMarker {
             let isEnd = hasHyphen && search.holds("end-->", at: name)
             (self.name, endsBlock, end) = (name..<afterName, isEnd, afterName + "-->".utf8.count)
         } else if search.holds("-->", at: afterWord) {
-            // The hyphen is the comment's own.
+            // The hyphen belongs to the comment's end.
             (self.name, endsBlock, end) = (afterWord..<afterWord, false, afterWord + "-->".utf8.count)
         } else {
             return nil

@@ -1,32 +1,32 @@
 package import PatchFormat
 
-/// What came of a request for a page.
+/// The outcome of a request for a page.
 package enum PageOutcome: Sendable {
-    /// There was none; this one is it.
+    /// The client had no page, and received this one.
     case firstLoad(SplitPage)
     case notModified
-    /// The page as it is now, and what differs from the one that was shown.
+    /// The present page, and its differences from the one that was shown.
     case dataUpdate(SplitPage, changes: PageData)
     case templateChange(SplitPage)
-    /// Nothing of the protocol: it is shown, and none of it is kept.
+    /// The response does not use the protocol. It is shown and not stored.
     case plain
-    /// What the server says does not fit together: what is kept goes, and the page is asked for as a browser does.
+    /// The response is contradictory. The stored page is dropped, and the page is requested as a browser does.
     case inconsistent(Inconsistency)
-    /// 503: the same, but what is kept stays.
+    /// The status is 503. The page is requested as a browser does, and the stored page is kept.
     case overloaded
 
     package enum Inconsistency: Equatable, Sendable {
         case notModifiedWithoutPage
         case dataWithoutTemplate
-        /// The data is none, by the rule that it breaks.
+        /// The data is malformed.
         case data(FormatError)
         case templateTag
         case pageTag
-        /// The page is longer than one may be.
+        /// The page exceeds the size limit.
         case length
     }
 
-    /// The code that VasSonic's pages know it by; nil where its clients tell none.
+    /// VasSonic's code of the outcome, or nil if its clients report none.
     package var code: Int? {
         switch self {
         case .firstLoad: 1_000
@@ -38,8 +38,8 @@ package enum PageOutcome: Sendable {
     }
 
     /// - Parameters:
-    ///   - kept: the page that this client has, which it sent the tags of.
-    ///   - takesUntagged: whether pages of servers that know nothing of the protocol are split here, and by the same rules.
+    ///   - kept: The client's page whose tags were sent.
+    ///   - takesUntagged: Whether pages of servers without the protocol are split here by the same rules.
     package init(of reply: PageReply, body: [UInt8], kept: SplitPage?, takesUntagged: Bool) {
         switch reply.status {
         case 304: self = kept == nil ? .inconsistent(.notModifiedWithoutPage) : .notModified
@@ -59,7 +59,7 @@ package enum PageOutcome: Sendable {
         }
     }
 
-    /// - Parameter isTemplate: whether the template is looked at here, as the server did not say that it changed.
+    /// - Parameter isTemplate: Whether templates are compared here, because the server did not report a change.
     private init(_ page: SplitPage, kept: SplitPage?, isTemplate: Bool) {
         guard let kept else {
             self = .firstLoad(page)

@@ -1,8 +1,8 @@
 package import PatchFormat
 
-/// What a client that speaks the protocol says of the page that it has.
+/// The tags of a page that a client with the protocol sends.
 package struct PageQuestion: Equatable, Sendable {
-    /// Nil where it has none.
+    /// Nil if the client has no page.
     package let pageTag: SHA1Digest?
     package let templateTag: SHA1Digest?
 
@@ -10,11 +10,13 @@ package struct PageQuestion: Equatable, Sendable {
         (self.pageTag, self.templateTag) = (pageTag, templateTag)
     }
 
-    /// Nil for a client that does not speak it.
+    /// Reads the header fields of a request.
     ///
-    /// A tag that is none is as if it were not there.
+    /// Nil for a client without the protocol.
     ///
-    /// - Parameter field: the value of a header field by its name, in letters of either case.
+    /// Malformed tags are ignored.
+    ///
+    /// - Parameter field: Returns the value of a header field by its name, ignoring case.
     package init?(_ field: (String) -> String?) {
         guard field(PageField.acceptDiff)?.lowercased() == "true" else { return nil }
         self.init(
@@ -23,7 +25,9 @@ package struct PageQuestion: Equatable, Sendable {
         )
     }
 
-    /// The header fields of a request; a first one has no tags.
+    /// The header fields of a request.
+    ///
+    /// A first request has no tags.
     package var fields: [(name: String, value: String)] {
         var fields = [(name: PageField.acceptDiff, value: "true"), (PageField.version, "Patchline/1")]
         if let pageTag { fields.append((PageField.ifNoneMatch, pageTag.hex)) }

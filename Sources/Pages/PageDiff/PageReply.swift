@@ -1,17 +1,17 @@
 package import PatchFormat
 
-/// What a server answered, as a client of the protocol reads it.
+/// The head of a server's response, as a client with the protocol reads it.
 package struct PageReply: Sendable {
     package let status: Int
-    /// Nil where it says nothing of how to keep the page, or in words that are not known.
+    /// The instruction on storing the page, or nil if it is missing or unknown.
     package let cacheOffline: CacheOffline?
     package let pageTag: SHA1Digest?
     package let templateTag: SHA1Digest?
-    /// Nil where it does not say.
+    /// Whether the template changed, or nil if the field is missing.
     package let templateChanged: Bool?
     package let links: [String]
 
-    /// - Parameter field: the value of a header field by its name, in letters of either case.
+    /// - Parameter field: Returns the value of a header field by its name, ignoring case.
     package init(status: Int, _ field: (String) -> String?) {
         self.status = status
         cacheOffline = field(PageField.cacheOffline).flatMap { CacheOffline(field: $0) }
@@ -25,7 +25,9 @@ package struct PageReply: Sendable {
         links = (field(PageField.links) ?? "").split(separator: ";").map(String.init)
     }
 
-    /// Whether a server that speaks the protocol sent it; all else is a page like any other.
+    /// Whether the server speaks the protocol.
+    ///
+    /// Other responses are ordinary pages.
     package var isOfProtocol: Bool {
         cacheOffline != nil && pageTag != nil && templateTag != nil && templateChanged != nil
     }

@@ -1,20 +1,20 @@
 import PatchFormat
 
-/// How pages under some path are answered.
+/// The settings for pages under a path.
 package struct PageRule: Equatable, Sendable {
     package var cacheOffline = CacheOffline.keepAndRefresh
-    /// URLs that clients are to have before they show the page.
+    /// URLs that clients download before they show the page.
     package var links: [String] = []
-    /// The header field of the page's tag.
+    /// The header field with the page's tag.
     package var etagName = PageField.etag
-    /// Whether pages without a marker are answered too: kept as a whole.
+    /// Whether the protocol also applies to pages without markers, which are stored as a whole.
     package var takesUnmarked = false
 
     package init() {}
 
     package static let linksRule = "must hold URLs without blanks, semicolons and control characters"
 
-    /// Whether these can be one header field of links.
+    /// Whether the links fit into one header field.
     package static func areLinks(_ links: [String]) -> Bool {
         links.count <= PageLimits.links && links.reduce(0) { $0 + $1.utf8.count + 1 } <= PageLimits.field
             && links.allSatisfy { link in

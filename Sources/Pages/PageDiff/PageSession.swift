@@ -1,19 +1,19 @@
 package import PatchFormat
 import PatchCrypto
 
-/// Which page of which account a kept page is.
+/// The identity of a stored page: the page and the account.
 ///
-/// As VasSonic's own: the MD5 of `ACCOUNT_scheme://host/path` and of those parameters whose names begin with `sonic_`, and those
-/// that `sonic_remain_params` names; all others are the same page.
+/// As in VasSonic, it is the MD5 of `ACCOUNT_scheme://host/path` and of the query parameters whose names begin with `sonic_` or are
+/// listed in `sonic_remain_params`. Other parameters do not distinguish pages.
 package struct PageSession: Hashable, Sendable {
     package let id: MD5Digest
 
     /// - Parameters:
-    ///   - origin: `https://shop.example`.
-    ///   - path: as it stands in the request, with its slash.
-    ///   - query: without its question mark, as it stands there.
-    ///   - account: nil where nobody is signed in.
-    ///   - parameters: names of others that make another page.
+    ///   - origin: The origin: `https://shop.example`.
+    ///   - path: The path as sent in the request, with its leading slash.
+    ///   - query: The query as sent, without its question mark.
+    ///   - account: The account, or nil without one.
+    ///   - parameters: The names of further parameters that distinguish pages.
     package init(
         origin: String,
         path: String,

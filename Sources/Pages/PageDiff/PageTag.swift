@@ -1,7 +1,7 @@
 package import PatchFormat
 
 extension SHA1Digest {
-    /// A tag as it stands in a header field, weak or strong, quoted or not: `W/"78c4…"`, `78C4…`.
+    /// Reads a tag of a header field, weak or strong, quoted or not: `W/"78c4…"`, `78C4…`.
     package init?(tag: String) {
         var text = Substring(tag.lowercased())
         if text.hasPrefix("w/") { text = text.dropFirst(2) }

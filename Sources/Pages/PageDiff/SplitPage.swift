@@ -1,13 +1,13 @@
 package import PatchFormat
 import PatchCrypto
 
-/// A page as VasSonic takes it apart: a template, which holds `{NAME}` in place of each block, and what stands there.
+/// A page split as in VasSonic: a template with `{NAME}` in place of each block, and the data for these names.
 package struct SplitPage: Sendable {
     package let page: [UInt8]
     package let marks: PageMarks
-    /// SHA-1 of the page; the protocol's `etag` and `html-sha1`.
+    /// The SHA-1 of the page: the protocol's `etag` and `html-sha1`.
     package let pageTag: SHA1Digest
-    /// SHA-1 of the template.
+    /// The SHA-1 of the template.
     package let templateTag: SHA1Digest
 
     package init(_ page: [UInt8]) {
@@ -24,7 +24,9 @@ package struct SplitPage: Sendable {
         templateTag = digester.finish()
     }
 
-    /// Whether it has a block: one without is a page like any other.
+    /// Whether the page has a block.
+    ///
+    /// Without one it is an ordinary page.
     package var isMarked: Bool { !marks.blocks.isEmpty }
 
     package var template: [UInt8] {
@@ -39,10 +41,12 @@ package struct SplitPage: Sendable {
         return bytes
     }
 
-    /// What a client that has the template needs for the page; nil where it could come to another page by it.
+    /// The data that a client with the template needs for the page.
     ///
-    /// Clients replace one name after the other, in no certain order, wherever it stands. So each name must stand in the template
-    /// once and in no block. They read JSON, so each block must be UTF-8.
+    /// Nil if the client could build a different page from it.
+    ///
+    /// Clients replace the names one by one in any order, at every position. Therefore each name must occur once in the template
+    /// and in no block. Clients read JSON, so each block must be UTF-8.
     package var data: PageData? {
         guard !marks.hasTitleInBlock else { return nil }
         let title = marks.title.map { Array(page[$0]) } ?? []
@@ -65,7 +69,7 @@ package struct SplitPage: Sendable {
         return PageData(members)
     }
 
-    /// What a template is made of.
+    /// A part of a template.
     private enum Piece {
         case page(Range<Int>)
         case name(String)

@@ -3,13 +3,13 @@ import NIOHTTP1
 import PatchCompression
 import PatchFormat
 
-/// In which codings a client takes a page.
+/// The codings that a client accepts for a page.
 struct PageCodings: Equatable, Sendable {
-    /// Best first, of those that are made here.
+    /// The supported codings, best first.
     let plain: [CompressionFormat]
-    /// Whether it takes what is compressed against a page that it has.
+    /// Whether the client accepts pages compressed against a page that it has.
     let takesDictionaries: Bool
-    /// The page that it has.
+    /// The digest of the client's page.
     let dictionary: SHA256Digest?
 
     init(_ fields: HTTPHeaders) {

@@ -6,47 +6,47 @@ import PatchCompression
 import PatchFormat
 import PatchCrypto
 
-/// One request for a page, and what becomes of its answer.
+/// One request for a page and its response.
 package struct PageExchange: Sendable {
     let route: PageRoute
     let rule: PageRule
     let spelledPath: String
     let client: Client
     let codings: PageCodings
-    /// Whether nothing in the request says who asks.
+    /// Whether the request has no cookies or credentials.
     let isOpen: Bool
     let memory: PageMemory
     let counted: NIOLockedValueBox<PageTally>
 
-    /// Who asks, as far as it counts here.
+    /// The kind of client.
     enum Client: Equatable, Sendable {
-        /// One that speaks the protocol.
+        /// A client that speaks the protocol.
         case asks(PageQuestion)
-        /// A browser that has a page which is still here.
+        /// A browser with a page that is still in memory.
         case has(SHA256Digest, [UInt8])
-        /// A browser that may have this page the next time: it says that it takes what is compressed against one when it has one.
+        /// A browser that accepts compression against a page once it has one, and may store this page for it.
         case mayKeep
         case other
     }
 
-    /// What is to be done with an answer, by its head.
+    /// The treatment of a response, decided by its head.
     package enum Plan: Equatable, Sendable {
-        /// It passes while it comes, with these fields.
+        /// The response passes while it is received, with these fields.
         case passes(HTTPHeaders)
-        /// The same; a copy of it up to so many bytes goes to ``PageExchange/remember(_:of:)``.
+        /// The response passes, and a copy of at most `limit` bytes is given to ``PageExchange/remember(_:of:)``.
         case copies(limit: Int, HTTPHeaders)
-        /// All of it is needed first; a longer one passes, with these fields.
+        /// The response is collected first. If it is longer than `limit`, it passes with these fields.
         case collects(limit: Int, else: HTTPHeaders)
     }
 
-    /// An answer that is sent in place of another.
+    /// A response that replaces the server's.
     package struct Answer: Equatable, Sendable {
         package let status: Int
         package let fields: HTTPHeaders
         package let body: [UInt8]
     }
 
-    /// What the page's server is asked with: for the page as it is, in a coding that is read here.
+    /// The fields for the page's server: they ask for the whole page in a supported coding.
     package func asked(_ fields: HTTPHeaders) -> HTTPHeaders {
         guard client != .other else { return fields }
         var fields = fields
@@ -55,7 +55,7 @@ package struct PageExchange: Sendable {
         fields.remove(name: "Available-Dictionary")
         fields.remove(name: "Dictionary-ID")
         guard case .asks = client else { return fields }
-        // The tag that the client names is made here; its server has another, or none.
+        // The client's tag was computed here. The server has another one, or none.
         for name in [
             PageField.ifNoneMatch, "If-Modified-Since", "If-Range", "Range", PageField.acceptDiff,
             PageField.templateTag,
@@ -66,7 +66,7 @@ package struct PageExchange: Sendable {
     }
 
     package func plan(status: Int, fields: HTTPHeaders) -> Plan {
-        // Another one speaks the protocol already.
+        // The server speaks the protocol itself.
         guard status == 200, fields.isPage, !fields.contains(name: PageField.templateTag) else {
             return .passes(fields)
         }
@@ -84,23 +84,23 @@ package struct PageExchange: Sendable {
         }
     }
 
-    /// Keeps a page that went to a browser, for the next one to be compressed against.
+    /// Stores a page that was sent to a browser, so that the next one can be compressed against it.
     ///
     /// - Parameters:
-    ///   - body: as its server sent it.
-    ///   - fields: of the answer that it came with.
+    ///   - body: The body as its server sent it.
+    ///   - fields: The fields of its response.
     package func remember(_ body: [UInt8], of fields: HTTPHeaders) {
         count(.asItIs, sent: body.count, whole: body.count)
         guard let page = Coding(fields)?.page(of: body) else { return }
         memory.keep(page, as: SHA256Digest(of: page))
     }
 
-    /// How a page's server coded it.
+    /// The coding of a server's response.
     private enum Coding {
         case plain
         case compressed(CompressionFormat)
 
-        /// Nil for a coding that is not read here.
+        /// Nil for an unsupported coding.
         init?(_ fields: HTTPHeaders) {
             let names = fields["Content-Encoding"].map { $0.lowercased() }
             guard let name = names.first, name != "identity" else {
@@ -111,7 +111,7 @@ package struct PageExchange: Sendable {
             self = .compressed(format)
         }
 
-        /// Nil where it is no such thing, or over the limit.
+        /// The decoded page, or nil if the body is malformed or too large.
         func page(of body: [UInt8]) -> [UInt8]? {
             switch self {
             case .plain: body
@@ -120,11 +120,11 @@ package struct PageExchange: Sendable {
         }
     }
 
-    /// What is sent in place of a page that was collected.
+    /// The response that replaces a collected page.
     ///
     /// - Parameters:
-    ///   - fields: of the answer that the page's server gave.
-    ///   - body: as it sent it.
+    ///   - fields: The fields of the server's response.
+    ///   - body: The body as the server sent it.
     package func answer(_ fields: HTTPHeaders, body: [UInt8]) -> Answer {
         let (answer, outcome) = made(fields, body)
         count(outcome, sent: answer.body.count, whole: body.count)
@@ -165,7 +165,7 @@ package struct PageExchange: Sendable {
         _ takesDictionary: Bool
     ) -> Answer {
         var fields = asIs
-        // They speak of the bytes that their server sent.
+        // These fields describe the server's bytes.
         for name in [
             "Content-Length", "Content-Encoding", "ETag", "Last-Modified", "Accept-Ranges", "Content-MD5", "Digest",
             "Content-Digest", "Repr-Digest",
@@ -174,7 +174,7 @@ package struct PageExchange: Sendable {
         }
         fields.keepFromSharedCaches()
         var rule = rule
-        // What is to be stored nowhere is not for clients to keep either.
+        // With `no-store`, clients must not store the page either.
         if fields.cacheDirectives.contains("no-store") { rule.cacheOffline = .keepNothing }
         for (name, value) in answer.fields(of: page, by: rule) { fields.replaceOrAdd(name: name, value: value) }
         switch answer {
@@ -190,7 +190,7 @@ package struct PageExchange: Sendable {
         }
     }
 
-    /// The fields of a page that a browser may keep for the next one to be compressed against.
+    /// The fields of a page that a browser may store as a dictionary for the next one.
     private func offered(_ fields: HTTPHeaders) -> HTTPHeaders {
         var fields = fields
         fields.replaceOrAdd(
@@ -198,14 +198,14 @@ package struct PageExchange: Sendable {
             value: DictionaryOffer.value(for: spelledPath, destination: "document")
         )
         if let seconds = route.dictionarySeconds {
-            // A browser drops a dictionary when its page may not be shown any more without asking.
+            // A browser drops a dictionary once its page must be revalidated before it is shown.
             let value = "private, max-age=0, stale-while-revalidate=\(seconds)"
             fields.replaceOrAdd(name: "Cache-Control", value: value)
         }
         return fields
     }
 
-    /// Nil where that is not less.
+    /// The compressed response, or nil if it is not smaller.
     private func compressed(
         _ page: [UInt8],
         against dictionary: [UInt8],
@@ -249,7 +249,7 @@ package struct PageExchange: Sendable {
         return Answer(status: 200, fields: fields, body: best.bytes)
     }
 
-    /// Nil where the client has no page that is still here.
+    /// Nil if the client has no page that is still in memory.
     private func dictionaryCoded(_ content: [UInt8]) -> [UInt8]? {
         guard let digest = codings.dictionary, let dictionary = memory.page(digest) else { return nil }
         return try? DictionaryCompressed.bytes(
@@ -260,7 +260,7 @@ package struct PageExchange: Sendable {
         )
     }
 
-    /// Of zstd: what is small has time for the best of the quick ones.
+    /// The zstd level, higher for small pages.
     private static func level(for size: Int) -> Int { size <= 100_000 ? 9 : 5 }
 
     private func mayBeDictionary(_ fields: HTTPHeaders) -> Bool {
@@ -275,9 +275,11 @@ package struct PageExchange: Sendable {
 }
 
 extension HTTPHeaders {
-    /// Many of them do not look at `Vary`: one client's data, or what only it can decode, would be every browser's page.
+    /// Keeps the response out of shared caches.
     ///
-    /// - Parameter askingAlways: whether clients, too, have to ask where their server says nothing of how long the answer holds.
+    /// Many of them ignore `Vary`, and would send one client's data, or bytes that only it can decode, to all browsers.
+    ///
+    /// - Parameter askingAlways: Whether clients must revalidate too if the server specifies no lifetime.
     fileprivate mutating func keepFromSharedCaches(askingAlways: Bool = true) {
         let words = self["Cache-Control"].joined(separator: ",").filter { $0 != " " && $0 != "\t" }
         let rules = words.split(separator: ",").map(String.init)
@@ -285,17 +287,17 @@ extension HTTPHeaders {
             let name = String(rule.lowercased().prefix { $0 != "=" })
             return !name.isEmpty && !["public", "private", "s-maxage", "proxy-revalidate"].contains(name)
         }
-        // What stands in quotes is not read here.
+        // Quoted values are not parsed here.
         let isPlain = !(others.isEmpty && askingAlways) && !others.contains { $0.contains("\"") }
         let value = (["private"] + (isPlain ? others : ["no-cache"])).joined(separator: ", ")
         replaceOrAdd(name: "Cache-Control", value: value)
         for name in Set(map { $0.name }) where Self.isForSharedCaches(name) { remove(name: name) }
     }
 
-    /// Whether a field is for caches of CDNs and servers, which obey it instead of `Cache-Control`.
+    /// Whether a field is addressed to caches of CDNs and servers, which obey it instead of `Cache-Control`.
     private static func isForSharedCaches(_ name: String) -> Bool {
         let name = name.lowercased()
-        // RFC 9213 §3.1: each CDN may have a field of its own, such as `Cloudflare-CDN-Cache-Control`.
+        // RFC 9213 §3.1: each CDN may have its own field, such as `Cloudflare-CDN-Cache-Control`.
         if name == "cdn-cache-control" || name.hasSuffix("-cdn-cache-control") { return true }
         return ["surrogate-control", "x-accel-expires", "edge-control", "x-litespeed-cache-control"].contains(name)
     }

@@ -1,9 +1,11 @@
 import NIOConcurrencyHelpers
 package import PatchFormat
 
-/// Pages that were sent, for as long as there is room: what later ones are compressed against.
+/// Pages that were sent, within a size limit.
 ///
-/// One that went is none: the next page is sent without it.
+/// Later ones are compressed against them.
+///
+/// If a page was evicted, the next one is sent without it.
 package final class PageMemory: Sendable {
     private struct Pages {
         var pages: [SHA256Digest: [UInt8]] = [:]
@@ -11,9 +13,11 @@ package final class PageMemory: Sendable {
     }
 
     private struct State {
-        /// Used since the others were put aside.
+        /// Pages used since the last rotation.
         var young = Pages()
-        /// Used before that; gone when the young ones are put aside.
+        /// Pages used before the last rotation.
+        ///
+        /// They are removed at the next one.
         var old = Pages()
 
         mutating func use(_ page: [UInt8], as digest: SHA256Digest, half: Int) {
@@ -26,14 +30,14 @@ package final class PageMemory: Sendable {
         }
     }
 
-    /// What one counts for beside its bytes.
+    /// The bytes that an entry counts in addition to its page.
     static let overhead = 256
 
-    /// Bytes of either half.
+    /// The maximum size of each half in bytes.
     private let half: Int
     private let state = NIOLockedValueBox(State())
 
-    /// - Parameter limit: bytes in all; a page may take half of it.
+    /// - Parameter limit: The total size in bytes. One page may use half of it.
     package init(limit: Int) {
         half = limit / 2
     }

@@ -1,21 +1,21 @@
 package import PageDiff
 package import PatchFormat
 
-/// How pages under a path are served.
+/// The settings for pages under a path.
 package struct PageRoute: Equatable, Sendable {
-    /// Which pages a browser may use as dictionaries, and which are compressed against them (RFC 9842).
+    /// The pages that a browser may use as dictionaries, and that are compressed against them (RFC 9842).
     ///
-    /// What is compressed together with something that somebody else chose tells by its length whether both are alike. A page with
-    /// a secret in it is therefore none unless a route says that it may be.
+    /// If a page with a secret is compressed together with text that an attacker chose, its length reveals whether both are alike.
+    /// Such pages are therefore excluded unless a route allows them.
     package enum Dictionaries: String, CaseIterable, Sendable {
         case none
-        /// Those that were asked for without cookies and credentials, and set no cookie.
+        /// Pages requested without cookies and credentials that set no cookie.
         case open
         case all
 
         package static let rule = "must be none, open or all"
 
-        /// - Parameter isOpen: whether nothing in a request says who asks.
+        /// - Parameter isOpen: Whether the request has no cookies or credentials.
         func hold(isOpen: Bool) -> Bool {
             switch self {
             case .none: false
@@ -28,10 +28,12 @@ package struct PageRoute: Equatable, Sendable {
     package static let dictionarySeconds = 1...31_536_000
 
     package let path: RoutePattern
-    /// Nil where pages pass as they are.
+    /// The rule, or nil if pages pass unchanged.
     package let rule: PageRule?
     package let dictionaries: Dictionaries
-    /// How long a page may be a dictionary, in seconds; nil where the page's own `Cache-Control` says it.
+    /// How long a page may be a dictionary, in seconds.
+    ///
+    /// If nil, the page's own `Cache-Control` decides.
     package let dictionarySeconds: Int?
 
     package init(

@@ -3,11 +3,11 @@ package import PatchFormat
 
 extension PageRoutes {
     package static let format = "patchline-pages-v1"
-    /// In bytes.
+    /// The maximum size of the file in bytes.
     package static let limit = 1_000_000
     private static let passesRule = "leaves no room for anything else: the pages pass as they are"
 
-    /// A file of routes.
+    /// Reads a file of routes.
     ///
     /// ```json
     /// { "format": "patchline-pages-v1",
@@ -15,8 +15,8 @@ extension PageRoutes {
     ///               { "path": "/**", "cacheOffline": "store", "links": ["/site.css"], "dictionarySeconds": 86400 } ] }
     /// ```
     ///
-    /// All members but `format`, `routes` and `path` may be absent. Others are refused: a misspelled one would be a setting that
-    /// somebody believes in.
+    /// Only `format`, `routes` and `path` are required. Unknown members are rejected, because a misspelled setting would have no
+    /// effect.
     package init(_ bytes: [UInt8], named document: String) throws(FormatError) {
         let fields = try Fields(try JSON.document(bytes, named: document, limit: Self.limit), of: document)
         try fields.constant("format", Self.format)
@@ -66,7 +66,7 @@ extension PageRoutes {
         return PageRoute(path, rule: rule, dictionaries: dictionaries, dictionarySeconds: seconds)
     }
 
-    /// `true` and `false` also as JSON has them.
+    /// Accepts `true` and `false` also as JSON booleans.
     private static func cacheOffline(_ value: JSON, _ fields: Fields) throws(FormatError) -> CacheOffline {
         let known: CacheOffline? =
             switch value {
@@ -80,13 +80,13 @@ extension PageRoutes {
 }
 
 extension RoutePattern {
-    /// Whether this names every path that another one names.
+    /// Whether this pattern matches every path that the other one matches.
     fileprivate func covers(_ other: RoutePattern) -> Bool {
         func segments(_ pattern: RoutePattern) -> [String] { pattern.text.split(separator: "/").map(String.init) }
         let isOpen = segments(self).last == "**"
         let theirs = segments(other)
         guard theirs.last == "**" else { return matches(theirs) }
-        // A star of theirs is one that only a star of ours names.
+        // Only a star in this pattern matches a star in the other.
         return isOpen && matches(theirs.dropLast())
     }
 }

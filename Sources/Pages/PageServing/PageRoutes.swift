@@ -1,7 +1,9 @@
 import PageDiff
 import PatchFormat
 
-/// The routes of a site; the first that names a path is the one for it, and pages without one pass as they are.
+/// The routes of a site.
+///
+/// The first one that matches a path applies, and other pages pass unchanged.
 package struct PageRoutes: Equatable, Sendable {
     package static let most = 1_000
 
@@ -11,10 +13,10 @@ package struct PageRoutes: Equatable, Sendable {
         self.routes = routes
     }
 
-    /// All pages.
+    /// One route for all pages.
     package static let all = PageRoutes(RoutePattern("/**").map { [PageRoute($0)] } ?? [])
 
-    /// - Parameter path: decoded.
+    /// - Parameter path: The decoded path.
     func route(for path: [String]) -> PageRoute? {
         routes.first { $0.path.matches(path) }.flatMap { $0.rule == nil ? nil : $0 }
     }

@@ -2,7 +2,7 @@ import NIOConcurrencyHelpers
 package import NIOHTTP1
 import PageDiff
 
-/// What a site's pages are answered with: by which routes, and what later ones are compressed against.
+/// Responds to requests for a site's pages, by its routes and with the stored pages to compress against.
 package struct PageService: Sendable {
     package static let memory = 64_000_000
 
@@ -10,22 +10,22 @@ package struct PageService: Sendable {
     let memory: PageMemory
     let counted = NIOLockedValueBox(PageTally())
 
-    /// What became of pages until now.
+    /// The counts of responses so far.
     package var tally: PageTally { counted.withLockedValue(\.self) }
-    /// Of the pages that are kept in memory.
+    /// The size of the pages in memory.
     package var keptBytes: Int { memory.bytes }
 
-    /// - Parameter memory: of pages that were sent, in bytes.
+    /// - Parameter memory: The size of stored pages, in bytes.
     package init(_ routes: PageRoutes = .all, memory: Int = memory) {
         self.routes = routes
         self.memory = PageMemory(limit: memory)
     }
 
-    /// What is to be done for a request; nil where it and its answer pass as they are.
+    /// The exchange for a request, or nil if the request and its response pass unchanged.
     ///
     /// - Parameters:
-    ///   - path: decoded.
-    ///   - spelledPath: as it stands in the request's target.
+    ///   - path: The decoded path.
+    ///   - spelledPath: The path as written in the request's target.
     package func exchange(
         _ method: HTTPMethod,
         path: [String],
@@ -55,7 +55,7 @@ package struct PageService: Sendable {
         if let question = PageQuestion({ fields.first(name: $0) }) { return .asks(question) }
         guard takesDictionaries else { return .other }
         if let digest = codings.dictionary, let page = memory.page(digest) { return .has(digest, page) }
-        // What browsers say of their navigations, and only where dictionaries are allowed: over HTTPS, and on this machine.
+        // Browsers send this field with navigations, but only where dictionaries work: over HTTPS and to this machine.
         return fields.first(name: "Sec-Fetch-Dest") == "document" ? .mayKeep : .other
     }
 }

@@ -1,21 +1,23 @@
-/// What the pages that this looked at were answered with, since it began.
+/// The number of responses by outcome since the start.
 package struct PageTally: Equatable, Sendable {
     package enum Outcome: String, CaseIterable, Sendable {
-        /// 304: the client has the page.
+        /// The client has the page: 304.
         case notModified
-        /// Title and blocks alone, for a template that the client has.
+        /// Only title and blocks, for a client that has the template.
         case data
-        /// A page of the protocol, whole, to a client that has no template of it.
+        /// A whole page of the protocol, for a client without a template.
         case first
-        /// The same, for the template is another, or the page has no data.
+        /// A whole page of the protocol, because the template changed or the page has no data.
         case template
         /// Compressed against a page that the client has.
         case dictionary
-        /// As its server sent it.
+        /// The server's bytes, unchanged.
         case asItIs
     }
 
-    /// In bytes of bodies; whole is what its server sent for them.
+    /// A count of responses and bytes of their bodies.
+    ///
+    /// The whole bytes are those the server sent.
     package struct Count: Equatable, Sendable {
         package var answers = 0
         package var sentBytes = 0

@@ -27,7 +27,9 @@ extension ResponseBody {
     }
 }
 
-/// A body in memory; written by one task, and read when that is over.
+/// A body in memory.
+///
+/// One task writes it, and it is read afterwards.
 private final class Collected: ResponseBodyWriter {
     private(set) var bytes: [UInt8] = []
 

@@ -5,25 +5,25 @@ import NIOHTTP1
 import PageServing
 import PatchFormat
 
-/// Sends of a page what changed, to clients that have an earlier one.
+/// Sends only the changes of a page to clients that have an earlier version.
 ///
 /// ```swift
 /// let router = Router()
 /// router.add(middleware: PageDifferences())
 /// ```
 ///
-/// Clients of VasSonic, and devices with Patchline, get 304 for a page that they have, and the blocks between
-/// `<!--sonicdiff-NAME-->` and `<!--sonicdiff-NAME-end-->` where its template is the one that they have. Browsers get a page
-/// compressed against the one before (RFC 9842, `dcz`). Pages without such comments, and all that is no page, pass as they are.
+/// Clients of VasSonic and devices with Patchline receive 304 for an unchanged page. If they have the page's template, they receive
+/// only the blocks between `<!--sonicdiff-NAME-->` and `<!--sonicdiff-NAME-end-->`. Browsers receive a page compressed against the
+/// previous one (RFC 9842, `dcz`). Pages without such comments and all other responses pass unchanged.
 ///
-/// A page is an answer of status 200, `text/html`, up to 5 MB, whose length is known: one that is written while it comes passes. Add
-/// it before what compresses answers, so that it sees what came of that.
+/// A page is a response with status 200 and type `text/html`, up to 5 MB, whose length is known. A response that is streamed passes
+/// unchanged. Add this middleware before the one that compresses responses, so that it receives compressed responses.
 public struct PageDifferences<Context: RequestContext>: RouterMiddleware {
     private let service: PageService
 
     /// - Parameters:
-    ///   - policies: the first whose path a page has is the one for it; pages without one pass as they are.
-    ///   - memory: bytes of pages that are kept, for later ones to be compressed against.
+    ///   - policies: The policies. The first one that matches a page's path applies, and other pages pass unchanged.
+    ///   - memory: The size in bytes of stored pages, against which later ones are compressed.
     public init(_ policies: [PagePolicy] = [PagePolicy()], memory: Int = 64_000_000) {
         service = PageService(PageRoutes(policies.map(\.route)), memory: memory)
     }

@@ -2,39 +2,39 @@ import PageDiff
 import PageServing
 import PatchFormat
 
-/// How pages under a path are sent.
+/// The settings for pages under a path.
 public struct PagePolicy: Sendable {
-    /// What clients of VasSonic do with a page (`cache-offline`).
+    /// The instruction to clients of VasSonic on storing a page (`cache-offline`).
     public enum Keeping: Sendable {
-        /// They keep it, and show what changed.
+        /// Clients store the page and show its changes.
         case andRefresh
-        /// They keep it for the next time.
+        /// Clients store the page for the next visit.
         case forLater
-        /// They show it, and keep none of it.
+        /// Clients show the page without storing it.
         case nothing
-        /// They ask as browsers do, for six hours.
+        /// Clients send requests as browsers do, for six hours.
         case switchedOff
     }
 
-    /// Which pages browsers may use as dictionaries.
+    /// The pages that browsers may use as dictionaries.
     public enum Dictionaries: Sendable {
         case none
-        /// Those that were asked for without cookies and credentials, and set no cookie.
+        /// Pages requested without cookies and credentials that set no cookie.
         case open
-        /// All: none holds a secret together with what somebody else may choose.
+        /// All pages. Use it only if no page contains a secret together with text that others can choose.
         case all
     }
 
     let route: PageRoute
 
     /// - Parameters:
-    ///   - path: `/news/*`; `*` stands for one name, a closing `**` for any rest.
-    ///   - links: URLs that clients are to have before they show a page; at most 100, without blanks and semicolons.
-    ///   - tagField: the header field of the page's tag, where something on the way changes `ETag`.
-    ///   - unmarked: whether pages without a marker are kept too, as a whole.
-    ///   - dictionaryAge: how long a page may be a dictionary, from a second to a year; without it, for as long as its
-    ///     `Cache-Control` says.
-    /// - Precondition: `path` begins with a slash, `links` and `tagField` are as said.
+    ///   - path: The pattern of paths, such as `/news/*`. `*` matches one name, a closing `**` any rest.
+    ///   - links: URLs that clients download before they show a page. At most 100, without blanks and semicolons.
+    ///   - tagField: The header field with the page's tag. Set it if an intermediary changes `ETag`.
+    ///   - unmarked: Whether pages without a marker are stored too, as a whole.
+    ///   - dictionaryAge: How long a page may be a dictionary, from a second to a year. Without it, the page's `Cache-Control`
+    ///     decides.
+    /// - Precondition: `path` begins with a slash, and `links` and `tagField` satisfy the rules above.
     public init(
         _ path: String = "/**",
         keeping: Keeping = .andRefresh,

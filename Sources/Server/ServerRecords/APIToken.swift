@@ -1,13 +1,15 @@
 package import PatchFormat
 import PatchCrypto
 
-/// Who may ask the API, as the server remembers it: never the secret, only its digest.
+/// A token of the API as the server stores it, with a digest in place of the secret.
 package struct APIToken: Equatable, Sendable {
     package static let collection = "token"
 
-    /// 16 hex digits; it stands in logs and in the audit log.
+    /// The identifier, 16 hex digits.
+    ///
+    /// It is written to logs and to the audit log.
     package let id: String
-    /// What people call it: `ci of the shop`.
+    /// The name chosen by an operator: `ci of the shop`.
     package let name: String
     let secretDigest: SHA256Digest
     package let grants: [AccessGrant]
@@ -31,7 +33,7 @@ package struct APIToken: Equatable, Sendable {
         return token
     }
 
-    /// No token holds longer.
+    /// The longest validity of a token.
     package static let longest = Duration.days(366)
     package static let nameLimit = 100
 
@@ -40,7 +42,7 @@ package struct APIToken: Equatable, Sendable {
     private static let format = "patchline-token-v1"
     /// The format of a token that is limited to a channel.
     ///
-    /// An earlier server refuses the whole record, so it never admits such a token to all channels.
+    /// An earlier server rejects the whole record, so it never admits such a token to all channels.
     private static let limitedFormat = "patchline-token-v2"
 
     private var isLimited: Bool { grants.contains { $0.scope.channel != nil } }
@@ -80,7 +82,7 @@ extension APIToken {
         ])
     }
 
-    /// What others may see of it.
+    /// The public fields of the token.
     package func json(at now: UTCTime) -> JSON {
         .fields([
             ("id", .text(id)), ("name", .text(name)), ("grants", .array(grants.map { .text($0.description) })),

@@ -2,13 +2,13 @@ package import PatchFormat
 
 /// The rights on an app; each role includes the rights of those before it.
 package enum AccessRole: String, CaseIterable, Comparable, Sendable {
-    /// Sees the published state, drafts and proposals, and the history.
+    /// Reads the published state, drafts and proposals, and the history.
     case viewer
-    /// Uploads releases, publishes what its key holders have signed, and proposes changes.
+    /// Uploads releases, publishes signed releases, and proposes changes.
     case publisher
-    /// Turns the dial, changes online parameters, and removes drafts.
+    /// Changes the dial and online parameters, and removes drafts.
     case operate = "operator"
-    /// Makes and revokes tokens; on all apps also reads the audit log.
+    /// Makes and revokes tokens. With a grant on all apps, also reads the audit log.
     case admin
 
     package static func < (left: AccessRole, right: AccessRole) -> Bool {
@@ -35,7 +35,7 @@ package struct AccessGrant: Hashable, Sendable {
         self.role = role
     }
 
-    /// `com.example.shop=publisher`, `com.example.shop/production=publisher`, `*=viewer`.
+    /// Reads `com.example.shop=publisher`, `com.example.shop/production=publisher` or `*=viewer`.
     package init?(_ text: String) {
         let parts = text.split(separator: "=", omittingEmptySubsequences: false)
         guard parts.count == 2, let role = AccessRole(rawValue: String(parts[1])) else { return nil }
@@ -73,7 +73,7 @@ extension AccessGrant.Scope {
         }
     }
 
-    /// Nil for all of them.
+    /// The app, or nil for all apps.
     package var app: AppID? {
         switch self {
         case .channel(let app, _), .app(let app): app
@@ -81,7 +81,7 @@ extension AccessGrant.Scope {
         }
     }
 
-    /// Nil where every channel is meant.
+    /// The channel, or nil for all channels.
     package var channel: ChannelName? {
         switch self {
         case .channel(_, let channel): channel
@@ -102,23 +102,23 @@ extension [AccessGrant] {
         return [role(on: app), here].compactMap(\.self).max()
     }
 
-    /// The highest role that is held anywhere in an app, be it in a single channel.
+    /// The highest role anywhere in an app, also in a single channel.
     package func role(somewhereIn app: AppID) -> AccessRole? {
         filter { $0.scope == .everything || $0.scope.app == app }.map(\.role).max()
     }
 
-    /// The channels of an app to which these grants are limited, by name; nil if one reaches the whole app.
+    /// The channels of an app to which these grants are limited, by name, or nil if a grant covers the whole app.
     package func onlyChannels(of app: AppID) -> [ChannelName]? {
         guard role(on: app) == nil else { return nil }
         return Set(filter { $0.scope.app == app }.compactMap(\.scope.channel)).sorted()
     }
 
-    /// The role on the server itself, which is above its apps.
+    /// The role on the server itself, above its apps.
     package var roleOnEverything: AccessRole? {
         filter { $0.scope == .everything }.map(\.role).max()
     }
 
-    /// Whether these grants suffice to hand out those: no holder gives more than it has.
+    /// Whether a holder of these grants may grant the others: only roles that it has itself.
     package func cover(_ others: [AccessGrant]) -> Bool {
         others.allSatisfy { other in
             let own =

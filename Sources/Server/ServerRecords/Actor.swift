@@ -1,11 +1,11 @@
 package import PatchFormat
 
-/// Who does something to a server.
+/// The originator of a change on a server.
 package enum Actor: Equatable, Sendable {
     case token(id: String, name: String)
-    /// Somebody at the machine itself, by the name of the user that the command ran as.
+    /// A user at the machine itself, by the name of the account that ran the command.
     case local(user: String)
-    /// The server by itself: what it finishes or undoes when it starts.
+    /// The server, when it completes or reverts work at its start.
     case server
 
     package init(_ fields: Fields) throws(FormatError) {
@@ -26,7 +26,7 @@ package enum Actor: Equatable, Sendable {
         }
     }
 
-    /// One line.
+    /// The actor as one line of text.
     package var text: String {
         switch self {
         case .token(let id, let name): "\(name) (token \(id))"

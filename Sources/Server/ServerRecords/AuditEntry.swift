@@ -3,29 +3,29 @@ import PatchCrypto
 
 /// One recorded change, bound to all entries before it.
 ///
-/// `hash` is SHA-256 over `patchline-audit-v1\n` and the canonical JSON of all other members; `previous` is the `hash`
-/// of the entry before, or 64 zeros for the first (`PatchFormat`, "The audit log"). So an entry cannot be edited,
-/// inserted or removed without rewriting all later ones, and that shows to anyone who wrote down the last hash.
+/// `hash` is SHA-256 over `patchline-audit-v1\n` and the canonical JSON of all other members. `previous` is the `hash` of the
+/// previous entry, or 64 zeros for the first (`PatchFormat`, "The audit log"). An entry therefore cannot be edited, inserted or
+/// removed without rewriting all later ones, which is detected with a recorded copy of the last hash.
 ///
-/// `time` is the clock's. Where it was behind the entry before, `notBefore` is the earliest that it can be; an
-/// operator's ``Event/acceptsClock`` makes the clock count again.
+/// `time` is the clock's. If the clock was behind the previous entry, `notBefore` is the earliest possible time. An operator's
+/// ``Event/acceptsClock`` makes the clock count again.
 package struct AuditEntry: Equatable, Sendable {
     package static let collection = "audit"
-    /// The largest number that a reader takes.
+    /// The largest number that a reader accepts.
     static let largestNumber = 1 << 53 - 1
     static let noPrevious = String(repeating: "0", count: 64)
 
-    /// An event that has no number in the log yet.
+    /// An event without a number in the log.
     package struct Event: Equatable, Sendable {
         package let actor: Actor
-        /// `release.publish`, `token.revoke`.
+        /// The kind of change: `release.publish`, `token.revoke`.
         package let action: String
         package let app: AppID?
         package let channel: ChannelName?
         package let before: JSON
         package let after: JSON
 
-        /// Whether the clock is right from here on, whatever earlier entries have.
+        /// Whether the clock counts from this entry on, regardless of earlier entries.
         var acceptsClock: Bool { action == Self.clockAccepted }
         package static let clockAccepted = "clock.accept"
 
@@ -46,12 +46,12 @@ package struct AuditEntry: Equatable, Sendable {
         }
     }
 
-    /// The first is 1.
+    /// The number of the entry, from 1.
     package let number: Int
-    /// Every member in the order in which it is written.
+    /// All members in the order in which they are written.
     package let json: JSON
     package let hash: String
-    /// The earliest time at which this can have been written.
+    /// The earliest time at which this entry can have been written.
     package let earliest: UTCTime
 
     init(_ event: Event, after last: AuditEntry?, at now: UTCTime) {
@@ -70,8 +70,8 @@ package struct AuditEntry: Equatable, Sendable {
         json = .object(object)
     }
 
-    /// - Throws: `malformed` when it has no number, time, hash or previous hash; ``AuditChain`` checks whether they are
-    ///   right.
+    /// - Throws: `malformed` if a number, time, hash or previous hash is missing or malformed. ``AuditChain`` checks whether they
+    ///   are correct.
     package init(_ json: JSON, key: RecordKey) throws(RecordError) {
         do throws(FormatError) {
             let fields = try Fields(json, of: "audit entry")
@@ -92,7 +92,7 @@ package struct AuditEntry: Equatable, Sendable {
 
     var previous: String { json["previous"]?.string ?? "" }
 
-    /// The hash of the present content.
+    /// The hash of the present content, to compare with ``hash``.
     var rightHash: String {
         guard var object = json.object else { return "" }
         object["hash"] = nil

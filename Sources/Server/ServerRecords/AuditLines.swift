@@ -1,15 +1,15 @@
 import PatchFormat
 
-/// An exported log, an entry a line, judged piece by piece as it is read.
+/// Verifies an exported log, one entry a line, while it is read.
 package struct AuditLines: Sendable {
-    /// Bytes of one entry.
+    /// The maximum size of one entry in bytes.
     package static let lineLimit = Limits.stateFile
 
     private var chain: AuditChain
     private var line: [UInt8] = []
     private var isTooLong = false
 
-    /// - Parameter head: see ``AuditChain``.
+    /// - Parameter head: See ``AuditChain``.
     package init(mustHold head: String? = nil) {
         chain = AuditChain(mustHold: head)
     }
@@ -26,7 +26,7 @@ package struct AuditLines: Sendable {
         }
     }
 
-    /// What the whole file says.
+    /// The result for the whole file.
     package mutating func finish() -> AuditChain {
         if !line.isEmpty || isTooLong { end() }
         chain.finish()

@@ -2,19 +2,19 @@ import PatchFormat
 
 /// The order of a log's entries, by their numbers and hashes.
 ///
-/// Each number has one entry. Of several that claim it, the right one matches its own hash and is named by its
+/// Each number has one entry. If several have the same number, the right one matches its own hash and is referenced by its
 /// neighbours.
 struct AuditOrder {
     typealias Link = AuditChain.Link
 
-    /// By number: the entry that has it.
+    /// The entry of each number.
     private let places: [Int: Link]
-    /// By row: entries whose number belongs to another.
+    /// The rows of entries whose number belongs to another entry.
     private let added: Set<Int>
     private let rows: [Link]
     private let lastNumber: Int
 
-    /// - Parameter rows: in the log's order.
+    /// - Parameter rows: The entries in the log's order.
     init(_ rows: [Link]) {
         self.rows = rows
         let claims = Dictionary(grouping: rows, by: \.number)
@@ -23,7 +23,7 @@ struct AuditOrder {
         var added: Set<Int> = []
         let neighbours = Neighbours(rows)
         for (number, claimants) in claims {
-            // An edited number proves nothing: it leaves a gap where it was.
+            // The number of an edited entry is not trusted, so it counts as missing there.
             let candidates = claimants.filter { !$0.isEdited || number <= intact + 1 }
             let place = candidates.max { neighbours.rank($0) < neighbours.rank($1) }
             places[number] = place
@@ -41,7 +41,7 @@ struct AuditOrder {
         hash == AuditEntry.noPrevious || places.values.contains { !$0.isEdited && $0.hash?.hex == hash }
     }
 
-    /// In the order of the entries, then the missing ones.
+    /// The faults, in the order of the entries, then the missing ones.
     var faults: [AuditChain.Fault] {
         let exchanged = exchanged
         var faults: [AuditChain.Fault] = []
@@ -72,12 +72,14 @@ struct AuditOrder {
         return gaps
     }
 
-    /// Entries that a neighbour does not know: the one before a broken link, for the next one still has its former
-    /// hash; or the one behind, if the link after it is broken too.
+    /// The entries that do not match a neighbour.
+    ///
+    /// It is the one before a broken link, because the next one still refers to its former hash. If the link after the next one is
+    /// broken too, it is the next one.
     private var exchanged: Set<Int> {
         var found: Set<Int> = []
         var passedOver: Int?
-        // Whatever numbers the entries claim, a link can be broken only before an entry that exists.
+        // Claimed numbers can be arbitrary, but a link can only be broken before an existing entry.
         for next in places.keys.sorted() where next != passedOver && isBroken(after: next - 1) {
             let isNext = next == 1 || (next < lastNumber && isBroken(after: next))
             found.insert(isNext ? next : next - 1)
@@ -86,7 +88,7 @@ struct AuditOrder {
         return found
     }
 
-    /// Between two entries that both match their hashes.
+    /// Whether the link between two entries that match their own hashes is broken.
     private func isBroken(after number: Int) -> Bool {
         guard let next = places[number + 1], !next.isEdited else { return false }
         if number == 0 { return next.previous != SHA256Digest(hex: AuditEntry.noPrevious) }
@@ -95,7 +97,7 @@ struct AuditOrder {
     }
 }
 
-/// The hashes that the entries of each number have, and name.
+/// The hashes that entries of each number have and refer to.
 private struct Neighbours {
     private struct Name: Hashable {
         let number: Int
@@ -112,7 +114,9 @@ private struct Neighbours {
         }
     }
 
-    /// The evidence for an entry; of two equal ones the first counts.
+    /// The rank of an entry by its evidence.
+    ///
+    /// Of two equal ones, the first wins.
     func rank(_ link: AuditChain.Link) -> (Int, Int) {
         let isNamed = named.contains(Name(number: link.number, hash: link.hash))
         let isBound = link.number == 1 || hashes.contains(Name(number: link.number - 1, hash: link.previous))

@@ -1,9 +1,11 @@
 package import PatchFormat
 
-/// Which of the server's records one is: its collection, and its name there.
+/// The key of a record: its collection and its name.
 package struct RecordKey: Hashable, Sendable, CustomStringConvertible {
     package let collection: String
-    /// Records of a collection are in the order of the bytes of their names.
+    /// The name in the collection.
+    ///
+    /// Records are ordered by the bytes of their names.
     package let name: String
 
     package init(_ collection: String, _ name: String) {
@@ -13,17 +15,17 @@ package struct RecordKey: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { "\(collection)/\(name)" }
 
-    /// A number as a name, or a part of one: sixteen digits, so that the order of names is that of numbers.
+    /// A number as part of a name: sixteen digits, so that names sort like numbers.
     package static func digits(_ number: Int) -> String {
         let digits = "\(number)"
         return String(repeating: "0", count: max(0, 16 - digits.count)) + digits
     }
 }
 
-/// What is written under a key, and how often it was written.
+/// The value of a key and the number of its changes.
 package struct Record: Equatable, Sendable {
     package let key: RecordKey
-    /// 1 for the first, and one more with each change.
+    /// The revision: 1 at first, incremented with each change.
     package let revision: Int
     package let value: JSON
 
@@ -34,18 +36,18 @@ package struct Record: Equatable, Sendable {
     }
 }
 
-/// One step of a commit: compare, and swap.
+/// One step of a commit: compare and swap.
 package struct RecordChange: Equatable, Sendable {
     package enum Expectation: Equatable, Sendable {
-        /// There is no record of this name.
+        /// The record does not exist.
         case absent
-        /// The record is the one that was read.
+        /// The record has the revision that was read.
         case revision(Int)
     }
 
     package let key: RecordKey
     package let expected: Expectation
-    /// Nil removes the record.
+    /// The new value, or nil to remove the record.
     package let value: JSON?
 
     private init(key: RecordKey, expected: Expectation, value: JSON?) {
@@ -67,20 +69,22 @@ package struct RecordChange: Equatable, Sendable {
     }
 }
 
-/// Part of a collection, in order.
+/// A part of a collection, in order.
 package struct RecordRange: Equatable, Sendable {
     package enum Order: Equatable, Sendable {
         case ascending, descending
     }
 
     package let collection: String
-    /// Names that begin so.
+    /// The beginning of the names.
     package let prefix: String
-    /// Only names beyond this one, in the order asked for.
+    /// Only names after this one, in the requested order.
     package let after: String?
     package let order: Order
     package let limit: Int
-    /// Bytes of values after which no record is added; the first one always is.
+    /// The size of values in bytes after which no record is added.
+    ///
+    /// The first record is always included.
     package let bytes: Int
 
     package init(
@@ -99,15 +103,15 @@ package struct RecordRange: Equatable, Sendable {
         self.bytes = bytes
     }
 
-    /// What comes after a record of it.
+    /// The range after a record of this one.
     func beyond(_ record: Record) -> RecordRange {
         RecordRange(collection, prefix: prefix, after: record.key.name, order: order, limit: 1)
     }
 }
 
-/// A part of a collection that fits into an answer.
+/// A part of a collection that fits into a response.
 package struct RecordPage: Equatable, Sendable {
     package let records: [Record]
-    /// Whether others come after the last one.
+    /// Whether further records follow the last one.
     package let hasMore: Bool
 }

@@ -1,13 +1,13 @@
-/// Why records were not read or written.
+/// Reasons why records were not read or written.
 package enum RecordError: Error, Equatable, Sendable {
-    /// Another has written, or removed, the record meanwhile.
+    /// Another process has changed or removed the record meanwhile.
     case conflict(RecordKey)
-    /// A valid token has this name already.
+    /// A valid token already has this name.
     case nameTaken(String, id: String)
-    /// A newer version of this program has written the file.
+    /// The file was written by a newer version of this program.
     case newerSchema(path: String)
-    /// A record that cannot be read: somebody else wrote it.
+    /// The record is malformed, because another program wrote it.
     case malformed(RecordKey, rule: String)
-    /// No room, no permission, damage: in SQLite's words.
+    /// The disk is full, access is denied, or the file is damaged. The reason is SQLite's message.
     case failed(path: String, reason: String, isFull: Bool)
 }

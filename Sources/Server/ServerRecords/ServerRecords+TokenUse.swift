@@ -1,16 +1,17 @@
 package import PatchFormat
 
-/// When tokens were last used: to see which of them nobody needs any more.
+/// The times of each token's last use, to find tokens that are no longer needed.
 ///
-/// It is written once an hour at most, and stands beside the token: nobody decided it, so the audit log has no entry of it.
+/// The time is written once an hour at most, in a record beside the token. It has no entry in the audit log, because it is not an
+/// operator's change.
 extension ServerRecords {
     private static let uses = "token-use"
     private static let format = "patchline-token-use-v1"
 
-    /// How much later than the last one a use is worth a record.
+    /// The minimum time between two recorded uses.
     package static let useStep = Duration.seconds(3_600)
 
-    /// - Throws: `conflict` where another process has written just this.
+    /// - Throws: `conflict` if another process has just written the same record.
     package func noteUse(of token: APIToken) async throws(RecordError) {
         let key = RecordKey(Self.uses, token.id)
         let record = try await store.record(key)
@@ -20,7 +21,7 @@ extension ServerRecords {
         try await store.commit([record.map { .replace($0, with: value) } ?? .insert(key, value)])
     }
 
-    /// Tokens as others may see them, the oldest first, each with when it was last used.
+    /// The public fields of the tokens, oldest first, with the time of each last use.
     package func tokenList(of isShown: (APIToken) -> Bool) async throws(RecordError) -> JSON {
         let time = try await referenceTime()
         var uses: [String: UTCTime] = [:]

@@ -2,10 +2,10 @@ package import PatchFormat
 import PatchCrypto
 
 extension ServerRecords {
-    /// What became of a token that somebody showed.
+    /// The result of checking a token.
     package enum Admission: Equatable, Sendable {
         case admitted(APIToken)
-        /// No such token, or another secret: who asks is not told which.
+        /// The token does not exist or its secret is wrong. The caller does not learn which.
         case unknown
         case expired
         case revoked
@@ -24,7 +24,7 @@ extension ServerRecords {
 
     /// Proves that this server knows a token, valid or not.
     ///
-    /// - Returns: nil if it does not know it.
+    /// - Returns: Nil if it does not know the token.
     package func proof(ofToken id: String, nonce: [UInt8]) async throws(RecordError) -> SHA256Digest? {
         guard let token = try await token(id) else { return nil }
         return TokenProof.make(id: token.id, secretDigest: token.secretDigest, nonce: nonce)
@@ -32,7 +32,7 @@ extension ServerRecords {
 
     /// Makes a token under a name that no valid token has.
     ///
-    /// - Returns: the token, and the only copy of its text.
+    /// - Returns: The token, and the only copy of its text.
     /// - Throws: `nameTaken` if a valid token has that name, also if another process makes one at the same time.
     package func makeToken(
         name: String,
@@ -50,7 +50,7 @@ extension ServerRecords {
         )
         let key = RecordKey(Self.names, name)
         while true {
-            // Read before the tokens are: a name that is given meanwhile makes the commit fail.
+            // Read before the tokens, so that the commit fails if the name is used meanwhile.
             let reserved = try await store.record(key)
             if let other = try await tokens().first(where: { $0.name == name && $0.status(at: time) == .valid }) {
                 throw .nameTaken(name, id: other.id)
@@ -69,13 +69,13 @@ extension ServerRecords {
         }
     }
 
-    /// The last token that was given each name.
+    /// The last token made with each name.
     ///
-    /// Tokens of earlier versions have no record here, and may share a name.
+    /// Tokens of earlier versions have no record here and may share a name.
     private static let names = "token-name"
     private static let nameFormat = "patchline-token-name-v1"
 
-    /// All of them, those that hold no more too.
+    /// All tokens, including expired and revoked ones.
     package func tokens() async throws(RecordError) -> [APIToken] {
         var tokens: [APIToken] = []
         for record in try await store.records(RecordRange(APIToken.collection, limit: 10_000)) {
@@ -89,7 +89,7 @@ extension ServerRecords {
         return try APIToken(record)
     }
 
-    /// From now on nobody is let in with it; nil when there is no such token.
+    /// Revokes a token, or returns nil if it does not exist.
     package func revokeToken(_ id: String, by actor: Actor) async throws(RecordError) -> APIToken? {
         guard let record = try await store.record(RecordKey(APIToken.collection, id)) else { return nil }
         let token = try APIToken(record)

@@ -1,9 +1,13 @@
 package import PatchFormat
 
-/// The server's records; each change and its audit entry are one commit.
+/// The server's records.
+///
+/// Each change and its audit entry are one commit.
 package struct ServerRecords: Sendable {
     package static let auditEntriesAtATime = 500
-    /// Bytes of records that are read at a time, unless one alone has more.
+    /// The size in bytes of records that are read at a time.
+    ///
+    /// A single larger record is read alone.
     package static let pageBytes = 1_000_000
 
     package let store: any RecordStore
@@ -14,10 +18,9 @@ package struct ServerRecords: Sendable {
         self.now = now
     }
 
-    /// Commits the changes and their audit entry, or neither.
+    /// Commits the changes and their audit entry atomically.
     ///
-    /// - Throws: `conflict` for one of `changes`; a lost race for the audit log's next number is no conflict, and tried
-    ///   again.
+    /// - Throws: `conflict` for one of `changes`. If another process took the audit log's next number, the commit is retried.
     package func commit(_ changes: [RecordChange], noting event: AuditEntry.Event) async throws(RecordError) {
         while true {
             let last = try await lastAuditEntry()
@@ -33,17 +36,17 @@ package struct ServerRecords: Sendable {
         }
     }
 
-    /// The time by which expiry is judged: the clock, or the newest entry of the audit log where the clock is behind.
+    /// The time for checking expiry: the clock, or the newest entry of the audit log if the clock is behind it.
     ///
-    /// A clock that was set back revives nothing that had expired by the newest entry.
+    /// Setting the clock back therefore does not make expired tokens valid again.
     package func referenceTime() async throws(RecordError) -> UTCTime {
         let time = now()
         return max(time, try await lastAuditEntry()?.earliest ?? time)
     }
 
-    /// Trusts the clock again, after it had been ahead.
+    /// Trusts the clock again after it had been ahead.
     ///
-    /// - Returns: the time by the log.
+    /// - Returns: The time according to the log.
     package func acceptClock(by actor: Actor) async throws(RecordError) -> UTCTime {
         let (time, reference) = (now(), try await referenceTime())
         guard reference > time else { return reference }
@@ -63,30 +66,32 @@ package struct ServerRecords: Sendable {
         let range = RecordRange(AuditEntry.collection, order: .descending, limit: 1)
         guard let record = try await store.records(range).first else { return nil }
         let entry = try AuditEntry(record.value, key: record.key)
-        // Otherwise the key of the next entry could be taken already, at every try.
+        // Otherwise the key of the next entry could exist already, and every attempt would fail.
         guard entry.key == record.key else {
             throw .malformed(record.key, rule: "holds entry \(entry.number) of the audit log")
         }
         return entry
     }
 
-    /// The part of a range that fits into an answer.
+    /// The part of a range that fits into a response.
     package func page(_ range: RecordRange) async throws(RecordError) -> RecordPage {
         let records = try await store.records(range)
         guard let last = records.last else { return RecordPage(records: [], hasMore: false) }
         return RecordPage(records: records, hasMore: try await !store.records(range.beyond(last)).isEmpty)
     }
 
-    /// At most ``pageBytes`` of them, so that there may be more although fewer than `limit` came.
+    /// The entries after a number, at most ``pageBytes``.
     ///
-    /// - Parameter number: entries after this one; 0 for the first page.
+    /// There may be more even if fewer than `limit` are returned.
+    ///
+    /// - Parameter number: The number of the entry before the first, 0 for the first page.
     package func auditEntries(after number: Int, limit: Int = auditEntriesAtATime) async throws(RecordError)
         -> [AuditEntry]
     {
         try await auditPage(after: number, limit: limit).entries
     }
 
-    /// - Returns: entries, and the number after which the next page begins; nil on the last one.
+    /// - Returns: The entries, and the number after which the next page begins, or nil on the last page.
     package func auditPage(
         after number: Int,
         limit: Int
@@ -94,7 +99,7 @@ package struct ServerRecords: Sendable {
         let page = try await auditRecords(after: AuditEntry.key(number).name, limit: limit)
         var entries: [AuditEntry] = []
         for record in page.records { entries.append(try AuditEntry(record.value, key: record.key)) }
-        // By their keys: their contents may have been edited.
+        // Uses the keys, because contents may have been edited.
         return (entries, page.hasMore ? page.records.last.flatMap { Int($0.key.name) } : nil)
     }
 

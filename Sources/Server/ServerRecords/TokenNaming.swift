@@ -1,9 +1,9 @@
-/// How a token is named on a command line: by its id, or by its name.
+/// Finds a token that a command line names by id or name.
 package struct TokenNaming: Equatable, Sendable {
     package enum Found: Equatable, Sendable {
         case one(id: String)
         case none
-        /// Valid tokens of one name, made when names were not unique.
+        /// Several valid tokens have the name. They were made when names were not unique.
         case several(ids: [String])
     }
 
@@ -15,9 +15,9 @@ package struct TokenNaming: Equatable, Sendable {
         (self.id, self.name, self.isValid) = (id, name, isValid)
     }
 
-    /// The token that is meant: the one with this id, else the valid one of this name, else the newest of this name.
+    /// The token with this id, else the valid one with this name, else the newest with this name.
     ///
-    /// - Parameter tokens: the oldest first.
+    /// - Parameter tokens: The tokens, oldest first.
     package static func find(_ text: String, among tokens: [TokenNaming]) -> Found {
         if tokens.contains(where: { $0.id == text }) { return .one(id: text) }
         let named = tokens.filter { $0.name == text }

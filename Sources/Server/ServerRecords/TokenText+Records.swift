@@ -23,7 +23,7 @@ extension TokenText {
         return (token, text)
     }
 
-    /// Whether this is the token's own text; takes as long for a wrong one.
+    /// Whether this is the token's own text, compared in constant time.
     package func belongs(to token: APIToken) -> Bool {
         SecretBytes.areEqual(SHA256Digest(of: secret).bytes, token.secretDigest.bytes) && id == token.id
     }

@@ -1,6 +1,6 @@
 package import PatchFormat
 
-/// The rights of a token for which none are named: publisher in one channel of one app, the least that a pipeline needs.
+/// The default grant of a new token: publisher in one channel of one app, the minimum that a pipeline needs.
 package enum UsualGrant {
     package static let channel = "production"
 

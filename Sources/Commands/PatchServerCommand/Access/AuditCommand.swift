@@ -6,7 +6,7 @@ import PatchStore
 import ServerRecords
 import SystemPackage
 
-/// `patchsrv audit`: what was done, by whom.
+/// `patchsrv audit`: the log of all changes.
 struct AuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit",
@@ -151,7 +151,7 @@ struct AuditVerifyCommand: AsyncParsableCommand {
         }
     }
 
-    /// Lines; --json has all.
+    /// The maximum number of lines without `--json`, which shows all faults.
     private static let shownFaults = 50
 
     private func chain() async throws -> AuditChain {

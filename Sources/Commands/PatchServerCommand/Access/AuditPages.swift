@@ -4,11 +4,11 @@ import PatchServer
 import ReleaseClient
 import ServerRecords
 
-/// The audit log of a server, page by page, be its folder here or be it asked over HTTP.
+/// The pages of a server's audit log, read from its folder or over HTTP.
 struct AuditPages: Sendable {
-    /// Entries after a number, at most so many, and the number after which the next page begins; nil on the last one.
+    /// At most `limit` entries after a number, and the number after which the next page begins, or nil on the last page.
     let page: @Sendable (_ after: Int, _ limit: Int) async throws -> (entries: [JSON], next: Int?)
-    /// The number of the newest entry; 0 where nothing was done yet.
+    /// The number of the newest entry, or 0 for an empty log.
     let newest: @Sendable () async throws -> Int
 
     func entries(after first: Int, atMost limit: Int) async throws -> [JSON] {
@@ -22,7 +22,7 @@ struct AuditPages: Sendable {
         return entries
     }
 
-    /// Every page, the oldest entries first.
+    /// Passes every page to `body`, oldest entries first.
     func all(_ body: ([JSON]) -> Void) async throws {
         var next: Int? = 0
         while let last = next {

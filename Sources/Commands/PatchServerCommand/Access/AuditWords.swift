@@ -1,7 +1,7 @@
 import PatchFormat
 import CommandKit
 
-/// What an entry of the audit log changed, in one line: which thing, and what it was before and is after.
+/// The change of an audit entry on one line: its subject, and the values before and after.
 extension JSON {
     /// - Parameter isWhole: Whether long values are written in full: for a program or a file, not for a terminal.
     func auditCells(isWhole: Bool) -> [Table.Cell] {
@@ -14,7 +14,7 @@ extension JSON {
         ]
     }
 
-    /// Empty where the action says it all.
+    /// Empty if the action describes the whole change.
     func auditWords(isWhole: Bool) -> String {
         let (before, after) = (self["before"] ?? .null, self["after"] ?? .null)
         return switch words("action") {
@@ -41,7 +41,9 @@ extension JSON {
         }
     }
 
-    /// `web 2.1.0, fix 3, without web 1.9.0, withdrawn web 1.8.0`: the versions that a release changed; empty in an entry that names none.
+    /// The versions that a release changed: `web 2.1.0, fix 3, without web 1.9.0, withdrawn web 1.8.0`.
+    ///
+    /// Empty if the entry names none.
     private var versionWords: String {
         let withdrawn = texts("withdrawn")
         let removed = texts("removed").filter { !withdrawn.contains($0) }
@@ -53,7 +55,7 @@ extension JSON {
 
     private func release(or none: String) -> String { self["roleVersion"] == nil ? none : words("roleVersion") }
 
-    /// `web 1.4.2: 100% → paused`, of the versions that were turned.
+    /// The changed versions of the dial: `web 1.4.2: 100% → paused`.
     private static func dial(_ before: JSON, _ after: JSON) -> String {
         func key(_ version: JSON) -> String { version.words("sha256") }
         let old = Dictionary(before.items("versions").map { (key($0), $0) }) { first, _ in first }
@@ -81,7 +83,7 @@ extension JSON {
             )
     }
 
-    /// `everyone web: nothing → 1.5.0, forced`.
+    /// The change of an answer: `everyone web: nothing → 1.5.0, forced`.
     private static func answer(_ before: JSON, _ after: JSON) -> String {
         func choice(_ answer: JSON) -> String {
             guard answer["patchId"] != nil else { return "nothing" }
@@ -97,7 +99,7 @@ extension JSON {
             .map { "\($0): \(value(before[$0], isWhole)) → \(value(after[$0], isWhole))" }.joined(separator: "; ")
     }
 
-    /// Whatever an entry says, as far as it is plain: what is new in it, or another.
+    /// The simple members of any other entry, if they are new or changed.
     private static func members(_ before: JSON, _ after: JSON, _ isWhole: Bool) -> String {
         (after.object?.members ?? before.object?.members ?? []).compactMap { member -> String? in
             let (key, was) = (member.key.text, before[member.key.text])

@@ -9,7 +9,7 @@ import ReleaseService
 import ServerRecords
 import SystemPackage
 
-/// `patchsrv init`: starts an app.
+/// `patchsrv init`: sets up an app.
 struct InitCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
@@ -49,7 +49,7 @@ struct InitCommand: AsyncParsableCommand {
         try await begin(shownOn: .standardOutput)
     }
 
-    /// - Parameter console: Where the result is written.
+    /// - Parameter console: The output for the result.
     func begin(shownOn console: Console) async throws {
         try await reporting {
             let files = DiskFiles()
@@ -61,7 +61,7 @@ struct InitCommand: AsyncParsableCommand {
                 at: now
             )
             let key = try passphrase.key(at: FilePath(argument: onlineKey), isStored: false)
-            // Before there is a folder: what is refused leaves nothing behind.
+            // Checked before the folder is created, so that a rejected app leaves no files.
             try CreateApp(
                 rootOfTrust,
                 onlineKey: key,
@@ -80,7 +80,7 @@ struct InitCommand: AsyncParsableCommand {
 }
 
 extension Failure {
-    /// A file system without hard links is FAT or exFAT, and has no permissions either.
+    /// A failure on a file system without hard links: FAT or exFAT, which have no permissions either.
     init(withoutPermissions folder: FilePath) {
         self.init(
             "\(folder) would be on a file system without permissions, such as FAT or exFAT",

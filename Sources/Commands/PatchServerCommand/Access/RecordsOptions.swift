@@ -10,7 +10,7 @@ import SystemPackage
 extension FolderOptions {
     func records() throws -> ServerRecords { try folder.records() }
 
-    /// See ``ServerFolder/operations(_:waitingUpTo:)``.
+    /// The operations on this folder, see ``ServerFolder/operations(_:waitingUpTo:)``.
     func operations(_ key: OnlineKey? = nil, waitingUpTo patience: Duration = .seconds(10)) throws -> ReleaseOperations
     {
         try folder.operations(key, waitingUpTo: patience)
@@ -24,14 +24,14 @@ extension ServerFolder {
     }
 
     /// - Parameters:
-    ///   - key: of all that is signed; nil where nothing is.
-    ///   - patience: how long to wait for another process that changes the folder.
+    ///   - key: The key that signs, or nil if the operation signs nothing.
+    ///   - patience: How long to wait for another process that changes the folder.
     func operations(_ key: OnlineKey? = nil, waitingUpTo patience: Duration = .seconds(10)) throws -> ReleaseOperations
     {
         try operations(waitingUpTo: patience) { _, _ in key }
     }
 
-    /// - Parameter openKey: see ``ReleaseOperations``.
+    /// - Parameter openKey: See ``ReleaseOperations``.
     func operations(waitingUpTo patience: Duration = .seconds(10), openKey: @escaping KeyOpener) throws
         -> ReleaseOperations
     {
@@ -47,7 +47,7 @@ extension ServerFolder {
 }
 
 extension Actor {
-    /// Whoever runs this command.
+    /// The user that runs this command.
     static var here: Actor {
         let entry = unsafe getpwuid(getuid())
         let name = unsafe entry.flatMap { unsafe $0.pointee.pw_name }.map { unsafe String(cString: $0) }

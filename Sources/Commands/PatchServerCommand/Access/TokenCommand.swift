@@ -8,7 +8,7 @@ import ReleaseService
 import ServerRecords
 import SystemPackage
 
-/// `patchsrv token`: who may ask the API.
+/// `patchsrv token`: tokens of the API.
 struct TokenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "token",
@@ -108,7 +108,7 @@ struct TokenNewCommand: AsyncParsableCommand {
         try await reporting(json: json) {
             guard let output else { return show(try await make(), wasWritten: false) }
             let path = FilePath(argument: output)
-            // Made first: a token whose text has no place would be lost.
+            // The file is created first. Otherwise the token's text could be lost.
             let file = try SecretOutput(path)
             let made: JSON
             do { made = try await make() } catch {
@@ -164,7 +164,9 @@ struct TokenNewCommand: AsyncParsableCommand {
         } catch { throw ValidationError(error.sentence) }
     }
 
-    /// A misspelt channel of the default grant would be found out when the pipeline is refused.
+    /// Checks the channel of the default grant.
+    ///
+    /// Otherwise a misspelt one would only be discovered when the pipeline is rejected.
     private func checkChannel(of wanted: [AccessGrant]) throws {
         guard grants.isEmpty, case .channel(let app, let channel)? = wanted.first?.scope else { return }
         let known = try AppRepository(app, in: place.folder).channelNames()
@@ -178,7 +180,7 @@ struct TokenNewCommand: AsyncParsableCommand {
     private func show(_ made: JSON, wasWritten: Bool) {
         let token = made["token"] ?? .null
         if json {
-            // Where the text is in a file, it is nowhere else.
+            // If the text is written to a file, it is not printed.
             let secret: [(String, JSON?)] = wasWritten ? [("text", nil)] : [("secret", made["text"])]
             return Console.standardOutput.line(made.adding(secret).pretty())
         }
@@ -191,7 +193,9 @@ struct TokenNewCommand: AsyncParsableCommand {
         }
     }
 
-    /// A misspelt app would be found out when the token is refused.
+    /// Warns of an unknown app.
+    ///
+    /// Otherwise a misspelt one would only be discovered when the token is rejected.
     private func warn(of grants: [AccessGrant], among apps: [String]) throws {
         for app in grants.compactMap(\.scope.app) where !apps.contains(app.text) {
             Console.standardError.line(Self.warning(of: app, among: apps))
@@ -238,7 +242,7 @@ struct TokenListCommand: AsyncParsableCommand {
             if json { return console.line(list.adding([("tokens", .array(tokens))]).pretty()) }
             guard !tokens.isEmpty else {
                 if unused != nil { return console.line("every valid token was used in that time") }
-                // A service shows those of apps that the asking token, which there is, is admin of.
+                // A service lists only the tokens of apps on which the calling token is admin. That token itself exists.
                 return console.line(
                     place.server == nil
                         ? "no tokens; patchsrv token new makes one" : "no token of an app that yours is admin of"
@@ -277,7 +281,9 @@ struct TokenRevokeCommand: AsyncParsableCommand {
 
     @OptionGroup var place: PlaceOptions
 
-    /// Who has the whole text of a token at hand may name it so; it is repeated nowhere.
+    /// The id of the token.
+    ///
+    /// The argument may also be its whole text, which is never printed.
     private var wanted: String { TokenText(token)?.id ?? token }
 
     func run() async throws {
@@ -299,14 +305,14 @@ struct TokenRevokeCommand: AsyncParsableCommand {
 
     static func line(_ token: JSON) -> String { "revoked \(token.words("id")), \(token.words("name"))" }
 
-    /// For a token that was revoked before.
+    /// The message for a token that was already revoked.
     static func lineBefore(_ token: JSON) -> String {
         let time = token.words("revoked")
         return "\(token.words("id")), \(token.words("name")), was revoked before"
             + (time.isEmpty ? "" : ", at \(time)") + "; nothing was changed"
     }
 
-    /// The listed token that is meant.
+    /// The listed token that the argument names.
     private func row(in list: JSON) throws -> JSON {
         let id = try id(among: list)
         guard let row = list.items("tokens").first(where: { $0.words("id") == id }) else { throw unknown }
@@ -314,7 +320,7 @@ struct TokenRevokeCommand: AsyncParsableCommand {
     }
 
     private var unknown: Failure {
-        // A damaged text of a token has a secret in it.
+        // A damaged token text contains a secret, so it is shortened.
         let shown = wanted.hasPrefix("plt_") ? String(wanted.prefix(20)) : wanted
         return Failure(
             "there is no token \(printable(shown))",
@@ -343,28 +349,28 @@ struct TokenRevokeCommand: AsyncParsableCommand {
 }
 
 extension JSON {
-    /// The token, as a server lists it.
+    /// The token as listed by a server.
     ///
-    /// Its name is compared as it is, printable or not.
+    /// Its name is compared unchanged, printable or not.
     fileprivate var tokenNaming: TokenNaming {
         var name = ""
         if case .string(let text)? = self["name"] { name = text.text }
         return TokenNaming(id: words("id"), name: name, isValid: words("state") == "valid")
     }
 
-    /// Nil for a token that is not valid any more.
+    /// Nil for a token that is no longer valid.
     fileprivate func tokenUse(at now: UTCTime) -> TokenUse? {
         guard words("state") == "valid", let created = UTCTime(words("created")) else { return nil }
         return TokenUse(created: created, lastUsed: UTCTime(words("lastUsed")), at: now)
     }
 }
 
-/// A new file for a secret, which its owner alone can read.
+/// A new file for a secret that only its owner can read.
 struct SecretOutput {
     private let path: FilePath
     private let writer: any FileWriter
 
-    /// - Throws: a failure if something is there already: a secret is never replaced.
+    /// - Throws: A failure if the path exists. A secret is never overwritten.
     init(_ path: FilePath) throws(Failure) {
         self.path = path
         do throws(FileError) {

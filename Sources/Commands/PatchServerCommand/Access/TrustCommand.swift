@@ -10,7 +10,7 @@ import ReleaseService
 import ServerRecords
 import SystemPackage
 
-/// `patchsrv trust`: takes a newer root of trust in.
+/// `patchsrv trust`: accepts a newer root of trust.
 struct TrustCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trust",

@@ -7,7 +7,7 @@ import ReleaseService
 import ServerRecords
 import SystemPackage
 
-/// `patchsrv backup`: a copy of the whole server.
+/// `patchsrv backup`: copies the whole server.
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
@@ -74,7 +74,8 @@ struct BackupCommand: AsyncParsableCommand {
             try files.syncDirectory(half)
             try files.rename(half, to: target)
             try files.syncDirectory(target.parent)
-            // There is no better copy to be had now; whoever keeps several must not replace a good one by it.
+            // The damaged copy is kept, because no better one is available. The error keeps the operator from replacing a good copy
+            // by it.
             let faults = try Self.faults(in: ServerFolder(target), apps)
             show(header, copy, target, faults)
             guard !faults.isEmpty else { return }
@@ -89,7 +90,7 @@ struct BackupCommand: AsyncParsableCommand {
 
     /// Copies the records, which a running server may change without the folder's lock.
     ///
-    /// - Returns: the newest entry of the copied audit log; nil for an empty one.
+    /// - Returns: The newest entry of the copied audit log, or nil for an empty one.
     private static func backUpRecords(of folder: ServerFolder, to target: FilePath) async throws
         -> BackupHeader.AuditHead?
     {
@@ -102,7 +103,7 @@ struct BackupCommand: AsyncParsableCommand {
         }
     }
 
-    /// Every object and signature of the copy, looked at once.
+    /// Verifies every object and signature of the copy once.
     private static func faults(in copy: ServerFolder, _ apps: [AppID]) throws -> [String] {
         var faults: [String] = []
         for app in apps {
@@ -112,7 +113,7 @@ struct BackupCommand: AsyncParsableCommand {
         return faults
     }
 
-    /// An app without a timestamp is to no command an app.
+    /// Rejects a server with an app that has lost its timestamp, because commands would not list it as an app.
     private static func checkNoneIsLost(of folder: ServerFolder) throws {
         let files = DiskFiles()
         let there = try folder.allApps(files: files)
@@ -158,7 +159,7 @@ struct BackupCommand: AsyncParsableCommand {
         }
     }
 
-    /// Runs `work` with a line that says how far it is.
+    /// Runs `work` with a progress line.
     static func showing(
         _ label: String,
         _ work: ((_ done: Int, _ of: Int) -> Void) throws(ServerError) -> Void
@@ -183,6 +184,6 @@ extension BackupHeader.AuditHead {
         self.init(number: entry.number, hash: hash)
     }
 
-    /// For whoever keeps the hash elsewhere, and compares it later.
+    /// The line with the newest hash, so that it can be recorded elsewhere and compared later.
     var line: String { "audit log: \(Words.count(number, "entry", "entries")), the newest has the hash \(hash.hex)" }
 }

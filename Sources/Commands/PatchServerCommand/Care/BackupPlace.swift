@@ -5,7 +5,9 @@ import PatchStore
 import SystemPackage
 
 extension FilePath {
-    /// The backup that this place lies in, or is, whether something is there yet or not; nil elsewhere.
+    /// The backup that contains this path, or nil.
+    ///
+    /// The path need not exist.
     private var backupAround: FilePath? {
         get throws(FileError) {
             let files = DiskFiles()
@@ -20,7 +22,9 @@ extension FilePath {
         }
     }
 
-    /// A backup is never written into: it would not be the state of one moment any more.
+    /// Rejects a path in a backup.
+    ///
+    /// Writing into a backup would mix states of different times.
     func checkLiesInNoBackup() throws {
         guard let backup = try backupAround else { return }
         throw Failure(

@@ -11,12 +11,12 @@ import SystemPackage
 /// Restores a backup into a data folder without a server.
 ///
 /// ```
-/// DATA/restoring/     all of it, until it is copied, verified and signed
+/// DATA/restoring/     all files, until they are copied, verified and signed
 /// DATA/apps, drafts, records.sqlite, and last tree
 /// ```
 ///
-/// Until the tree is there, no command sees an app. Interrupted before that, the same command begins anew; interrupted
-/// after it, everything is there.
+/// Commands see no app before the tree exists. If the restoration is interrupted before that, the same command starts over. After
+/// that, everything is restored.
 struct BackupRestoration {
     private static let parts = ["apps", "drafts", "records.sqlite", "tree"]
 
@@ -45,7 +45,9 @@ struct BackupRestoration {
         try checkIsFree()
     }
 
-    /// The backup must hold every app and the records: half a server would run without a sign of the other half.
+    /// Rejects a backup without all apps and the records.
+    ///
+    /// A server with missing parts would run without an error.
     private func checkIsWhole(_ directory: FilePath) throws {
         let there = try backup.allApps(files: files)
         let lost = header.apps.map(\.app).filter { !there.contains($0) }
@@ -71,7 +73,7 @@ struct BackupRestoration {
         }
     }
 
-    /// - Parameter keys: of every app; nil to sign nothing.
+    /// - Parameter keys: The keys of all apps, or nil to sign nothing.
     func run(_ keys: [AppID: OnlineKey]?, above known: Int) async throws -> RestoredServer {
         let lock = try data.locked(files: files)
         try checkIsFree()
@@ -91,7 +93,9 @@ struct BackupRestoration {
         return done
     }
 
-    /// The newest entry of the restored audit log, which must be the one that was backed up.
+    /// The newest entry of the restored audit log.
+    ///
+    /// It must equal the one in the backup.
     private func restoredAuditHead() async throws -> BackupHeader.AuditHead? {
         let head = try await data.records().lastAuditEntry().flatMap { BackupHeader.AuditHead($0) }
         guard header.files == nil || head == header.audit else {
@@ -104,7 +108,9 @@ struct BackupRestoration {
         return head
     }
 
-    /// An existing tree was the last folder to be moved: then only the empty folder is left.
+    /// Removes the remains of an interrupted restoration.
+    ///
+    /// The tree is moved last, so if it exists, only an empty folder is left.
     private func removeWhatWasStopped() throws {
         guard try files.status(of: half.root) != nil else { return }
         guard try files.status(of: data.tree) == nil else {
@@ -127,22 +133,24 @@ struct RestoredServer {
     struct App {
         let restored: RestoredApp
         let report: TreeReport
-        /// Nil when nothing was signed, for the reason in ``unsigned``.
+        /// The signed versions, or nil for the reason in ``unsigned``.
         let signed: RefreshedVersions?
         let unsigned: String?
     }
 
     let apps: [App]
-    /// The time of the backup; nil for a folder that came back in another way.
+    /// The time of the backup, or nil if the folder was restored in another way.
     var made: UTCTime?
-    /// The newest entry of the audit log before the restoration; nil for an empty log, and with --in-place.
+    /// The newest entry of the audit log before the restoration.
+    ///
+    /// Nil for an empty log and with `--in-place`.
     var audit: BackupHeader.AuditHead?
     var isWhole: Bool { apps.allSatisfy { $0.report.isWhole } }
     var faultCount: Int { apps.reduce(0) { $0 + $1.report.faults.count(where: \.rule.isFault) } }
 
-    /// Raises the numbers of every app, verifies it and signs it.
+    /// Raises the version numbers of every app, verifies it and signs it.
     ///
-    /// - Parameter keys: nil to sign nothing.
+    /// - Parameter keys: The keys, or nil to sign nothing.
     init(settling folder: ServerFolder, _ keys: [AppID: OnlineKey]?, above known: Int) throws {
         var apps: [App] = []
         for app in try folder.allApps(files: DiskFiles()) {
@@ -154,7 +162,7 @@ struct RestoredServer {
                     try RefreshRoles(of: repository, signing: key, at: ProcessEnvironment.now()).run()
                 }
             } catch {
-                // People must sign first, or set the clock; the restored files are of use to them.
+                // Key holders must sign first, or the clock must be set. The restored files are needed for that.
                 let waits = if case .ended = error { true } else if case .clockBehind = error { true } else { false }
                 guard waits else { throw error }
                 unsigned = error.description
@@ -215,7 +223,7 @@ extension RestoredServer.App {
         ])
     }
 
-    /// - Parameter made: the time of the backup; nil for a folder that came back in another way.
+    /// - Parameter made: The time of the backup, or nil if the folder was restored in another way.
     func lines(made: UTCTime?) -> [String] {
         let releases = channels.map { "\($0.name) \($0.version)" }.joined(separator: ", ")
         let time = (made ?? restored.signedAt).map { ", as it was at \($0)" } ?? ""

@@ -5,11 +5,13 @@ import PatchTrust
 import ReleaseService
 import CommandKit
 
-/// One channel on one line: its release, the versions with their shares, the drafts that wait, and until when it holds.
+/// A channel on one line: its release, the versions with their shares, the pending drafts and the expiry.
 struct ChannelOverview: Equatable {
     struct Version: Equatable {
         let label: Label
-        /// In words: `25%`, `paused`; nil where every device may take it.
+        /// The share in words: `25%`, `paused`.
+        ///
+        /// Nil if every device may install the version.
         let share: String?
     }
 
@@ -29,9 +31,9 @@ struct ChannelOverview: Equatable {
 }
 
 extension ChannelOverview {
-    /// Every channel that the app has, with a release or without.
+    /// All channels of the app, with and without a release.
     ///
-    /// - Parameter known: the channels that the root of trust names.
+    /// - Parameter known: The channels in the root of trust.
     static func all(of listing: AppListing, known: [ChannelName]) -> [ChannelOverview] {
         known.sorted().map { name in
             let channel = listing.channels.first { $0.name == name }
@@ -54,7 +56,7 @@ extension ChannelOverview {
         }
     }
 
-    /// - Parameter namesApp: whether the first column is the app, for a server with several apps.
+    /// - Parameter namesApp: Whether the first column is the app, for a server with several apps.
     static func table(_ rows: [ChannelOverview], namesApp: Bool, at now: UTCTime) -> Table {
         let columns: [Table.Column] = ["channel", Table.Column("release", .right), "versions", "waits", "until"]
         var table = Table((namesApp ? ["app"] : []) + columns)
@@ -109,10 +111,10 @@ extension ChannelOverview {
 }
 
 extension Readiness {
-    /// The channels of every app whose tree verifies.
+    /// The channels of every app whose tree is valid.
     func channels(in folder: ServerFolder) -> [ChannelOverview] {
         apps.filter { $0.status != .unverified }.flatMap { app -> [ChannelOverview] in
-            // It may have changed since it was judged; then it is shown at the next look.
+            // The app may have changed since it was checked. Then the next run shows it.
             guard let repository = try? AppRepository(app.app, in: folder),
                 let listing = try? AppListing(of: repository),
                 let known = try? repository.channelNames()
@@ -121,7 +123,7 @@ extension Readiness {
         }
     }
 
-    /// ``json`` with the channels of each app.
+    /// The ``json`` with the channels of each app.
     func json(with channels: [ChannelOverview]) -> JSON {
         let rows = (json["apps"]?.elements ?? []).map { app in
             let own = channels.filter { app["app"] == .text($0.app.text) }

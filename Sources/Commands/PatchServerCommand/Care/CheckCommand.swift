@@ -7,7 +7,7 @@ import ReleaseService
 import ServerRecords
 import SystemPackage
 
-/// `patchsrv check`: verifies everything that a server keeps.
+/// `patchsrv check`: verifies all files of a server.
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
@@ -88,7 +88,7 @@ struct CheckCommand: AsyncParsableCommand {
                     try await folder.operations().showingProgress(of: app).repair(app, from: sources, by: .here)
                 )
             }
-            // Not of one app: whoever asks about one of them does not ask about the log.
+            // The log concerns all apps, so a check of one app skips it.
             let log = apps.app == nil ? try await folder.records().auditChain() : nil
             if json {
                 let state = JSON.fields([("apps", .array(reports.map(\.json))), ("audit", log?.json)])
@@ -104,7 +104,7 @@ struct CheckCommand: AsyncParsableCommand {
 }
 
 extension AuditChain {
-    /// As many as a person reads; `patchsrv audit verify --json` has all.
+    /// The first faults, all of which `patchsrv audit verify --json` prints.
     var lines: [String] {
         faults.prefix(20).map { "✗ audit log: \($0.sentence)" }
             + [

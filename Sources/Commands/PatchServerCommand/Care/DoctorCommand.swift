@@ -9,7 +9,7 @@ import PatchTrust
 import ServerRecords
 import SystemPackage
 
-/// `patchsrv doctor`: looks at what a server stands on.
+/// `patchsrv doctor`: checks the environment of a server.
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
@@ -118,7 +118,7 @@ struct DoctorCommand: AsyncParsableCommand {
         if let space = try? DiskSpace(at: root) {
             diagnosis.add(.disk(space, freeText: "\(ByteText(space.freeBytes))"))
         }
-        // Without the file nobody ever held it, and making it is not for a doctor.
+        // Without the file the lock was never taken, and `doctor` creates no files.
         guard (try? disk.status(of: folder.folder.lock)) ?? nil != nil else { return }
         do throws(StoreLockError) {
             let lock = try StoreLock(folder.folder.lock)
@@ -147,7 +147,7 @@ struct DoctorCommand: AsyncParsableCommand {
         if let size = (try? repository.labelsSize()) ?? nil { diagnosis.add(.labels(of: app, size: size)) }
     }
 
-    /// Why the online key cannot sign; nil when it can.
+    /// The reason why the online key cannot sign, or nil.
     private func keyFault(_ repository: AppRepository) -> String? {
         do {
             let path = repository.onlineKeyFile
@@ -158,7 +158,7 @@ struct DoctorCommand: AsyncParsableCommand {
         } catch { return Failure(of: error)?.message ?? "\(error)" }
     }
 
-    /// Of all channels, which may list the same versions.
+    /// The packs that save too little, for all channels, which may list the same versions.
     static func packsWastingRoom(in repository: AppRepository) throws -> (count: Int, bytes: Int) {
         var wasting: (count: Int, bytes: Int) = (0, 0)
         for channel in Set(try repository.packEnds().listed.values) {
@@ -175,7 +175,7 @@ struct DoctorCommand: AsyncParsableCommand {
         }.max()
     }
 
-    /// Nil without records: making them is not for a doctor.
+    /// Nil without records, because `doctor` creates no files.
     private func newestEntry() async -> UTCTime? {
         guard (try? DiskFiles().status(of: folder.folder.recordsFile)) ?? nil != nil else { return nil }
         return (try? await folder.records().lastAuditEntry())??.earliest
@@ -187,7 +187,9 @@ struct DoctorCommand: AsyncParsableCommand {
         } catch { return .tls(nil, fault: Failure(of: error)?.message ?? "\(error)", at: now) }
     }
 
-    /// Listens for a moment; where somebody does already, asks whether that is one of ours.
+    /// Tries to listen on the port.
+    ///
+    /// If it is in use, checks whether the listener is a patchsrv.
     private static func owner(of port: Int, at host: String, isTLS: Bool) async -> Diagnosis.Line.Port {
         let (listening, continuation) = AsyncStream.makeStream(of: Void.self)
         let server = FileServer(

@@ -98,7 +98,9 @@ struct ExportCommand: AsyncParsableCommand {
 
     struct Report {
         let export: Export
-        /// Versions with a head-count: on a static host nobody can ask for a place in them.
+        /// Versions with a head-count.
+        ///
+        /// A static host cannot give out their places.
         let counted: [String]
 
         func lines(to target: FilePath) -> [String] {

@@ -7,7 +7,7 @@ import PatchStore
 import ReleaseService
 import ServerRecords
 
-/// `patchsrv gc`: removes what nothing needs any more.
+/// `patchsrv gc`: removes unreferenced files.
 struct GarbageCommand: AsyncParsableCommand {
     static let keeps = 0...1_000_000
     static let keepRule = "must be from 0 to 1000000"
@@ -97,13 +97,15 @@ struct GarbageCommand: AsyncParsableCommand {
     struct Report {
         let app: AppID
         let tally: CollectGarbage.Tally
-        /// By name, where nothing was removed.
+        /// The items by name if nothing was removed.
         let items: [GarbagePlan.Item]?
-        /// In versions that are not listed any more: a row of the records each, no file.
+        /// The places in versions that are no longer listed.
+        ///
+        /// Each is a row of the records, not a file.
         var places = 0
-        /// Versions for JSPatch's clients that are not listed any more, whose reports were counted.
+        /// The counted reports of versions for JSPatch's clients that are no longer listed.
         var statistics = 0
-        /// Packs that save too little for the room that they take.
+        /// The packs that save too little for their size.
         var packs: (count: Int, bytes: Int) = (0, 0)
 
         private var rows: [(kind: String, count: Int, bytes: Int)] {
@@ -172,7 +174,7 @@ struct GarbageCommand: AsyncParsableCommand {
     }
 }
 
-/// A length of time that may be none at all.
+/// A duration that may be zero.
 struct ProtectedTime: ExpressibleByArgument {
     let duration: Duration
 

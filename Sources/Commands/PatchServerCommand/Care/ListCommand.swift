@@ -5,7 +5,7 @@ import PatchServer
 import PatchStore
 import ReleaseService
 
-/// `patchsrv list`: shows what is published.
+/// `patchsrv list`: shows the published state.
 struct ListCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
@@ -104,7 +104,7 @@ extension AppListing {
 }
 
 extension PackageStanding {
-    /// What its clients reported.
+    /// Writes the reports of the gateway's clients.
     fileprivate func writeReports(to console: Console, _ channel: ChannelName) {
         for counts in counts {
             let codes = counts.codes.map { "\($0.code): \($0.devices)" }.joined(separator: ", ")
@@ -118,7 +118,7 @@ extension PackageStanding {
 }
 
 extension AppListing.Patch {
-    /// Ten thousandths as percent; the dial where it says less, and its head-count.
+    /// The share in percent, or the dial's if that is lower, and the head-count.
     var rolloutText: String {
         guard dial?.paused != true else { return "paused" }
         let places = dial?.headcount.map { ", \(Words.count($0, "place"))" } ?? ""

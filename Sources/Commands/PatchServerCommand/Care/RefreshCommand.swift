@@ -75,7 +75,7 @@ struct RefreshCommand: AsyncParsableCommand {
                     console.line(printable(level == .info ? "\(app): \(line)" : "warning: \(app): \(line)"))
                 }
             }
-            // Tokens are judged by the audit log, which the same clock wrote.
+            // The expiry of tokens is checked with the audit log's time, which this clock wrote.
             if acceptClock, try DiskFiles().status(of: folder.recordsFile) != nil {
                 _ = try await self.folder.records().acceptClock(by: .here)
             }

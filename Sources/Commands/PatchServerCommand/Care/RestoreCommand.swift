@@ -8,7 +8,7 @@ import PatchTrust
 import ServerRecords
 import SystemPackage
 
-/// `patchsrv restore`: a server out of a backup, above every number that devices may have seen.
+/// `patchsrv restore`: restores a server from a backup, with version numbers above all that devices may have seen.
 struct RestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
@@ -107,7 +107,7 @@ struct RestoreCommand: AsyncParsableCommand {
         }
     }
 
-    /// Nobody serves the folder meanwhile: a server would sign below the numbers that are given away here.
+    /// Locks the folder against a running server, which would sign below the numbers that the restoration uses.
     private static func alone(in data: ServerFolder) throws -> StoreLock {
         do throws(StoreLockError) { return try StoreLock(data.serving) } catch {
             switch error {
@@ -125,9 +125,9 @@ struct RestoreCommand: AsyncParsableCommand {
         )
     }
 
-    /// Nil where nothing is to be signed.
+    /// The keys, or nil if nothing is signed.
     ///
-    /// Opened first: that a passphrase is wrong must not be known when all is copied.
+    /// They are opened first, so that a wrong passphrase is reported before anything is copied.
     private func opened(_ folder: ServerFolder) throws -> [AppID: OnlineKey]? {
         guard !noSign else { return nil }
         var keys: [AppID: OnlineKey] = [:]

@@ -7,7 +7,7 @@ import PatchCrypto
 import PatchTrust
 import ReleaseService
 
-/// `patchsrv status`: whether something must be signed soon.
+/// `patchsrv status`: shows whether something must be signed soon.
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
@@ -53,7 +53,7 @@ struct StatusCommand: AsyncParsableCommand {
             let readiness = try await check.answer()
             if readiness.status == .empty { throw Failure.noApps(in: folder) }
             let channels = readiness.channels(in: folder)
-            // The records may belong to another user; the published tree is checked anyway.
+            // The records may belong to another user. The published tree is checked anyway.
             let rollouts = (try? await Self.rollouts(in: folder)) ?? []
             let pending = (try? folder.pendingOptimizations()) ?? []
             if json {
@@ -85,7 +85,7 @@ struct StatusCommand: AsyncParsableCommand {
 }
 
 extension StatusCommand {
-    /// The schedules that run, of all apps.
+    /// The running schedules of all apps.
     private static func rollouts(in folder: ServerFolder) async throws -> [RolloutSchedule] {
         guard try DiskFiles().status(of: folder.recordsFile) != nil else { return [] }
         let rollouts = Rollouts(try folder.operations())

@@ -4,7 +4,7 @@ import PatchServer
 import ReleaseService
 
 extension ReleaseOperations {
-    /// One whose long work on an app a person can watch.
+    /// The operations with a progress line for long work on an app.
     func showingProgress(of app: AppID) -> ReleaseOperations {
         var operations = self
         operations.progress = shownProgress(of: app)
@@ -20,7 +20,7 @@ extension AppRepository {
     }
 }
 
-/// - Parameter app: named, for a server may have several.
+/// - Parameter app: The app to name, because a server may have several.
 private func shownProgress(of app: AppID) -> TreeProgress {
     { work, total in
         switch work {

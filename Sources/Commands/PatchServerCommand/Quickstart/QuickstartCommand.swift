@@ -7,7 +7,7 @@ import PatchStore
 import ReleaseFolder
 import SystemPackage
 
-/// `patchsrv quickstart FOLDER`: keys, a release and a server, to try Patchline out.
+/// `patchsrv quickstart FOLDER`: makes keys, a release and a server, for a trial of Patchline.
 struct QuickstartCommand: ServingCommand {
     static let configuration = CommandConfiguration(
         commandName: "quickstart",
@@ -119,7 +119,7 @@ struct QuickstartCommand: ServingCommand {
         }
     }
 
-    /// A port that is in use is found out before keys and a release are made.
+    /// Checks the ports before keys and a release are made.
     private func checkPorts(_ serves: ServeCommand, _ place: QuickstartFolder) async throws(Failure) {
         do throws(Failure) {
             try await PortCheck.check(host: host, port: port)
@@ -169,14 +169,14 @@ struct QuickstartWords {
     let place: QuickstartFolder
     let channel: ChannelName
 
-    /// - Parameter url: where devices ask; nil where nothing is served.
+    /// - Parameter url: The URL for devices, or nil if no server runs.
     func write(url: String?) {
         for line in lines(url: url) { Console.standardOutput.line(printable(line)) }
     }
 
-    /// One document: the places, and the commands that follow.
+    /// The paths and the next commands as one document.
     ///
-    /// - Parameter url: where devices ask; nil where nothing is served.
+    /// - Parameter url: The URL for devices, or nil if no server runs.
     func json(url: String?, app: AppID, release: Int) -> JSON {
         .fields([
             ("app", .text(app.text)), ("channel", .text(channel.text)), ("release", .integer(release)),
@@ -197,9 +197,9 @@ struct QuickstartWords {
         ]
     }
 
-    /// The lines that a newcomer's page lacks.
+    /// The lines that a new app's page must contain.
     ///
-    /// Without them each update is rolled back, and nothing looks wrong on the page.
+    /// Without them each update is rolled back, although the page looks right.
     private static let confirmation = [
         "", "devices roll back an update that its page does not confirm within 20 seconds. Add to the page:",
         #"  <script src="/__patchline/launch.js"></script>"#,

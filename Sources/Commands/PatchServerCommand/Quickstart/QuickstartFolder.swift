@@ -6,14 +6,14 @@ import SystemPackage
 import CommandKit
 import YAMLReading
 
-/// The folder of a system that was started to try it out.
+/// The folder of a trial system.
 ///
 /// ```
 /// keys/         root.json, targets.json, and private keys, encrypted
-/// online.pass   opens keys/online.key, for the server alone
+/// online.pass   opens keys/online.key, for the server only
 /// releases/1 …  signed releases
 /// server/       the server's folder
-/// .gitignore    keeps all of it that is private, or large, out of version control
+/// .gitignore    keeps private and large files out of version control
 /// ```
 struct QuickstartFolder {
     static let standard = "patchline"
@@ -42,7 +42,9 @@ struct QuickstartFolder {
 
     var hasKeys: Bool { get throws(FileError) { try files.status(of: keys.at("root.json")) != nil } }
 
-    /// Makes the folder, its `.gitignore`, and a passphrase for the online key; existing files are kept.
+    /// Makes the folder, its `.gitignore`, and a passphrase for the online key.
+    ///
+    /// Existing files are kept.
     func make() throws(FileError) {
         try files.makeDirectory(root)
         try files.makeDirectory(releases)
@@ -55,7 +57,7 @@ struct QuickstartFolder {
         }
     }
 
-    /// Keeps a second quickstart out of the folder while keys and releases are made.
+    /// Locks the folder against a second quickstart while keys and releases are made.
     func taken() throws(Failure) -> StoreLock {
         do throws(StoreLockError) { return try StoreLock(root.at(".quickstart")) } catch {
             switch error {
@@ -83,7 +85,7 @@ struct QuickstartFolder {
         }
     }
 
-    /// 192 bits of the system's randomness.
+    /// A random passphrase of 192 bits.
     private static func randomPassphrase() -> String {
         var system = SystemRandomNumberGenerator()
         return (0..<3).map { _ in
@@ -92,7 +94,9 @@ struct QuickstartFolder {
         }.joined()
     }
 
-    /// The number of the newest release, or 0 without one; folders without a release are skipped.
+    /// The number of the newest release, or 0 without one.
+    ///
+    /// Folders without a release are skipped.
     func newestRelease() throws(FileError) -> Int {
         let numbers = try files.list(releases).compactMap { name in
             Int(name).flatMap { number in number > 0 && "\(number)" == name ? number : nil }
@@ -106,7 +110,7 @@ struct QuickstartFolder {
 }
 
 extension FilePermissions {
-    /// 0644.
+    /// The permissions 0644.
     fileprivate static let everyone = FilePermissions(rawValue: 0o644)
 }
 
@@ -121,9 +125,9 @@ struct QuickstartTarget: Equatable {
     /// The app and channel of `release.yaml`, or else `app.NAME` of the project's folder on the channel production.
     ///
     /// - Parameters:
-    ///   - folder: the folder to release.
-    ///   - description: the text of its release.yaml, if it has one.
-    ///   - app: replaces the name that would be given.
+    ///   - folder: The folder to release.
+    ///   - description: The text of its release.yaml, if it has one.
+    ///   - app: An app that replaces the derived one.
     init?(_ folder: FilePath, description: String?, app given: AppID?) {
         let named = description.flatMap { Self.value(of: "app", in: $0) }.flatMap { AppID($0) }
         let channel = description.flatMap { Self.value(of: "channel", in: $0) } ?? "production"
@@ -131,7 +135,7 @@ struct QuickstartTarget: Equatable {
         (self.app, self.channel) = (app, channel)
     }
 
-    /// `app.shop` of `/home/ann/shop/dist`.
+    /// The app named after the project's folder: `app.shop` for `/home/ann/shop/dist`.
     private static func app(of folder: FilePath) -> AppID? {
         let names = folder.string.split(separator: "/").map { $0.lowercased() }
         let name = names.last { !builds.contains($0) } ?? "web"
@@ -140,7 +144,9 @@ struct QuickstartTarget: Equatable {
         return AppID("app.\(text.isEmpty ? "web" : text)")
     }
 
-    /// The value of a member at the top of a YAML mapping; patchsign reads and checks the whole of it.
+    /// The value of a top-level member of a YAML mapping.
+    ///
+    /// `patchsign` later reads and checks the whole file.
     private static func value(of key: String, in text: String) -> String? {
         guard let tree = try? YAMLTree(text), let root = tree.root, case .mapping(let members) = tree[root].content
         else { return nil }

@@ -9,7 +9,9 @@ import PatchTrust
 import ReleaseFolder
 import SystemPackage
 
-/// The steps of a quick start, each of which is passed over where an earlier run has done it.
+/// The steps of a quick start.
+///
+/// Steps that an earlier run completed are skipped.
 struct QuickstartWork {
     let source: FilePath
     let place: QuickstartFolder
@@ -17,9 +19,11 @@ struct QuickstartWork {
     let app: AppID?
     /// Whether a server is started afterwards, also if it cannot publish the source.
     let serves: Bool
-    /// Where the steps are written.
+    /// The output for the steps.
     let console: Console
-    /// Gives the release keys' passphrase, once a run at most asks a person.
+    /// Returns the release keys' passphrase.
+    ///
+    /// Asks for it at most once a run.
     let passphrase: (_ isNew: Bool) throws(Failure) -> Passphrase
     private let files = DiskFiles()
 
@@ -36,7 +40,9 @@ struct QuickstartWork {
         (self.app, self.serves, self.console, self.passphrase) = (app, serves, console, passphrase)
     }
 
-    /// Afterwards: the newest release of the source is published in the server's folder.
+    /// Runs all steps.
+    ///
+    /// Afterwards the newest release of the source is published in the server's folder.
     func prepare() async throws {
         try checkSource()
         if let owner = ActingOwner.stranger(to: place.root) { throw Self.foreign(place.root, owner) }
@@ -60,7 +66,7 @@ struct QuickstartWork {
         try newest(place.newestRelease()).header
     }
 
-    /// Before anything is made.
+    /// Checks the source before anything is written.
     private func checkSource() throws(Failure) {
         guard (try? files.status(of: source.followingLinks)) ?? nil != nil else {
             throw Failure(
@@ -87,7 +93,7 @@ struct QuickstartWork {
         }
     }
 
-    /// - Returns: the passphrase, if it was asked for.
+    /// - Returns: The passphrase, if the user was asked for it.
     private func makeKeys() throws -> Passphrase? {
         if try place.hasKeys {
             let known = try rootOfTrust().app
@@ -101,7 +107,7 @@ struct QuickstartWork {
             return nil
         }
         let text = try? files.read(source.at(Self.description), limit: Limits.releaseDescription)
-        // Whatever editor wrote it; patchsign names the problem of a text that cannot be read.
+        // Any encoding of an editor. `patchsign` reports a text that cannot be decoded.
         let description = text.flatMap { try? FileText.decode($0) }
         guard let target = QuickstartTarget(source, description: description, app: app) else {
             throw Self.noChannel(source)
@@ -136,7 +142,7 @@ struct QuickstartWork {
 
     /// Signs the source as the next release, unless nothing changed.
     ///
-    /// - Returns: the number of the newest release.
+    /// - Returns: The number of the newest release.
     private func release(_ typed: Passphrase?) throws -> Int {
         let newest = try place.newestRelease()
         var arguments = ["release", source.string, "--keys", place.keys.string]
@@ -170,7 +176,7 @@ struct QuickstartWork {
         return newest + 1
     }
 
-    /// Whoever owns the folder could read its keys, or could have chosen the passphrase in it.
+    /// The failure for a folder of another user, who could read its keys or may have chosen its passphrase.
     static func foreign(_ place: FilePath, _ owner: String) -> Failure {
         Failure("\(place) belongs to \(owner)", hint: "name a folder of your own with --into", code: .usage)
     }
@@ -192,6 +198,8 @@ struct QuickstartWork {
         )
     }
 
+    /// Whether the folder differs from the newest release.
+    ///
     /// Opens no key, so an unchanged folder needs no passphrase.
     private func isChanged(_ arguments: [String]) throws(Failure) -> Bool {
         let (check, code) = try signer.run(arguments + ["--check"])

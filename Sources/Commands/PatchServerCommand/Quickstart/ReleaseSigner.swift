@@ -4,14 +4,16 @@ import FoundationEssentials
 import PatchFormat
 import SystemPackage
 
-/// Runs `patchsign`, which alone reads release keys: this process never does.
+/// Runs `patchsign`, the only program that reads release keys.
+///
+/// This process never reads them.
 struct ReleaseSigner {
     private static let timeout = 3_600
     private static let outputLimit = 64 << 20
 
     let program: FilePath
 
-    /// - Throws: where `patchsign` is neither beside this program nor in PATH.
+    /// - Throws: If `patchsign` is neither beside this program nor in PATH.
     init() throws(Failure) {
         guard let program = SiblingProgram.path(of: "patchsign") else { throw Self.notInstalled }
         self.program = program
@@ -23,17 +25,17 @@ struct ReleaseSigner {
         code: .disk
     )
 
-    /// Runs it with `--json`, and returns its output and exit code.
+    /// Runs `patchsign` with `--json`, and returns its output and exit code.
     ///
-    /// Its standard error is that of this process: progress and errors are shown as they come.
+    /// It writes progress and errors directly to this process's standard error.
     ///
-    /// - Parameter passphrase: its standard input, which no other user of the machine sees.
+    /// - Parameter passphrase: The passphrase for its standard input, which no other user of the machine can read.
     func run(
         _ arguments: [String],
         passphrase: Passphrase? = nil
     ) throws(Failure) -> (json: JSON, code: ResultCode) {
         var environment = ProcessInfo.processInfo.environment
-        // Its base is the folder that is named, or none: a pipeline's server is not asked.
+        // Its base is the given folder or none, and not the server of a pipeline.
         environment["PATCHLINE_SERVER"] = nil
         let outcome: ChildProcess.Outcome
         do throws(ChildProcessError) {
@@ -49,7 +51,7 @@ struct ReleaseSigner {
         return ((try? JSON(parsing: outcome.output)) ?? .null, code)
     }
 
-    /// The same, which must succeed.
+    /// Runs `patchsign` and fails if it does not succeed.
     func done(_ arguments: [String], passphrase: Passphrase) throws(Failure) {
         let code = try run(arguments, passphrase: passphrase).code
         guard code != .done else { return }

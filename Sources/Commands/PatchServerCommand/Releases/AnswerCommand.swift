@@ -38,7 +38,7 @@ struct AnswerCommand: AsyncParsableCommand {
     )
 }
 
-/// For whom, and of what.
+/// The user and the patch of an answer.
 struct AnswerSubject: ParsableArguments {
     @Option(help: ArgumentHelp("The user, by the id that the app gives its devices.", valueName: "id"))
     var user: String?
@@ -248,7 +248,7 @@ struct AnswerRemoveCommand: AsyncParsableCommand {
 }
 
 extension JSON {
-    /// What is chosen; empty where the server does not say.
+    /// The chosen version or `hold`, empty if the server sends neither.
     fileprivate var choice: String {
         if isTrue("hold") { return "hold" }
         return words("version") + (isTrue("forced") ? ", forced" : "")

@@ -21,8 +21,8 @@ struct ChannelChoice: Equatable {
 
     var channels: [ChannelName] { offers.map(\.channel) }
 
-    /// - Parameter changes: The changes whose versions the channel must list; empty for a change of the channel itself.
-    /// - Throws: a failure if no channel, or more than one, is possible.
+    /// - Parameter changes: The changes whose versions the channel must list. Empty for a change of the channel itself.
+    /// - Throws: A failure if no channel, or more than one, is possible.
     func channel(for changes: [DialChange]) throws(Failure) -> ChannelName {
         guard !offers.isEmpty else {
             throw Failure("\(app) has no release yet", hint: "publish one first: `patchsign push`", code: .refused)
@@ -54,7 +54,7 @@ struct ChannelChoice: Equatable {
 }
 
 extension ChannelChoice {
-    /// - Parameter listing: An app as `patchsrv list --json` shows it. Rows that cannot be read are left out.
+    /// - Parameter listing: An app as in `patchsrv list --json`. Unreadable rows are skipped.
     init(_ listing: JSON) {
         app = listing.words("app")
         offers = listing.items("channels").compactMap { row in

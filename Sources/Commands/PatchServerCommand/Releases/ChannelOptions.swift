@@ -6,7 +6,7 @@ import PatchStore
 import ReleaseClient
 import ReleaseService
 
-/// One channel of one app, and how what is there is printed.
+/// The options for one channel of one app, and for the output format.
 struct ChannelNames: ParsableArguments {
     @Option(help: ArgumentHelp("The app; needed where the server has several.", valueName: "app"), transform: parsed)
     var app: AppID?
@@ -21,16 +21,18 @@ struct ChannelNames: ParsableArguments {
     var json = false
 }
 
-/// A channel of a server whose folder is here, or that is asked over HTTP.
+/// A channel of a server, in its folder or over HTTP.
 struct ChannelOptions: ParsableArguments, ChannelPlace {
     @OptionGroup var server: PlaceOptions
     @OptionGroup var names: ChannelNames
 
     var folder: ServerFolder { server.folder }
 
-    /// The answer of a server: what is here and what a service says are the same document.
+    /// Returns the answer of a server.
     ///
-    /// - Parameter there: given the service, and where the channel is on it, below `/api/v1`.
+    /// The folder and a service return the same document.
+    ///
+    /// - Parameter there: Receives the service and the channel's path below `/api/v1`.
     func answer(
         here: () async throws -> JSON,
         there: (ServiceClient, _ path: String) async throws -> JSON
@@ -43,7 +45,7 @@ struct ChannelOptions: ParsableArguments, ChannelPlace {
     }
 }
 
-/// A channel of a server whose folder is here.
+/// A channel of a server in a folder on this machine.
 struct LocalChannelOptions: ParsableArguments, ChannelPlace {
     @OptionGroup var data: FolderOptions
     @OptionGroup var names: ChannelNames
@@ -60,7 +62,7 @@ extension ChannelPlace {
     var channel: ChannelName { names.channel }
     var json: Bool { names.json }
 
-    /// - Throws: `noChannel` for a channel that the root of trust does not know.
+    /// - Throws: `noChannel` for a channel that is not in the root of trust.
     var repository: AppRepository {
         get throws {
             let repository = try repositoryOfAnyChannel
@@ -69,7 +71,7 @@ extension ChannelPlace {
         }
     }
 
-    /// Asks the service about the channel; a failure is reported as `--json` wants it.
+    /// Runs a question about the channel and reports a failure as `--json` requires.
     func asking(_ question: (ReleaseOperations, AppID) async throws -> Void) async throws {
         try await reporting(json: json) {
             let app = try repository.app
@@ -77,20 +79,20 @@ extension ChannelPlace {
         }
     }
 
-    /// Prints a state, as JSON or in words.
+    /// Prints a state as JSON or as text.
     func show(_ state: @autoclosure () -> JSON, words: (Console) -> Void) {
         let console = Console.standardOutput
         if json { console.line(state().pretty()) } else { words(console) }
     }
 
-    /// Also of one that was dropped: its history stays.
+    /// The repository, also for a removed channel, whose history is kept.
     var repositoryOfAnyChannel: AppRepository {
         get throws { try AppRepository(try folder.app(named: names.app), in: folder) }
     }
 }
 
 extension ServerFolder {
-    /// The app that is named, or the only one there is.
+    /// The named app, or the only one.
     func app(named name: AppID?) throws -> AppID {
         if let name { return name }
         let all = try allApps(files: DiskFiles())

@@ -3,7 +3,7 @@ import CommandKit
 import PatchFormat
 import PatchServer
 
-/// `patchsrv dial`: slows a version down, pauses it, turns it up to its ceiling.
+/// `patchsrv dial`: limits, pauses and raises the share of a version up to its signed ceiling.
 struct DialCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dial",
@@ -115,7 +115,7 @@ struct DialCommand: AsyncParsableCommand {
             }
             + headcount.map { text in
                 let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                // It cannot be taken back, so it is never meant for every version by accident.
+                // A head-count cannot be removed again, so it must name one version.
                 guard parts.count == 2, parts[0].contains("@"), let count = Int(parts[1]),
                     Dial.headcounts.contains(count)
                 else {
@@ -142,7 +142,7 @@ struct DialCommand: AsyncParsableCommand {
 }
 
 extension JSON {
-    /// A channel's dial, and before it what became of a change.
+    /// Writes a channel's dial, after the outcome of a change.
     func writeDial(to console: Console) {
         switch words("outcome") {
         case "turned": console.line("dial updated (timestamp \(words("timestamp")), until \(words("expires")))")
@@ -190,10 +190,12 @@ extension JSON {
 
     private func share(_ key: String) -> String { number(key).map { "\(RolloutShare($0))" } ?? "-" }
 
-    /// The dial's share; a row of all devices restricts nothing, such as that of a version that was paused.
+    /// The dial's share.
+    ///
+    /// A row for all devices, for example after a pause, restricts nothing and is shown as `-`.
     private var dialShare: String { number("rollout") == 10_000 ? "-" : share("rollout") }
 
-    /// `2 of 500`.
+    /// The used places: `2 of 500`.
     private var places: String {
         number("headcount").map { "\(number("places") ?? 0) of \($0)" } ?? "-"
     }

@@ -6,17 +6,17 @@ import ReleaseClient
 import ReleaseService
 import ServerRecords
 
-/// A request of `dial` or `rollout` to a server, in its folder on this machine or over HTTP.
+/// A request of `dial` or `rollout` to a server, in its folder or over HTTP.
 struct DialRequest {
     enum Default: Equatable {
         case stays
-        /// In devices of 10,000; nil for the signed ceiling.
+        /// The share in devices of 10,000, or nil for the signed ceiling.
         case becomes(Int?)
     }
 
     let changes: [DialChange]
     let reason: String?
-    /// The dial role's version that the operator saw.
+    /// The version of the dial role that the operator read.
     let expect: Int?
     let usual: Default
 
@@ -26,7 +26,7 @@ struct DialRequest {
 
     var isQuestion: Bool { changes.isEmpty && usual == .stays }
 
-    /// As the API takes it.
+    /// The request in the API's form.
     var json: JSON {
         let share: JSON? =
             switch usual {
@@ -41,7 +41,7 @@ struct DialRequest {
 }
 
 extension ChannelOptions {
-    /// Carries the request out, or shows the present state where nothing is asked for.
+    /// Carries the request out, or shows the present state if it contains no change.
     func dial(_ request: DialRequest, _ passphrase: KeyOptions) async throws -> JSON {
         try await answer {
             let repository = try repository
@@ -62,7 +62,7 @@ extension ChannelOptions {
                 try await Rollouts(folder.operations()).setUsual(share, of: channel, in: repository.app, by: .here)
             }
             let state = try repository.dial(of: channel)
-            // A look leaves no records in a folder that has none.
+            // A request without changes creates no records.
             guard try DiskFiles().status(of: folder.recordsFile) != nil else { return state.json }
             let operations = try folder.operations()
             let counted = try await operations.counting(state)
@@ -75,7 +75,7 @@ extension ChannelOptions {
 }
 
 extension DialChange {
-    /// As the API takes it.
+    /// The change in the API's form.
     fileprivate var json: JSON {
         let (name, member): (String, (String, JSON)?) =
             switch action {

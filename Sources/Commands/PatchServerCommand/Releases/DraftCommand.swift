@@ -5,7 +5,7 @@ import PatchServer
 import ReleaseService
 import ServerRecords
 
-/// `patchsrv draft`: releases that wait for signatures.
+/// `patchsrv draft`: releases that need more signatures.
 struct DraftCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "draft",
@@ -33,7 +33,7 @@ struct DraftCommand: AsyncParsableCommand {
     )
 }
 
-/// One of them.
+/// The options that name one draft.
 struct DraftOptions: ParsableArguments {
     @Argument(help: ArgumentHelp("Of the draft: the number under `role`.", valueName: "version"))
     var version: Int

@@ -6,7 +6,7 @@ import ReleaseClient
 import ReleaseService
 import ServerRecords
 
-/// `patchsrv history`: what was published in a channel.
+/// `patchsrv history`: the releases published in a channel.
 struct HistoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
@@ -94,7 +94,7 @@ struct HistoryListCommand: AsyncParsableCommand {
     }
 }
 
-/// `patchsrv history show`: one release, with its notes and its difference to the one before.
+/// `patchsrv history show`: one release, with its notes and its difference to the previous one.
 struct HistoryShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
@@ -131,7 +131,9 @@ struct HistoryShowCommand: AsyncParsableCommand {
 }
 
 extension JSON {
-    /// The first line of a text; `…` marks that more lines follow.
+    /// The first line of a text.
+    ///
+    /// `…` marks further lines.
     fileprivate func firstLine(of key: String) -> String {
         guard case .string(let text)? = self[key] else { return "" }
         let lines = text.text.split(separator: "\n")
@@ -195,7 +197,7 @@ extension JSON {
     }
 }
 
-/// `patchsrv history edit`: another label, other notes.
+/// `patchsrv history edit`: changes a label or notes.
 struct HistoryEditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",

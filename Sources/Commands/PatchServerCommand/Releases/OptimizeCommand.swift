@@ -5,7 +5,7 @@ import PatchServer
 import PatchStore
 import ReleaseService
 
-/// `patchsrv optimize`: makes the small forms and packs that a publish leaves for later.
+/// `patchsrv optimize`: makes the small forms and packs that a publish defers.
 struct OptimizeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "optimize",
@@ -57,7 +57,7 @@ struct OptimizeCommand: AsyncParsableCommand {
 }
 
 extension Optimizer.Result {
-    /// For people, without the app.
+    /// The result as text, without the app.
     var lines: [String] {
         guard case .done(let outcome) = self else {
             return ["a running patchsrv serve made the small forms and packs"]
@@ -103,7 +103,7 @@ struct OptimizeOptions: ParsableArguments {
     )
     var optimize = OnOff.on
 
-    /// Nil if none are made.
+    /// Nil if this is switched off.
     func service(_ operations: ReleaseOperations?, _ log: ServerLog) -> BackgroundOptimizer? {
         guard let operations, optimize == .on else { return nil }
         return BackgroundOptimizer(operations) { app, result in
@@ -121,7 +121,7 @@ struct OptimizeOptions: ParsableArguments {
 }
 
 extension ServerFolder {
-    /// Whether a process is making small forms and packs of the releases published here.
+    /// Whether a process is making small forms and packs for this folder.
     var isOptimized: Bool {
         guard (try? DiskFiles().status(of: optimizing)) ?? nil != nil else { return false }
         do throws(StoreLockError) {

@@ -6,7 +6,7 @@ import PatchServer
 import PatchStore
 import ReleaseService
 
-/// `patchsrv packs`: what updates cost, and packs that make them small.
+/// `patchsrv packs`: shows the cost of updates and makes packs that reduce it.
 struct PacksCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "packs",
@@ -99,7 +99,7 @@ struct PacksCommand: AsyncParsableCommand {
     }
 }
 
-/// `1.4.0`, or the SHA-256 of a manifest.
+/// The version of a pack's base: `1.4.0`, or the SHA-256 of a manifest.
 struct PackBaseArgument: ExpressibleByArgument {
     let text: String
     let wanted: WantedPacks
@@ -116,7 +116,7 @@ struct PackBaseArgument: ExpressibleByArgument {
     }
 }
 
-/// Which packs are made of a published release.
+/// The packs that are made for a published release.
 struct PackOptions: ParsableArguments {
     static let bases = 0...20
     static let basesRule = "must be from 0 to 20"
@@ -135,7 +135,7 @@ struct PackOptions: ParsableArguments {
         }
     }
 
-    /// With what is asked for.
+    /// The operations with these options applied.
     func adjust(_ operations: ReleaseOperations) -> ReleaseOperations {
         var operations = operations
         if let packBases { operations.packBases = packBases }

@@ -7,7 +7,7 @@ import ReleaseClient
 import ReleaseService
 import ServerRecords
 
-/// How a change is made.
+/// The options of a change.
 struct ParametersChangeOptions: ParsableArguments {
     @OptionGroup var place: ChannelOptions
 
@@ -43,8 +43,9 @@ struct ParametersChangeOptions: ParsableArguments {
         place.show(answer) { answer.writeParameters(to: $0) }
     }
 
-    /// The service takes all of them at once: what somebody else changed since they were looked at is not lost, for their
-    /// tag is sent along.
+    /// Replaces all parameters, because the service has no smaller change.
+    ///
+    /// The tag prevents the loss of another operator's change.
     private static func replace(
         _ change: ParametersChange,
         on service: ServiceClient,
@@ -66,7 +67,7 @@ struct ParametersChangeOptions: ParsableArguments {
 }
 
 extension JSON {
-    /// A channel's parameters, and before them what became of a change.
+    /// Writes a channel's parameters, after the outcome of a change.
     func writeParameters(to console: Console) {
         switch words("outcome") {
         case "changed": console.line("parameters updated (timestamp \(words("timestamp")), until \(words("expires")))")

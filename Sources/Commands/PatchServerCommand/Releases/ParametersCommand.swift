@@ -6,7 +6,7 @@ import ReleaseClient
 import PatchStore
 import SystemPackage
 
-/// `patchsrv parameters`: what apps are told by name, at once and without a release.
+/// `patchsrv parameters`: named values for apps, which take effect without a release.
 struct ParametersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "parameters",
@@ -164,8 +164,9 @@ extension ParameterName {
 }
 
 extension ParameterValue {
-    /// JSON where it is a value of its own, else text as it stands; nil for text that is too long, and for what begins as
-    /// quoted text and is none.
+    /// Parses a JSON value, or uses the argument as text.
+    ///
+    /// Nil if it is too long or an invalid quoted string.
     fileprivate init?(argument text: String) {
         if let json = try? JSON(parsing: Array(text.utf8)), let value = ParameterValue(json) {
             self = value

@@ -5,7 +5,7 @@ import PatchServer
 import ReleaseService
 import ServerRecords
 
-/// `patchsrv proposal`: changes that wait for a key holder.
+/// `patchsrv proposal`: changes that need a key holder.
 struct ProposalCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "proposal",
@@ -33,7 +33,7 @@ struct ProposalCommand: AsyncParsableCommand {
     )
 }
 
-/// One of them.
+/// The options that name one proposal.
 struct ProposalOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp("Of the proposal.", valueName: "id"),

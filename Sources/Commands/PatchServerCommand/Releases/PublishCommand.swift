@@ -67,8 +67,8 @@ struct PublishCommand: AsyncParsableCommand {
     }
 
     /// - Parameters:
-    ///   - console: Where the result is written.
-    ///   - isServedNext: Whether a server starts afterwards, which makes the small forms.
+    ///   - console: The output for the result.
+    ///   - isServedNext: Whether a server starts afterwards and makes the small forms.
     func publish(shownOn console: Console, isServedNext: Bool = false) async throws {
         try await reporting(json: json) {
             let files = DiskFiles()
@@ -119,7 +119,7 @@ struct PublishCommand: AsyncParsableCommand {
 }
 
 extension PublishCommand {
-    /// Who makes the small forms and packs.
+    /// The line on how the small forms and packs will be made.
     static func later(in folder: ServerFolder, isServed: Bool) -> String {
         isServed
             ? "small forms and packs follow; patchsrv status shows how far they are"
@@ -128,7 +128,7 @@ extension PublishCommand {
 }
 
 extension JSON {
-    /// A publish's answer with the result of the optimization, which leaves nothing pending.
+    /// A publish's answer with the result of the optimization, after which nothing is pending.
     fileprivate func optimized(_ made: JSON) -> JSON {
         guard var object else { return self }
         object["formsPending"] = nil
@@ -151,7 +151,7 @@ extension PublishOutcome {
         return DialLapse.hint(done.lapses, in: done.channel, options: options)
     }
 
-    /// - Parameter options: The server for another command, with a space before it.
+    /// - Parameter options: The options that name the server in a further command, with a leading space.
     func lines(app: AppID, options: String = "") -> [String] {
         switch self {
         case .published(let done): done.lines(app: app, options: options)

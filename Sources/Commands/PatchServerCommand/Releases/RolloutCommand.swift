@@ -41,7 +41,7 @@ struct RolloutCommand: AsyncParsableCommand {
                 )
     )
 
-    /// The value of the second argument.
+    /// The second argument: a share, `pause` or `resume`.
     enum Action: Equatable, Sendable {
         case share(Int)
         case pause
@@ -61,7 +61,7 @@ struct RolloutCommand: AsyncParsableCommand {
 
     /// The value of `--default`.
     struct Default: Equatable, Sendable {
-        /// Nil for none.
+        /// Nil for `none`.
         let share: Int?
 
         init(_ text: String) throws {
@@ -165,7 +165,7 @@ struct RolloutCommand: AsyncParsableCommand {
         return ChannelChoice(listing)
     }
 
-    /// Every channel that has a release, one below the other.
+    /// Shows every channel that has a release.
     private func showAll() async throws {
         let choice = try await choice()
         var (answers, hidden): ([JSON], [ChannelName]) = ([], [])

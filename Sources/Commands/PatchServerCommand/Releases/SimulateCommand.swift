@@ -4,7 +4,7 @@ import PatchFormat
 import PatchServer
 import FleetSimulation
 
-/// `patchsrv simulate`: what the published list and another dial would do to a fleet.
+/// `patchsrv simulate`: shows the effect of the published list and a different dial on a fleet.
 struct SimulateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",

@@ -5,7 +5,7 @@ import PatchFormat
 import PatchStore
 import SystemPackage
 
-/// `patchsrv blocks`: what a page is to clients that get of it what changed.
+/// `patchsrv blocks`: shows the blocks of a page, as used for sending only its changes.
 struct BlocksCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "blocks",

@@ -2,9 +2,9 @@ import PatchFormat
 import ReleaseService
 import ServerRecords
 
-/// What a server does before it serves, because an earlier run ended in the middle of something.
+/// Work of an earlier run that is completed before a server starts.
 ///
-/// Devices are served whatever became of it; the next start tries again.
+/// A failure does not keep the server from starting. The next start tries again.
 enum EarlierRun {
     case unread
     case unfinished(RecordKey)

@@ -5,21 +5,21 @@ import NIOSSL
 import PatchFormat
 import PatchServer
 
-/// Asks a port whether `patchsrv serve` is behind it.
+/// Checks whether `patchsrv serve` listens on a port.
 enum HealthCheck {
     private static let deadline = TimeAmount.seconds(3)
-    /// What ours answers `GET /healthz` with, where operators ask and where devices do.
+    /// The responses of patchsrv to `GET /healthz`, on the operators' and the devices' port.
     private static let answers = [("HTTP/1.1 200", "\r\n\r\nok"), ("HTTP/1.1 404", "\r\n\r\nNot found.\n")]
-    /// At most so many bytes of it.
+    /// The maximum size of a response in bytes.
     private static let limit = 4_096
 
-    /// - Parameter isTLS: whether HTTPS is expected; what answers in the other way is named as that.
+    /// - Parameter isTLS: Whether HTTPS is expected. A patchsrv that uses the other protocol is reported as such.
     static func owner(of port: Int, at host: String, isTLS: Bool) async -> Diagnosis.Line.Port {
         if await isOurs(host: host, port: port, isTLS: isTLS) { return .ours }
         return await isOurs(host: host, port: port, isTLS: !isTLS) ? .oursOtherwise(isTLS: !isTLS) : .taken
     }
 
-    /// - Parameter isTLS: whether it speaks HTTPS; the certificate is not looked at, for nothing secret is said.
+    /// - Parameter isTLS: Whether to use HTTPS. The certificate is not verified, because nothing secret is sent.
     private static func isOurs(host: String, port: Int, isTLS: Bool) async -> Bool {
         do {
             let answer = try await ask(host: host == "0.0.0.0" ? "127.0.0.1" : host, port: port, isTLS: isTLS)
@@ -56,7 +56,7 @@ enum HealthCheck {
     }
 }
 
-/// Closes a connection after a time, whatever it does.
+/// Closes a connection after a time, regardless of its activity.
 private final class IdleEnd: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

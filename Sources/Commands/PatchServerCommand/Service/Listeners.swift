@@ -3,9 +3,11 @@ import HTTPFiles
 import ServiceLifecycle
 import CommandKit
 
-/// Both listeners of a server, which stop at once: what is in flight on either has the same time.
+/// Both listeners of a server.
+///
+/// They stop together, so requests on both have the same time to finish.
 struct Listeners: Service {
-    /// - Parameter onListening: called once operators can ask.
+    /// - Parameter onListening: Called once the operators' port accepts connections.
     let operators: @Sendable (_ onListening: @escaping @Sendable () -> Void) -> FileServer
     let devices: FileServer
 
@@ -19,7 +21,7 @@ struct Listeners: Service {
                 }
             }
             group.addTask {
-                // Whoever waits for the line of this one may ask the other, too; which perhaps cannot listen.
+                // Devices start after operators: a program that waits for the devices' line may also use the operators' port.
                 guard await starts.first(where: { _ in true }) != nil else { return }
                 do throws(FileServerError) { try await devices.run() } catch {
                     throw Failure(error, holder: PortHolder.find)

@@ -3,9 +3,11 @@ import CommandKit
 import HTTPFiles
 import PatchFormat
 
-/// Where operators and pipelines ask: beside the port that devices know.
+/// The options of the operators' port, separate from the devices' port.
 struct OperatorOptions: ParsableArguments {
-    /// Nobody needs more at a time; devices have a listener of their own.
+    /// Sufficient for operators and pipelines.
+    ///
+    /// Devices have their own listener.
     private static let connections = 128
     static let standardPort = 8081
 
@@ -41,12 +43,12 @@ struct OperatorOptions: ParsableArguments {
 
     /// The operators' port.
     ///
-    /// A second server on this machine, which takes any port for devices, takes any for operators, too.
+    /// If any free port is used for devices, as for a second server on this machine, any free one is also used for operators.
     func port(besideDevices devices: Int) -> Int {
         operatorsPort ?? (devices == 0 ? 0 : Self.standardPort)
     }
 
-    /// - Throws: where both are one place, of which the system would only say that it is taken.
+    /// - Throws: If both ports would be the same. The system would only report that the port is in use.
     static func check(
         _ operators: (host: String, port: Int),
         beside devices: (host: String, port: Int)
@@ -57,23 +59,25 @@ struct OperatorOptions: ParsableArguments {
         throw ValidationError("--port and --operators-port are both \(port): devices and operators have a port each")
     }
 
-    /// - Parameter devices: what holds for the listener of devices, which shares out its connections alike.
-    /// - Throws: where tokens would travel for everybody to read.
+    /// - Parameter devices: The configuration of the devices' listener. Connections are shared out in the same way.
+    /// - Throws: If tokens would be sent without encryption.
     func configuration(beside devices: FileServerConfiguration) throws(Failure) -> FileServerConfiguration {
         let fault = Self.exposure(at: operatorsHost, hasTLS: devices.tls != nil, operatorsInsecureHttp)
         if let fault { throw fault }
         var configuration = devices
         (configuration.host, configuration.port) = (operatorsHost, port(besideDevices: devices.port))
         configuration.maxConnections = min(Self.connections, devices.maxConnections)
-        // On loopback all users of this machine have one address: shared out by it, one of them could keep all others out.
-        // Behind a proxy its word says who asks.
+        // All users of this machine share the loopback address, so with limits by address one of them could lock out the others.
+        // Behind a proxy, its header names the client.
         if Self.isLoopback(operatorsHost), devices.sharing == .byAddress(trustedProxies: .none) {
             configuration.sharing = .byUser(strangers: nil)
         }
         return configuration
     }
 
-    /// Why tokens would travel for everybody to read; nil where they do not, or where that was allowed.
+    /// The failure if tokens would be sent without encryption.
+    ///
+    /// Nil if they are not, or if that was allowed.
     static func exposure(at host: String, hasTLS: Bool, _ insecureHttp: OnOff) -> Failure? {
         if hasTLS || isLoopback(host) || insecureHttp == .on { return nil }
         return Failure(
@@ -90,7 +94,7 @@ struct OperatorOptions: ParsableArguments {
     }
 }
 
-/// A switch that a settings file can set, too.
+/// A switch that a settings file can also set.
 enum OnOff: String, ExpressibleByArgument, CaseIterable {
     case on, off
 }

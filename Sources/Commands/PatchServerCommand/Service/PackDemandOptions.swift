@@ -4,7 +4,7 @@ import CommandKit
 import PatchServer
 import ReleaseService
 
-/// Packs that a running server makes because devices ask for them.
+/// The options for packs that a running server makes at the request of devices.
 struct PackDemandOptions: ParsableArguments {
     private static let standard = 1_000_000_000
 
@@ -17,7 +17,7 @@ struct PackDemandOptions: ParsableArguments {
     )
     var packRoom: ByteCountArgument?
 
-    /// Nil where none are made.
+    /// Nil if this is switched off.
     func service(_ operations: ReleaseOperations?, _ log: ServerLog) -> PackDemand? {
         let room = packRoom?.bytes ?? Self.standard
         guard let operations, room > 0 else { return nil }

@@ -3,7 +3,7 @@ import NIOHTTP1
 import PageServing
 import PatchServer
 
-/// What `patchsrv pages` says of itself, on a port of its own: whether it answers, and its numbers for Prometheus.
+/// The health and metrics port of `patchsrv pages`: whether it answers, and its numbers for Prometheus.
 struct PageNumbers: FileSource {
     let pages: PageService
     let process: ProcessFacts

@@ -10,7 +10,7 @@ import PatchStore
 import ServiceLifecycle
 import SystemPackage
 
-/// `patchsrv pages`: a proxy in front of a site, whose pages cost their clients what changed.
+/// `patchsrv pages`: a proxy for a site that sends only the changes of pages.
 struct PagesCommand: ServingCommand {
     static let configuration = CommandConfiguration(
         commandName: "pages",
@@ -53,7 +53,7 @@ struct PagesCommand: ServingCommand {
                 )
     )
 
-    /// Those of its own that a file may have.
+    /// The command's own options that a settings file may contain.
     static let settings: [Setting] = [
         Setting("upstream", rule: Upstream.rule) { Upstream($0) != nil },
         Setting("upstream-ca"),
@@ -151,7 +151,7 @@ struct PagesCommand: ServingCommand {
         let pages = try pageService()
         var settings = try proxySettings(pages)
         settings.standing = .inFrontOfSite(scheme: scheme, proxies)
-        // A client's connection has one request under way, so the limits by address of the front hold for the site as well.
+        // A client's connection has one request in progress, so the proxy's limits by address protect the site too.
         settings.requests = configuration.maxConnections
         let report: @Sendable (String) -> Void = { log.say(.error, printable($0)) }
         try await APIProxy.with(settings, report: report) { [configuration] proxy in
@@ -220,12 +220,12 @@ struct PagesCommand: ServingCommand {
     }
 }
 
-/// A server whose troubles are this program's failures.
+/// A server whose errors are reported as failures of this program.
 private struct ReportedServer: Service {
     private let server: FileServer
     private let prefix: String
 
-    /// - Parameter prefix: of the options that name its host and port: `metrics-`.
+    /// - Parameter prefix: The prefix of the options for its host and port: `metrics-`.
     init(_ server: FileServer, prefix: String = "") {
         (self.server, self.prefix) = (server, prefix)
     }

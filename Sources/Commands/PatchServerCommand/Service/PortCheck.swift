@@ -5,12 +5,12 @@ import NIOPosix
 import SystemPackage
 import CommandKit
 
-/// Finds out whether a port can be listened on, before work begins that would be in vain.
+/// Checks whether a port is free, before long work starts.
 enum PortCheck {
-    /// - Parameter prefix: of the option that names the port: `operators-`.
-    /// - Throws: the failure with which the server would end.
+    /// - Parameter prefix: The prefix of the port's option: `operators-`.
+    /// - Throws: The failure that the server would report.
     static func check(host: String, port: Int, prefix: String = "") async throws(Failure) {
-        // Any free one.
+        // Port 0 is any free port.
         guard port != 0 else { return }
         do {
             let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)

@@ -4,7 +4,7 @@ import SystemPackage
 
 /// The program that listens on a port of this machine, as far as this user may see it.
 struct PortHolder: Equatable, CustomStringConvertible {
-    /// Its owner's number.
+    /// The numeric id of the program's user.
     let user: UInt32
     /// Nil for a program of another user.
     let process: (id: Int, name: String)?
@@ -25,7 +25,7 @@ struct PortHolder: Equatable, CustomStringConvertible {
         let user: UInt32
         let inode: UInt64
 
-        /// Nil for a socket that does not listen, and for the table's head.
+        /// Nil for the table's header and for a socket that does not listen.
         init?(line: some StringProtocol) {
             let fields = line.split(separator: " ")
             guard fields.count > 9, fields[3] == Self.listening,
@@ -38,10 +38,10 @@ struct PortHolder: Equatable, CustomStringConvertible {
         private static let listening = "0A"
     }
 
-    /// More than the lines of 10,000 connections.
+    /// The maximum size of the table, enough for more than 10,000 connections.
     private static let tableLimit = 4_000_000
 
-    /// Nil if none is found: the program may have ended meanwhile.
+    /// Nil if no program is found, for example because it has ended.
     static func find(_ port: Int) -> PortHolder? {
         for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
             guard let bytes = try? DiskFiles().read(FilePath(table), limit: tableLimit) else { continue }

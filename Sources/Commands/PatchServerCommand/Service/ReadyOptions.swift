@@ -5,7 +5,7 @@ import PatchServer
 import PatchStore
 import SystemPackage
 
-/// When a server is ready no more, although it serves.
+/// The options for readiness: when a running server reports that it is not ready.
 struct ReadyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -23,7 +23,7 @@ struct ReadyOptions: ParsableArguments {
     )
     var readyFree: ByteCountArgument?
 
-    /// - Parameter keys: what the server signs with.
+    /// - Parameter keys: The server's signing keys.
     func check(_ folder: ServerFolder, _ keys: RefreshOptions.Keys) -> ReadinessCheck {
         ReadinessCheck(folder, within: readyWithin, free: readyFree, opens: keys.opens)
     }
@@ -49,11 +49,12 @@ extension ReadinessCheck {
 }
 
 extension Readiness {
-    /// How long before its end a role is reported where nobody says otherwise: well within the 30 days that a role lasts
-    /// which is signed most often.
+    /// The default time before its expiry at which a role is reported.
+    ///
+    /// The most frequently signed role is valid for 30 days.
     static let within = Duration.days(7)
 
-    /// What must be free where nobody says otherwise: room for a release of 10,000 files.
+    /// The free space required by default: room for a release of 10,000 files.
     static func enough(free: Int?) -> DiskSpace {
         let free = free ?? 1_000_000_000
         return DiskSpace(freeBytes: free, freeFiles: free == 0 ? 0 : 10_000)

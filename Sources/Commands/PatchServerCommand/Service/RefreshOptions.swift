@@ -7,7 +7,7 @@ import PatchStore
 import ServiceLifecycle
 import SystemPackage
 
-/// Whether a running server signs snapshot, timestamp and dial again by itself.
+/// The options for signing snapshot, timestamp and dial while the server runs.
 struct RefreshOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -22,22 +22,20 @@ struct RefreshOptions: ParsableArguments {
     /// The keys that a running server signs with, and those that it cannot open.
     struct Keys: Sendable {
         let open: KeyOpener
-        /// Encrypted, without a passphrase given.
+        /// The paths of encrypted keys without a passphrase.
         let locked: [FilePath]
 
-        /// Whether it signs with a key as expected: it does not with one that it was started without, which it reported
-        /// then.
+        /// Whether the key can be opened, or was already reported at the start because it could not.
         @Sendable func opens(_ file: [UInt8], at path: FilePath) -> Bool {
             if locked.contains(path) { return true }
             return ((try? open(file, path)) ?? nil) != nil
         }
     }
 
-    /// The keys that the timer and the API sign with.
+    /// The keys for the timer and the API.
     ///
-    /// Asks now, once for both, for passphrases that were not given, if a person is at the terminal; they are kept in
-    /// memory. Without an answer devices are served all the same. A wrong passphrase ends the program here, not days
-    /// later.
+    /// If a user is at the terminal, asks now, once for both, for missing passphrases, and stores them in memory. Without an answer
+    /// devices are still served. A wrong passphrase ends the program now and not days later.
     func keys(in folder: ServerFolder) throws -> Keys {
         let encrypted = try encryptedKeys(in: folder)
         if passphrase.isNamed {
@@ -51,7 +49,7 @@ struct RefreshOptions: ParsableArguments {
         return Keys(open: passphrase.opener(typed), locked: locked)
     }
 
-    /// The consequence of a key that stays locked, in one sentence; nil when there is none.
+    /// The consequences of a locked key in one sentence, or nil if there are none.
     func warning(of locked: FilePath, hasAPI: Bool) -> String? {
         var missing: [String] = []
         if case .every = refreshEvery {
@@ -65,9 +63,9 @@ struct RefreshOptions: ParsableArguments {
             + missing.joined(separator: ", and ") + "; give it with --passphrase-file or \(KeyOptions.variable)"
     }
 
-    /// The timer to run beside a server; nil when it is off.
+    /// The timer to run beside a server, or nil if it is off.
     ///
-    /// - Parameter counters: counts every signing.
+    /// - Parameter counters: Counts every signing.
     func timer(_ folder: ServerFolder, _ keys: Keys, counting counters: RefreshCounters?, log: ServerLog) -> (
         any Service
     )? {
@@ -87,7 +85,7 @@ struct RefreshOptions: ParsableArguments {
             },
             observe: { counters?.add($0, $1) },
             report: { app, result in
-                // The server reported that when it started.
+                // Already reported at the start of the server.
                 if case .withoutKey = result, let app, said.contains(folder.onlineKey(of: app)) { return }
                 if let (level, line) = result.line { log.say(level, printable(line), app: app) }
             },
@@ -95,7 +93,9 @@ struct RefreshOptions: ParsableArguments {
         )
     }
 
-    /// Not behind a shell's `&`: a question there would take the next line that is meant for the shell.
+    /// Whether this is a foreground process at a terminal.
+    ///
+    /// In the background, a question would read input meant for the shell.
     private static var canAsk: Bool {
         isatty(STDIN_FILENO) == 1 && tcgetpgrp(STDIN_FILENO) == getpgrp()
     }

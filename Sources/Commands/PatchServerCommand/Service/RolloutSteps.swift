@@ -5,11 +5,11 @@ import PatchStore
 import ReleaseService
 import ServiceLifecycle
 
-/// Steps of rollout schedules, as `serve` and `refresh` take and report them.
+/// The steps of rollout schedules in `serve` and `refresh`, and their reports.
 enum RolloutSteps {
-    /// The timer to run beside a server; nil if this server signs nothing, or has no records.
+    /// The timer to run beside a server, or nil if this server signs nothing or has no records.
     ///
-    /// - Parameter operations: Those of the release service, if it answers.
+    /// - Parameter operations: The operations of the release service, if it runs.
     static func timer(
         _ operations: ReleaseOperations?,
         _ folder: ServerFolder,
@@ -31,7 +31,7 @@ enum RolloutSteps {
         )
     }
 
-    /// A line of the log.
+    /// The log line for a result.
     static func told(_ result: RolloutAdvance) -> (level: LogLine.Level, line: String, app: AppID) {
         switch result {
         case .stepped(let schedule): (.info, line(schedule), schedule.app)
@@ -43,7 +43,7 @@ enum RolloutSteps {
         }
     }
 
-    /// `rollout of web 2.1.0 in production: 5% of devices, 25% at …`.
+    /// The schedule on one line: `rollout of web 2.1.0 in production: 5% of devices, 25% at …`.
     static func line(_ schedule: RolloutSchedule) -> String {
         "rollout of \(schedule.label) in \(schedule.channel): \(schedule.words)"
     }

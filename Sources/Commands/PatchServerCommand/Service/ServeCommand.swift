@@ -164,7 +164,7 @@ struct ServeCommand: ServingCommand {
         guard api == .on else { return nil }
         let operations = packs.adjust(try folder.folder.operations(openKey: keys.open))
         let uploads = Uploads(operations)
-        // Devices are served whatever became of these.
+        // Devices are served even if these fail.
         do { try await recover(operations, log) } catch { Self.say(error, .unread, log) }
         do { try await uploads.removeStale() } catch { Self.say(error, .uploads, log) }
         let proxies = trustedProxy?.proxies ?? .none
@@ -186,7 +186,7 @@ struct ServeCommand: ServingCommand {
 
     /// Serves until it is stopped.
     ///
-    /// - Parameter onListening: is given the URL where devices ask, once they can.
+    /// - Parameter onListening: Receives the URL for devices once it is available.
     func serve(onListening: @escaping @Sendable (String) -> Void) async throws {
         let folder = folder.folder
         guard try DiskFiles().status(of: folder.tree) != nil else { throw Failure.noApps(in: folder) }
@@ -259,7 +259,7 @@ struct ServeCommand: ServingCommand {
         }
         let timer = refresh.timer(folder, keys, counting: numbers.refreshes, log: log)
         let rollouts = try RolloutSteps.timer(service?.operations, folder, refresh, keys, log: log)
-        // Stopped from the last to the first.
+        // Services are stopped in reverse order.
         let optimizer = optimize.service(service?.operations, log)
         let memory = IdleMemoryTimer(clock: .continuous)
         let services: [(any Service)?] = [listeners, demand, optimizer, timer, rollouts, renewal, hangups, memory]
@@ -268,8 +268,9 @@ struct ServeCommand: ServingCommand {
         share?.release()
     }
 
-    /// Tells `patchsrv restore --in-place` that somebody serves the folder; nil where this user may not write there, or
-    /// there is no room: devices are served all the same.
+    /// Marks the folder as served, for `patchsrv restore --in-place`.
+    ///
+    /// Nil if this user may not write there or the disk is full, because devices are served anyway.
     private static func shareFolder(_ folder: ServerFolder, _ log: ServerLog) throws -> StoreLock? {
         do throws(StoreLockError) { return try StoreLock(sharing: folder.serving) } catch {
             switch error {
@@ -294,7 +295,7 @@ struct ServeCommand: ServingCommand {
     }
 }
 
-/// What `--trusted-proxy` says.
+/// The value of `--trusted-proxy`.
 struct ProxyAddresses: ExpressibleByArgument {
     static let rule = TrustedProxies.rule
 

@@ -3,7 +3,7 @@ import ArgumentParser
 import CommandKit
 import PatchServer
 
-/// Everything that `patchsrv serve` can be told on its command line, in the environment and in a file.
+/// All settings of `patchsrv serve`, from the command line, the environment and a file.
 enum ServeSettings {
     static let all: [Setting] = [
         Setting("data", alternative: "place"),

@@ -6,10 +6,10 @@ import PatchServer
 import PatchStore
 import SystemPackage
 
-/// Where a server's lines go: requests into a file or to standard output, all else to standard error.
+/// The log output of a server: requests to a file or standard output, all other lines to standard error.
 ///
-/// Each line is one write, so that a reader sees whole lines at once. A line that cannot be written is dropped and counted, and the
-/// server continues: see `LastingOutput`.
+/// Each line is one write, so that a reader sees whole lines. A line that cannot be written is dropped and counted, and the server
+/// continues: see `LastingOutput`.
 struct ServerLog: Sendable {
     private enum Requests {
         case none
@@ -20,9 +20,11 @@ struct ServerLog: Sendable {
     private let format: LogFormat
     private let requests: Requests
 
+    /// Opens the log.
+    ///
     /// A file that cannot be opened now is tried again with each line.
     ///
-    /// - Parameter accessLog: a file, or `-` for standard output; without it requests are not written.
+    /// - Parameter accessLog: A file, or `-` for standard output. Nil if requests are not logged.
     init(_ format: LogFormat, accessLog: String?) {
         self.format = format
         switch accessLog {
@@ -36,7 +38,7 @@ struct ServerLog: Sendable {
         }
     }
 
-    /// Nil where requests are not written, so that nobody makes entries in vain.
+    /// Nil if requests are not logged, so that no entries are made.
     var accessLog: (@Sendable (AccessLogEntry) -> Void)? {
         let line: @Sendable (String) -> Void
         switch requests {
@@ -47,23 +49,23 @@ struct ServerLog: Sendable {
         return { [format] entry in line(LogLine(entry, at: ProcessEnvironment.preciseNow()).text(format)) }
     }
 
-    /// - Parameter message: printable.
+    /// - Parameter message: A printable text.
     @Sendable func say(_ level: LogLine.Level, _ message: String, app: AppID? = nil) {
         Console.standardError.line(text(level, message, app: app))
     }
 
-    /// A line as ``say(_:_:app:)`` writes it.
+    /// A line in the format of ``say(_:_:app:)``.
     func text(_ level: LogLine.Level, _ message: String, app: AppID? = nil) -> String {
         LogLine(level, .message(message, app: app), at: ProcessEnvironment.preciseNow()).text(format)
     }
 
-    /// Says where the server listens: a line on standard output that programs wait for.
+    /// Reports the address of the server: a line on standard output that programs wait for.
     func tellListening(_ what: String, _ url: String) {
         guard format == .text else { return say(.info, "\(what) \(url)") }
         Console.standardOutput.line("patchsrv: \(what) \(url)")
     }
 
-    /// Goes on in a new file where the old one was renamed: what `logrotate` asks for.
+    /// Opens the log file again after `logrotate` has renamed it.
     func reopen() {
         guard case .file(let output, let file) = requests else { return }
         do throws(SystemError) { try output.reopen() } catch {
@@ -83,7 +85,9 @@ struct ServerLog: Sendable {
         FileError(Errno(rawValue: error.code), .append, file)
     }
 
-    /// It holds the addresses of devices: its owner's alone, unless it is there already with other rights.
+    /// Opens the file, which contains addresses of devices.
+    ///
+    /// A new one is readable by its owner only. Existing permissions are kept.
     private static func open(_ file: FilePath) throws(SystemError) -> Int32 {
         do {
             let isPipe = (try? DiskFiles().status(of: file.followingLinks))?.kind == .other

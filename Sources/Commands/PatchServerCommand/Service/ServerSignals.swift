@@ -5,7 +5,7 @@ import ServiceLifecycle
 import CommandKit
 import UnixSignals
 
-/// SIGHUP: certificates are read again, and the access log goes on in a new file.
+/// On SIGHUP, reads the certificates again and reopens the access log.
 struct Hangups: Service {
     let onHangup: @Sendable () -> Void
 
@@ -14,7 +14,9 @@ struct Hangups: Service {
     }
 }
 
-/// Runs services until the first of them ends or a signal comes; stopped from the last to the first.
+/// Runs services until one of them ends or a signal arrives.
+///
+/// They are stopped in reverse order.
 func serving(_ services: [any Service], stoppingWithin time: Duration, _ log: ServerLog) async throws {
     let group = ServiceGroup(
         configuration: ServiceGroupConfiguration(
@@ -26,11 +28,14 @@ func serving(_ services: [any Service], stoppingWithin time: Duration, _ log: Se
     try await endingAtSecondSignal(stoppingWithin: time, log: log) { try await group.run() }
 }
 
-/// Runs a server; its first SIGINT or SIGTERM lets answers in flight finish.
+/// Runs a server.
 ///
-/// The second ends it at once, with 128 and the signal's number, as shells say. So does the first one when all is not over in time.
+/// Its first SIGINT or SIGTERM lets requests in progress finish.
 ///
-/// - Parameter time: for answers in flight; then a moment more, for what follows on them.
+/// The second ends it at once, with 128 plus the signal's number, as shells expect. The first one does the same if the time is
+/// exceeded.
+///
+/// - Parameter time: The time for requests in progress. A moment more is allowed for the work that follows them.
 func endingAtSecondSignal(
     stoppingWithin time: Duration,
     log: ServerLog,
@@ -55,7 +60,7 @@ func endingAtSecondSignal(
     }
 }
 
-/// What a server says last that does not end in time.
+/// The last message of a server that does not stop in time.
 func overdue(_ time: Duration) -> String {
     "was told to stop and did not within \(DurationText(time)): it ends with work undone"
 }

@@ -6,7 +6,7 @@ import PatchServer
 import PatchStore
 import SystemPackage
 
-/// Whether a server speaks HTTPS, and who it says that it is.
+/// The options for HTTPS and the server's certificate.
 struct TLSOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -31,9 +31,9 @@ struct TLSOptions: ParsableArguments {
         }
     }
 
-    /// What shows clients a renewed certificate while the server serves; nil without TLS.
+    /// The service that loads a renewed certificate while the server runs, or nil without TLS.
     ///
-    /// - Parameter nudges: each makes it look at once.
+    /// - Parameter nudges: Each one triggers a check at once.
     func renewal(nudges: AsyncStream<Void>, log: ServerLog) throws -> CertificateRenewal<ContinuousClock>? {
         guard let tlsCertificate, let tlsKey else { return nil }
         return try CertificateRenewal(
@@ -55,7 +55,7 @@ struct TLSOptions: ParsableArguments {
         )
     }
 
-    /// Reads both files, and warns of a certificate that does not hold now.
+    /// Reads both files, and warns of a certificate that is not valid now.
     private func identity(_ tlsCertificate: String, _ tlsKey: String, _ log: ServerLog) throws -> TLSIdentity {
         let identity = try read(tlsCertificate, tlsKey)
         if let line = Self.warning(of: identity.validity, tlsCertificate, at: ProcessEnvironment.now()) {
@@ -64,13 +64,13 @@ struct TLSOptions: ParsableArguments {
         return identity
     }
 
-    /// Who the server would say that it is; nil without TLS.
+    /// The server's certificate and key, or nil without TLS.
     func identity() throws -> TLSIdentity? {
         guard let tlsCertificate, let tlsKey else { return nil }
         return try read(tlsCertificate, tlsKey)
     }
 
-    /// Symbolic links are followed: certificates are renewed by changing one.
+    /// Reads both files and follows symbolic links, because certificates are renewed by changing a link.
     private func read(_ tlsCertificate: String, _ tlsKey: String) throws -> TLSIdentity {
         let passphrase = try tlsPassphraseFile.map { (file) throws(PassphraseError) in try Passphrase.read(file: file) }
         SecretAccess.warn(of: tlsKey, refusing: 0o007)
@@ -92,7 +92,7 @@ struct TLSOptions: ParsableArguments {
         }
     }
 
-    /// What is said of a certificate that does not hold now; nil of one that does.
+    /// The warning about a certificate that is not valid now, or nil.
     static func warning(of validity: ClosedRange<Int>, _ file: String, at now: UTCTime) -> String? {
         guard !validity.contains(now.seconds) else { return nil }
         let what =

@@ -4,13 +4,13 @@ import PatchFormat
 import PatchServer
 import PatchStore
 
-/// Which apps of a server a command is about.
+/// The apps of a server to which a command applies.
 struct AppOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only this app; else every one of the server.", valueName: "app"), transform: parsed)
     var app: AppID?
 
-    /// - Throws: a failure when the folder has none.
-    /// - Parameter damaged: also those whose trees have lost their timestamp.
+    /// - Parameter damaged: Whether apps whose trees have lost their timestamp are included.
+    /// - Throws: A failure if the folder has no app.
     func apps(in folder: ServerFolder, damaged: Bool = false) throws -> [AppID] {
         if let app { return [app] }
         let all = try damaged ? folder.givenApps(files: DiskFiles()) : folder.allApps(files: DiskFiles())

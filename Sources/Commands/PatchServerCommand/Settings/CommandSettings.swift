@@ -5,12 +5,11 @@ import PatchServer
 import PatchStore
 import SystemPackage
 
-/// Options that every command takes from the environment and from the file of `--config`, unless its command line has
-/// them.
+/// Options that every command reads from the environment and from the file of `--config`, unless its command line has them.
 ///
-/// One file serves all: each command takes the options that it has. Options for a single action are not allowed in it.
+/// One file serves all commands: each uses the options that it has. Options for a single action are not allowed in the file.
 enum CommandSettings {
-    /// All options that may be in the file.
+    /// All options that the file may contain.
     private static let all =
         ServeSettings.all + PagesCommand.settings + [
             Setting("server", alternative: "place"), Setting("token-file"), Setting("ca"),
@@ -22,7 +21,7 @@ enum CommandSettings {
             },
         ]
 
-    /// The names of a command's options, from its own help.
+    /// The names of a command's options, read from its help.
     private static func options(of command: any ParsableCommand.Type) -> Set<String> {
         var names: Set<String> = []
         for line in PatchServerProgram.helpMessage(for: command, columns: 80).split(separator: "\n") {
@@ -33,8 +32,9 @@ enum CommandSettings {
         return names
     }
 
-    /// The command line with what the environment and the file add to it; nil when it only asks for the configuration,
-    /// which was printed.
+    /// The command line extended by the environment and the file.
+    ///
+    /// Nil if it only asks for the configuration, which was printed.
     static func expanded(_ arguments: [String]) throws -> [String]? {
         let (words, type) = command(in: arguments)
         guard let type, Set(arguments).isDisjoint(with: ["-h", "--help", "-help"]) else { return arguments }
@@ -62,8 +62,9 @@ enum CommandSettings {
         } catch let error as SettingsError { throw Failure(error) }
     }
 
-    /// The names of the command and its subcommands, and the one that takes the options; nil for an incomplete command
-    /// line, whose command reports that itself.
+    /// The names of the command and its subcommands, and the command that has the options.
+    ///
+    /// Nil for an incomplete command line, which the command itself reports.
     private static func command(in arguments: [String]) -> ([String], (any ParsableCommand.Type)?) {
         var command: any ParsableCommand.Type = PatchServerProgram.self
         var words: [String] = []

@@ -8,7 +8,7 @@ import PatchCrypto
 import PatchTrust
 import SystemPackage
 
-/// Where the server keeps everything.
+/// The option for the server's folder.
 struct FolderOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The server's folder (or PATCHSRV_DATA).", valueName: "dir"))
     var data: String
@@ -18,9 +18,9 @@ struct FolderOptions: ParsableArguments {
     var folder: ServerFolder { ServerFolder(FilePath(argument: data), build: Build.time) }
 }
 
-/// Where the settings are that the command line and the environment leave open.
+/// The option for the file with settings that neither the command line nor the environment has.
 ///
-/// It is read before the command line is understood: see ``CommandSettings``.
+/// The file is read before the command line is parsed: see ``CommandSettings``.
 struct SettingsFileOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -31,7 +31,7 @@ struct SettingsFileOption: ParsableArguments {
     var config: String?
 }
 
-/// How the online key is opened.
+/// The options for the passphrase of the online key.
 struct KeyOptions: ParsableArguments {
     static let variable = "PATCHSRV_PASSPHRASE"
     /// The meaning of `usage` for a command that signs.
@@ -57,10 +57,12 @@ struct KeyOptions: ParsableArguments {
         }
     }
 
-    /// Reads the key; asks for a passphrase only if it is encrypted, and warns if it is not.
+    /// Reads the key.
     ///
-    /// - Parameter isStored: whether it is the server's own copy. A copy that others may read is not refused, so that a running
-    ///   server continues to sign; `doctor` reports it as a fault.
+    /// Asks for a passphrase only if it is encrypted, and warns if it is not.
+    ///
+    /// - Parameter isStored: Whether it is the server's own copy. A copy that others may read is accepted, so that a running server
+    ///   continues to sign. `doctor` reports it as a fault.
     func key(at path: FilePath, isStored: Bool = true) throws -> OnlineKey {
         let file = try DiskFiles().read(path, limit: Limits.keyFile)
         guard OnlineKey.isEncrypted(file) else {
@@ -80,8 +82,9 @@ struct KeyOptions: ParsableArguments {
         passphraseFile != nil || passphraseEnv != nil || ProcessEnvironment.environment(Self.variable) != nil
     }
 
-    /// Opens the bytes of a key, which came from a path, each time it is asked; nil for an encrypted one whose passphrase
-    /// nobody gave.
+    /// Opens the bytes of a key from a path, each time it is called.
+    ///
+    /// Nil for an encrypted key without a passphrase.
     ///
     /// A passphrase in a file or in the environment is read each time.
     func opener(_ typed: TypedPassphrases = TypedPassphrases()) -> KeyOpener {
@@ -103,7 +106,9 @@ struct KeyOptions: ParsableArguments {
 
     static func question(for path: FilePath) -> String { "Passphrase for the online key \(path):" }
 
-    /// With the passphrase that is named, or one that a person types: one that opens several keys once, a wrong one again.
+    /// Opens a key with the named passphrase, or with typed ones.
+    ///
+    /// One that opens several keys is asked once, a wrong one again.
     private func open(encrypted file: [UInt8], at path: FilePath) throws -> (key: OnlineKey, passphrase: Passphrase) {
         if let named = try named() { return (try Self.open(file, with: named, at: path), named) }
         for known in PassphraseQuestion.known {
@@ -136,7 +141,9 @@ struct KeyOptions: ParsableArguments {
         )
     }
 
-    /// `online.pass` in the key's folder or one of three above it: a quick start keeps it beside the server's folder.
+    /// The file `online.pass` in the key's folder or one of three above it.
+    ///
+    /// A quick start stores it beside the server's folder.
     private static func passphraseFile(near key: FilePath) -> FilePath? {
         candidates(for: key).first { (try? DiskFiles().status(of: $0))??.kind == .file }
     }
@@ -152,7 +159,7 @@ struct KeyOptions: ParsableArguments {
         return found
     }
 
-    /// Nil where a person has to be asked.
+    /// The passphrase from a file or the environment, or nil if the user must be asked.
     private func named() throws(PassphraseError) -> Passphrase? {
         if let passphraseFile { return try Passphrase.read(file: passphraseFile) }
         if let passphraseEnv { return try Passphrase.environment(passphraseEnv) }
@@ -166,7 +173,9 @@ extension AppRepository {
     }
 }
 
-/// Why a key or a certificate cannot be opened: one sentence, and for the start of a program all that is to be said.
+/// The reason why a key or certificate cannot be opened, in one sentence.
+///
+/// At the start of a program, the whole message.
 struct OpeningTrouble: Error, CustomStringConvertible {
     let failure: Failure
     var description: String { failure.message }

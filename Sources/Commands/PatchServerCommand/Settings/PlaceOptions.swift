@@ -6,7 +6,7 @@ import PatchStore
 import ReleaseClient
 import SystemPackage
 
-/// Which server a command is about: one whose folder is here, or one that is asked over HTTP, from any machine.
+/// The server to which a command applies: a folder on this machine, or a service over HTTP.
 struct PlaceOptions: ParsableArguments {
     static let retries = 0...100
     static let retriesRule = "must be from 0 to 100"
@@ -57,7 +57,7 @@ struct PlaceOptions: ParsableArguments {
     func validate() throws {
         guard Self.retries.contains(retries) else { throw ValidationError("--retries \(Self.retriesRule)") }
         switch (data, server) {
-        // Whoever asks says what is needed.
+        // The commands themselves report which options are missing.
         case (nil, nil): break
         case (_?, _?): throw ValidationError("--data and --server name two servers; one of them is enough")
         case (nil, let server?) where ServerURL(server) == nil: throw ValidationError("--server \(ServerURL.rule)")
@@ -65,10 +65,10 @@ struct PlaceOptions: ParsableArguments {
         }
     }
 
-    /// Of a server whose folder is here.
+    /// The folder, if the server is on this machine.
     var folder: ServerFolder { ServerFolder(FilePath(argument: data ?? "")) }
 
-    /// Does the one where the folder is here, the other where a service is asked, as whoever the token says.
+    /// Runs `here` for a folder on this machine, or `there` for a service, with the rights of the token.
     func asking<Value: Sendable>(
         here: () async throws -> Value,
         there: (ServiceClient) async throws -> Value

@@ -2,7 +2,7 @@ import ArgumentParser
 import CommandKit
 import PatchFormat
 
-/// How often a server signs again: a length of time, or `off`.
+/// How often a server signs again: a duration, or `off`.
 enum RefreshInterval: ExpressibleByArgument {
     case every(Duration)
     case off

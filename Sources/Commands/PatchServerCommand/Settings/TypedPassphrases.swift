@@ -6,16 +6,16 @@ import PatchStore
 import PatchTrust
 import SystemPackage
 
-/// Opens the bytes of an online key, which came from a path; nil for one whose passphrase nobody gave.
+/// Opens the bytes of an online key from a path, or returns nil for an encrypted key without a passphrase.
 typealias KeyOpener = @Sendable (_ file: [UInt8], _ path: FilePath) throws -> OnlineKey?
 
-/// Passphrases of online keys that somebody typed when the program started; they are kept in memory and nowhere else.
+/// The passphrases of online keys typed at the program's start, stored only in memory.
 struct TypedPassphrases: Sendable {
     private var known: [FilePath: Passphrase] = [:]
 
-    /// Asks for the passphrase of a key, unless one that was typed before opens it too.
+    /// Asks for the passphrase of a key, unless an earlier one opens it too.
     ///
-    /// - Returns: whether the key can be opened now: nobody has to answer.
+    /// - Returns: Whether the key can be opened now. The user may decline.
     /// - Throws: `wrongPassphrase` after the third wrong one.
     mutating func ask(for path: FilePath) throws -> Bool {
         let file = try DiskFiles().read(path, limit: Limits.keyFile)
@@ -40,14 +40,14 @@ struct TypedPassphrases: Sendable {
         "Passphrase for the online key \(path), or Enter to serve without it:"
     }
 
-    /// Nil where somebody wants to go on without.
+    /// Nil if the user continues without a passphrase.
     private static func answer(to question: inout PassphraseQuestion) throws(PassphraseError) -> Passphrase? {
         do throws(PassphraseError) { return try question.next() } catch .empty(.terminal) {
             return nil
         } catch .ended { return nil }
     }
 
-    /// Also of a key that came since: an app that was started, a rotated key.
+    /// The passphrase that opens a key, also a newer one: of an app that was added, or a rotated key.
     func passphrase(opening file: [UInt8], at path: FilePath) -> Passphrase? {
         if let own = known[path], (try? KeyOptions.open(file, with: own, at: path)) != nil { return own }
         return known.values.first { (try? KeyOptions.open(file, with: $0, at: path)) != nil }

@@ -1,40 +1,42 @@
 package import PatchFormat
 package import PatchCrypto
 
-/// Why a package of JSPatch's loader is not made or not taken: each case is one broken rule.
+/// Reasons why a package of JSPatch's loader cannot be made or is rejected.
+///
+/// Each case is one broken rule.
 package enum LoaderError: Error, Equatable, Sendable {
-    /// The package itself, or by its name the archive in it.
+    /// The package, or the named archive in it, is not a valid zip archive.
     case archive(String?, ZipError)
-    /// One of its two files.
+    /// One of the two required files is missing.
     case missing(String)
-    /// A third file.
+    /// The package contains a third file.
     case unknown(String)
     case tooMany(Int, limit: Int)
-    /// Two scripts of one name.
+    /// Two scripts have the same name.
     case twice(String)
-    /// No `main.js`.
+    /// There is no `main.js`.
     case noMain
     case notUTF8(String)
-    /// What it says of itself.
+    /// The record in the script archive is not valid.
     case record(FormatError)
     case signature(JSPatchError)
-    /// It is another's: signed for one place, found at another.
+    /// The package was signed for another place than the one where it was found.
     case moved(LoaderPlace, from: LoaderPlace)
-    /// It does not say what it is for, and nobody allowed that.
+    /// The package has no record of its place, and unnamed packages are not allowed.
     case unnamed(LoaderPlace)
-    /// As new or newer is installed.
+    /// The same or a newer version is installed.
     case notNewer(LoaderVersion, installed: LoaderVersion)
 
-    /// The domain of its codes, as JSPatch's loader has it.
+    /// The error domain that JSPatch's loader uses.
     package static let domain = "org.jspatch"
 
-    /// In that domain: the loader's two, and one of ours.
+    /// Error codes in ``domain``: two of JSPatch's loader and one of Patchline.
     package enum Code: Int, Sendable {
-        /// JPUpdateErrorUnzipFailed: no archive, or one that lacks something.
+        /// JPUpdateErrorUnzipFailed: the archive is not valid or incomplete.
         case unzipFailed = -1001
-        /// JPUpdateErrorVerifyFailed: not signed, or signed for another place.
+        /// JPUpdateErrorVerifyFailed: the package is not signed, or signed for another place.
         case verifyFailed = -1002
-        /// JSPatch's own installs it.
+        /// The version is not newer. JSPatch's own loader installs it anyway.
         case notNewer = -1003
     }
 

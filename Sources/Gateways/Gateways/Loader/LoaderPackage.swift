@@ -1,11 +1,11 @@
 package import PatchFormat
 package import PatchCrypto
 
-/// `vN.zip` as JSPatch's loader fetches it: an archive of scripts and a signature over its MD5, and nothing else.
+/// `vN.zip` as JSPatch's loader fetches it: an archive of scripts and a signature over its MD5.
 package struct LoaderPackage: Equatable, Sendable {
     package static let scriptArchiveName = "script.zip"
     package static let signatureName = "key"
-    /// The most files of it and of the archive in it, which may hold folders and other files besides scripts.
+    /// The limits for the package and for the archive in it, which may contain folders and other files besides scripts.
     static let bounds = ZipArchive.Bounds(
         archive: Limits.loaderPackage,
         contents: Limits.loaderScripts,
@@ -13,7 +13,7 @@ package struct LoaderPackage: Equatable, Sendable {
     )
 
     package let scriptArchive: [UInt8]
-    /// As long as its key's modulus.
+    /// The signature, as long as its key's modulus.
     package let signature: [UInt8]
 
     package init(scriptArchive: [UInt8], signature: [UInt8]) {
@@ -21,7 +21,7 @@ package struct LoaderPackage: Equatable, Sendable {
         self.signature = signature
     }
 
-    /// What is signed: ``JSPatchDigest/md5`` of it.
+    /// The fingerprint whose MD5 (``JSPatchDigest/md5``) is signed.
     package static func fingerprint(of scriptArchive: [UInt8]) -> Fingerprint { Fingerprint(of: scriptArchive) }
 
     /// The package as a file.
@@ -33,7 +33,7 @@ package struct LoaderPackage: Equatable, Sendable {
         } catch { throw .archive(nil, error) }
     }
 
-    /// Reads a package; of its signature nothing is known yet.
+    /// Reads a package without checking its signature.
     package init(_ bytes: [UInt8]) throws(LoaderError) {
         let archive = try Self.read(nil, bytes)
         for name in [Self.scriptArchiveName, Self.signatureName] where archive[name] == nil { throw .missing(name) }
@@ -43,7 +43,7 @@ package struct LoaderPackage: Equatable, Sendable {
         signature = archive[Self.signatureName] ?? []
     }
 
-    /// - Parameter name: of an archive in a package; nil for the package itself.
+    /// - Parameter name: The name of an archive in a package, or nil for the package itself.
     static func read(_ name: String?, _ bytes: [UInt8]) throws(LoaderError) -> ZipArchive {
         do throws(ZipError) { return try ZipArchive(reading: bytes, within: bounds) } catch {
             throw .archive(name, error)
@@ -51,11 +51,11 @@ package struct LoaderPackage: Equatable, Sendable {
     }
 }
 
-/// The scripts of a package whose signature holds.
+/// The scripts of a package whose signature is valid.
 package struct VerifiedScripts: Equatable, Sendable {
     package let scripts: LoaderScripts
 
-    /// The archive of scripts is not opened before the signature over it holds.
+    /// Checks the signature before it opens the archive of scripts.
     package init(_ package: LoaderPackage, by key: JSPatchPublicKey) throws(LoaderError) {
         do throws(JSPatchError) {
             try key.check(package.signature, digest: .md5, of: LoaderPackage.fingerprint(of: package.scriptArchive))

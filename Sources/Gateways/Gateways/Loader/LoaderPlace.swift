@@ -1,8 +1,10 @@
 package import PatchFormat
 
-/// Where a package lies on a loader's server, and what it is a package of: one version for one version of an app.
+/// The version of a package and the app version that it is for.
+///
+/// They determine its path on a loader's server.
 package struct LoaderPlace: Hashable, Sendable {
-    /// By its text: `2.1` and `2.1.0` are two folders on the server.
+    /// Compared by its text, because `2.1` and `2.1.0` are two folders on the server.
     package let appVersion: AppVersion
     package let version: LoaderVersion
 
@@ -11,7 +13,7 @@ package struct LoaderPlace: Hashable, Sendable {
         self.version = version
     }
 
-    /// Below the loader's root: `2.1/v3.zip`.
+    /// The path below the loader's root: `2.1/v3.zip`.
     package var path: String { "\(appVersion.text)/\(fileName)" }
     package var fileName: String { "v\(version).zip" }
 
@@ -30,13 +32,13 @@ extension LoaderPlace: CustomStringConvertible {
 }
 
 extension LoaderPlace {
-    /// The file of a script archive that says what it is an archive of.
+    /// The file in a script archive that records the place the archive is made for.
     ///
-    /// JSPatch's own loader copies `*.js` alone and passes it over. The signature of the archive covers it.
+    /// JSPatch's own loader copies only `*.js` and ignores it. The signature of the archive covers it.
     package static let recordName = "patchline.json"
     static let recordLimit = 1_024
 
-    /// What stands in it: `{"appVersion":"2.1","version":3}`.
+    /// The content of the record: `{"appVersion":"2.1","version":3}`.
     var record: [UInt8] {
         JSON.fields([("appVersion", .text(appVersion.text)), ("version", .integer(version.number))]).canonicalBytes
     }

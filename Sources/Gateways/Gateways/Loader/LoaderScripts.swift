@@ -1,10 +1,10 @@
 package import PatchFormat
 
-/// What a loader's package brings: scripts side by side, the one that is run among them, and what they are made for.
+/// The content of a loader's package: scripts in one folder, among them `main.js`, and the place that they are made for.
 package struct LoaderScripts: Equatable, Sendable {
-    /// UTF-8, each.
+    /// The scripts, each in UTF-8.
     package let scripts: [ScriptName: [UInt8]]
-    /// Nil in a package that does not say it, as JSPatch's own packer makes them.
+    /// The place in the record, or nil in a package without a record, as JSPatch's own packer makes it.
     package let place: LoaderPlace?
 
     package init(_ scripts: [ScriptName: [UInt8]], for place: LoaderPlace?) throws(LoaderError) {
@@ -21,7 +21,7 @@ package struct LoaderScripts: Equatable, Sendable {
 }
 
 extension LoaderScripts {
-    /// `script.zip`: the scripts, flat, and the record of what they are made for.
+    /// `script.zip`: the scripts without folders, and the record of their place.
     package func archive() throws(LoaderError) -> [UInt8] {
         do throws(ZipError) {
             var files: [ZipArchive.File] = []
@@ -33,9 +33,11 @@ extension LoaderScripts {
         } catch { throw .archive(LoaderPackage.scriptArchiveName, error) }
     }
 
-    /// Reads `script.zip` as JSPatch's loader does: by the last name of each path, what ends in `.js`; all else is passed over.
+    /// Reads `script.zip` as JSPatch's loader does: every `*.js` file by the last name of its path.
     ///
-    /// Two scripts of one name are refused: there, the later one would win.
+    /// Other files are ignored.
+    ///
+    /// Two scripts of one name are rejected. JSPatch's loader would use the later one.
     init(archive bytes: [UInt8]) throws(LoaderError) {
         let archive = try LoaderPackage.read(LoaderPackage.scriptArchiveName, bytes)
         try self.init(
@@ -44,9 +46,9 @@ extension LoaderScripts {
         )
     }
 
-    /// What is called `*.js` among these files; all else is passed over.
+    /// Selects the files named `*.js` and ignores all others.
     ///
-    /// - Parameter record: what the scripts are made for, where they say it.
+    /// - Parameter record: The record of the scripts' place, if the package has one.
     init(_ files: [(name: String, bytes: [UInt8])], record: [UInt8]?) throws(LoaderError) {
         var scripts: [ScriptName: [UInt8]] = [:]
         for file in files {
@@ -62,7 +64,7 @@ extension LoaderScripts {
 }
 
 extension ZipArchive.File {
-    /// - Throws: for what is no path; names here are checked or constant.
+    /// - Throws: If the name is not a valid path. Names here are checked or constant.
     init(named name: String, _ bytes: [UInt8]) throws(ZipError) {
         do throws(AssetPath.Problem) { self.init(try AssetPath(name), bytes) } catch {
             throw .entry(name, .name(error))

@@ -1,17 +1,17 @@
 package import PatchFormat
 
-/// A package that may be installed: asked for, verified, newer than what is there, and made for this place.
+/// A package that may be installed: requested, verified, newer than the installed version, and made for this place.
 package struct LoaderUpdate: Equatable, Sendable {
     package let place: LoaderPlace
     package let scripts: [ScriptName: [UInt8]]
 
-    /// What is done with packages that do not say what they are for, as JSPatch's own packer makes them.
+    /// The treatment of packages without a record, as JSPatch's own packer makes them.
     package enum Unnamed: Sendable {
         case refused
-        /// Whoever answers in the server's place chooses among all packages ever signed by the key that are new here.
+        /// Accepts them. An attacker in the server's place can then choose any newer package that the key ever signed.
         case taken
 
-        /// - Parameter named: what a package says it is for; nil where it says nothing.
+        /// - Parameter named: The place in the package's record, or nil without a record.
         func check(_ named: LoaderPlace?, asked place: LoaderPlace) throws(LoaderError) {
             switch (named, self) {
             case (let named?, _): guard named == place else { throw .moved(place, from: named) }
@@ -33,7 +33,7 @@ package struct LoaderUpdate: Equatable, Sendable {
         scripts = verified.scripts.scripts
     }
 
-    /// Known before anything is fetched.
+    /// Checks the version before anything is downloaded.
     package static func check(_ version: LoaderVersion, installed: LoaderVersion?) throws(LoaderError) {
         if let installed, version <= installed { throw .notNewer(version, installed: installed) }
     }

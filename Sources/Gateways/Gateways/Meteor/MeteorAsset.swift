@@ -1,20 +1,22 @@
 package import PatchFormat
 
-/// One file of a Meteor app's version, as its manifest names it.
+/// A file of a Meteor app's version, as listed in its manifest.
 package struct MeteorAsset: Equatable, Sendable {
     package static let index = AssetPath.index
-    /// Under which name a device keeps the manifest.
+    /// The name under which a device stores the manifest.
     package static let kept = AssetPath.program
 
     package let path: AssetPath
     /// The URL path that the page asks for, without the manifest's query: `/app/mobileapp.js`.
     package let url: String
-    /// `js`, `css`, `asset`, `json`, `dynamic js`…: what the manifest says, nothing depends on it.
+    /// The type in the manifest, such as `js`, `css`, `asset`, `json` or `dynamic js`, which has no effect.
     package let type: String
     package let isCacheable: Bool
-    /// Of its bytes; nil of a source map, whose URL carries one, and of the index page.
+    /// The hash of the file's bytes.
+    ///
+    /// Nil for the index page, and for a source map, whose URL contains its hash.
     package let hash: SHA1Digest?
-    /// In bytes, as the manifest announces it; nil where it says nothing.
+    /// The size in bytes according to the manifest, or nil if it is not listed.
     package let size: Int?
     /// The URL path of its source map.
     package let sourceMap: String?
@@ -37,32 +39,32 @@ package struct MeteorAsset: Equatable, Sendable {
         self.sourceMap = sourceMap
     }
 
-    /// The page itself, which no manifest names.
+    /// The index page, which is not listed in manifests.
     package static let indexPage = MeteorAsset(path: index, url: "/", type: "html", isCacheable: false, hash: nil)
 
-    /// Where it is asked for, below the server's `ROOT_URL`.
+    /// The path of the request, below the server's `ROOT_URL`.
     ///
-    /// A Meteor server answers an unknown path with the index page, unless it is told not to.
+    /// The query makes a Meteor server answer an unknown path with 404 in place of the index page.
     package var request: String {
         self == .indexPage ? "__cordova/" : "__cordova\(url)?\(MeteorSite.doNotServeIndex)=true"
     }
 
-    /// What Meteor's client looks at: the status, and an entity tag that is a hash.
+    /// Checks a response as Meteor's client does: the status, and the entity tag if it is a hash.
     ///
-    /// - Parameter entityTag: as the answer has it, `"…"` or `W/"…"`. One that holds no hash says nothing.
+    /// - Parameter entityTag: The header's value, `"…"` or `W/"…"`. A tag without a hash is ignored.
     package func check(status: Int, entityTag: String?) throws(MeteorError) {
         guard (200..<300).contains(status) else { throw .assetStatus(status, url: url) }
         guard let hash, let found = entityTag.flatMap(MeteorETag.hash(in:)) else { return }
         guard found == hash else { throw .hashMismatch(url: url) }
     }
 
-    /// That its bytes are the manifest's, which Meteor's client never looks at.
+    /// Checks that the body has the manifest's hash, which Meteor's client does not do.
     package func check(body: SHA1Digest) throws(MeteorError) {
         if let hash, hash != body { throw .hashMismatch(url: url) }
     }
 }
 
-/// How much one version may make a device download.
+/// The number of bytes that a device may download for one version.
 package struct MeteorBudget: Sendable {
     package let limit: Int
     package private(set) var received = 0
@@ -71,7 +73,7 @@ package struct MeteorBudget: Sendable {
         self.limit = limit
     }
 
-    /// Before anything is downloaded: by what the manifest announces.
+    /// Checks the sizes in the manifest before anything is downloaded.
     package func check(_ assets: [MeteorAsset]) throws(MeteorError) {
         var total = 0
         for asset in assets {
@@ -81,9 +83,9 @@ package struct MeteorBudget: Sendable {
         guard total <= limit else { throw .tooLarge(total, limit: limit) }
     }
 
-    /// On the way: a manifest may announce less than comes, or nothing.
+    /// Counts received bytes, because a manifest may list smaller sizes than the server sends, or none.
     ///
-    /// - Returns: whether they may come.
+    /// - Returns: False if the limit is exceeded.
     package mutating func take(_ bytes: Int) -> Bool {
         received += bytes
         return received <= limit
@@ -102,9 +104,9 @@ extension AssetPath {
 
 /// The entity tags of Meteor's servers.
 package enum MeteorETag {
-    /// The 40 hex digits between the first pair of quotes that holds just these.
+    /// The first 40 hex digits that fill a pair of quotes.
     ///
-    /// Lowercase, as Meteor's client has it.
+    /// Only lowercase digits are accepted, as in Meteor's client.
     package static func hash(in text: String) -> SHA1Digest? {
         for piece in text.split(separator: "\"", omittingEmptySubsequences: false).dropFirst().dropLast() {
             if let digest = SHA1Digest(hex: String(piece)) { return digest }

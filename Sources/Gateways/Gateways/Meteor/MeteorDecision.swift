@@ -1,17 +1,17 @@
-/// What Meteor's client does with a manifest that it has just read.
+/// The decision of Meteor's client on a manifest that it has read.
 package enum MeteorDecision: Equatable, Sendable {
-    /// It is being downloaded, runs, or waits for its switch.
+    /// The version is being downloaded, active or pending.
     case ignore
-    /// Nothing has to be fetched: the app brought it, or it was fetched before.
+    /// All files are on the device: the version is embedded in the app or was downloaded before.
     case ready
-    /// A download of another version that runs is cancelled.
+    /// The version is downloaded. A running download of another version is cancelled.
     case download
 
-    /// What a device has of a Meteor app.
+    /// The versions of a Meteor app on a device.
     package struct Device: Equatable, Sendable {
-        /// Of its own platform and plugins.
+        /// The hash of the app's own platform and plugin versions.
         package var compatibility: String
-        /// What the app brought.
+        /// The version embedded in the app.
         package var initial: String
         package var current: String
         package var pending: String?
@@ -26,7 +26,7 @@ package enum MeteorDecision: Equatable, Sendable {
         }
     }
 
-    /// In the order of Meteor's client.
+    /// Decides in the order of Meteor's client.
     package init(_ manifest: MeteorManifest, on device: Device) throws(MeteorError) {
         let version = manifest.version
         if version == device.downloading || version == device.current || version == device.pending {
@@ -39,20 +39,20 @@ package enum MeteorDecision: Equatable, Sendable {
     }
 }
 
-/// Where an asset of a new version comes from.
+/// The source of an asset of a new version.
 package enum MeteorSource: Equatable, Sendable {
-    /// The app's own bundle, where it lies.
+    /// The app's own bundle. The file is used in place.
     case initial
-    /// A folder that was downloaded before, by its place in the list given.
+    /// A downloaded folder, by its index in the given list.
     case held(Int)
     case download
 
-    /// Assets by their URL, of which a version has each once.
+    /// The assets of a version by URL, which is unique in a version.
     package typealias Assets = [String: MeteorAsset]
 
     /// - Parameters:
-    ///   - initial: what the app brought.
-    ///   - held: of each downloaded version, and of a download that was broken off last, the assets whose files are there.
+    ///   - initial: The assets embedded in the app.
+    ///   - held: The assets whose files exist, of each downloaded version and of the last interrupted download.
     package init(of asset: MeteorAsset, initial: Assets, held: [Assets]) {
         self =
             if asset.canBe(initial[asset.url]) {
@@ -64,7 +64,9 @@ package enum MeteorSource: Equatable, Sendable {
 }
 
 extension MeteorAsset {
-    /// By Meteor's rule, of one URL: one hash; without a hash, as of a source map, only where the URL may be kept.
+    /// Whether two assets of one URL have the same content, by Meteor's rule: equal hashes.
+    ///
+    /// Assets without a hash, such as source maps, must also have a cacheable URL.
     fileprivate func canBe(_ other: MeteorAsset?) -> Bool {
         guard let other else { return false }
         return hash == other.hash && (other.isCacheable || other.hash != nil)

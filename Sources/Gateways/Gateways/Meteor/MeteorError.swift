@@ -1,6 +1,6 @@
 package import PatchFormat
 
-/// Why something that a Meteor server sent is not taken, in the words of Meteor's own client where it has any.
+/// Reasons why a response of a Meteor server is rejected, in the words of Meteor's own client if it has any.
 ///
 /// Source: meteor/cordova-plugin-meteor-webapp, `AssetManifest`, `AssetBundle`, `AssetBundleDownloader` and `WebAppLocalServer`.
 package enum MeteorError: Error, Equatable, Sendable {
@@ -10,19 +10,19 @@ package enum MeteorError: Error, Equatable, Sendable {
     case manifestFormat(String)
     case noVersion
     case noCompatibility
-    // What Meteor's client lets pass and what could leave the version's folder or hide one file behind another.
+    // Entries that Meteor's client accepts although they could leave the version's folder or hide one file behind another.
     case entry(FormatError)
     case path(String, AssetPath.Problem)
     case twice(path: AssetPath)
     case twiceURL(String)
-    /// A file called as what a device keeps beside the files: the page, or the manifest.
+    /// A file has the name of the stored index page or manifest.
     case reserved(AssetPath)
-    /// More bytes than a version may make a device download; nil where that shows on the way.
+    /// A version exceeds the download limit. The size is nil if this is discovered during the download.
     case tooLarge(Int?, limit: Int)
     // The decision.
     case blacklisted
     case incompatible
-    // An asset's answer; the URL is that of the manifest without its query.
+    // An asset's response. The URL is the manifest's without its query.
     case assetStatus(Int, url: String)
     case hashMismatch(url: String)
     // The index page.
@@ -32,9 +32,9 @@ package enum MeteorError: Error, Equatable, Sendable {
     case rootURLIsLocalhost
     case noAppID
     case otherApp(rootURL: String)
-    // What cannot be served to Meteor's clients.
+    // Bundles that cannot be served to Meteor's clients.
     case manifestPlaceTaken
-    // Of the rest of what a page calls.
+    // Requests of a page.
     case noPendingVersion
 }
 

@@ -1,26 +1,26 @@
 import PatchFormat
 
-/// What a version of a Meteor app consists of: `/__cordova/manifest.json`, which its client keeps as `program.json`.
+/// The files of a Meteor app's version: `/__cordova/manifest.json`, which its client stores as `program.json`.
 ///
-/// Nothing here is signed.
+/// A manifest is not signed.
 package struct MeteorManifest: Equatable, Sendable {
     package static let format = "web-program-pre1"
     static let document = "asset manifest"
 
-    /// `android`, `ios`.
+    /// A platform of Meteor's clients: `android` or `ios`.
     package enum Platform: String, Sendable, CaseIterable {
         case android, ios
     }
 
     package let version: String
-    /// The hash of platform and plugin versions that a device must have, of the platform that was asked for.
+    /// The hash of platform and plugin versions that a device must have, for the requested platform.
     package let compatibility: String
-    /// With the source maps and without the index page.
+    /// The assets, with the source maps and without the index page.
     package let assets: [MeteorAsset]
 
-    /// Reads one as Meteor's client does: what it passes over is passed over.
+    /// Reads a manifest and ignores the same entries as Meteor's client.
     ///
-    /// What could leave the version's folder, or hide one file behind another, is refused here and taken there.
+    /// Entries that could leave the version's folder, or hide one file behind another, are rejected. Meteor's client accepts them.
     package init(_ bytes: [UInt8], for platform: Platform) throws(MeteorError) {
         let object: JSONObject
         do throws(FormatError) {
@@ -39,7 +39,7 @@ package struct MeteorManifest: Equatable, Sendable {
         assets = try Self.assets(of: object)
     }
 
-    /// A version names a folder on the device and stands in messages.
+    /// A version becomes the name of a folder on the device and part of messages.
     private static func isVersion(_ text: String) -> Bool {
         (1...255).contains(text.utf8.count) && !text.holdsControlCharacters
     }
@@ -67,7 +67,7 @@ package struct MeteorManifest: Equatable, Sendable {
     }
 }
 
-/// A row that Meteor's client takes: `where` is `client`, and none of five members is missing.
+/// A row that Meteor's client uses: `where` is `client`, and all five members exist.
 private struct Entry {
     let url: String
     let path: String
@@ -121,7 +121,9 @@ private struct Entry {
         do throws(AssetPath.Problem) { return try AssetPath(path) } catch { throw .path(path, error) }
     }
 
-    /// A URL path without its query: it is joined to a server's URL, so it may hold neither `..` nor a host.
+    /// A URL path without its query.
+    ///
+    /// It is joined to a server's URL, so it must contain neither `..` nor a host.
     private static func path(of url: String, _ field: String) throws(MeteorError) -> String {
         let path = String(url.prefix { $0 != "?" && $0 != "#" })
         guard path != MeteorAsset.indexPage.url, AssetURL.decoded(path) != nil else {

@@ -1,11 +1,11 @@
 package import PatchFormat
 
-/// What Meteor's client remembers of an app on a device: which version runs, which one waits, and which ones failed.
+/// The state that Meteor's client stores for an app: the current version, the pending version and the failed versions.
 ///
 /// ```
 /// current ◀──switch── pending ◀──ready── downloaded
-///    │  started in time: known good, and the others go
-///    └─ did not: back to the one known good, else to what the app brought; failed twice, it is not taken again
+///    │  started in time: known good, all others are removed
+///    └─ did not: back to the known good version, else to the initial one; after two failures the version is blacklisted
 /// ```
 ///
 /// Versions are those of manifests. Source: meteor/cordova-plugin-meteor-webapp, `WebAppLocalServer` and `WebAppConfiguration`.
@@ -13,17 +13,19 @@ package struct MeteorRecord: Equatable, Sendable {
     static let document = "the record of a Meteor app"
     static let format = "patchline-meteor-v1"
 
-    /// What the app brought.
+    /// The version embedded in the app.
     package let initial: String
     package private(set) var current: String
     package private(set) var pending: String?
-    /// The last version that said that it had started.
+    /// The last version that confirmed its start.
     package private(set) var lastKnownGood: String?
-    /// The label of the host under which pages are served; a secret, and the same for every build of the app.
+    /// The label of the host under which pages are served.
+    ///
+    /// It is secret and the same for every build of the app.
     package var host: String?
-    /// Did not start once.
+    /// Versions that failed to start once.
     package private(set) var failedOnce: Set<String> = []
-    /// Did not start twice.
+    /// Versions that failed to start twice.
     package private(set) var blacklisted: Set<String> = []
 
     package init(initial: String) {
@@ -31,9 +33,11 @@ package struct MeteorRecord: Equatable, Sendable {
         current = initial
     }
 
-    /// The app starts: what waited runs, unless its files are gone; a new build of the app forgets everything.
+    /// The state after the app was launched: the pending version becomes current if its files exist.
     ///
-    /// - Parameter held: the versions whose files are on the disk.
+    /// A new build of the app resets the state.
+    ///
+    /// - Parameter held: The versions whose files are on the disk.
     package func launched(initial: String, holding held: Set<String>) -> MeteorRecord {
         guard initial == self.initial else {
             var next = MeteorRecord(initial: initial)
@@ -47,26 +51,28 @@ package struct MeteorRecord: Equatable, Sendable {
         return next
     }
 
-    /// A version is here, whole.
+    /// Makes a completely downloaded version the pending one.
     package mutating func take(_ version: String) {
         pending = version == current ? nil : version
     }
 
-    /// The version that waits runs from now on.
+    /// Makes the pending version current.
     package mutating func switchToPending() throws(MeteorError) {
         guard let pending else { throw .noPendingVersion }
         (current, self.pending) = (pending, nil)
     }
 
-    /// Whether what runs has to say in time that it started: else there would be nothing to go back to it for.
+    /// Whether the current version must confirm its start.
+    ///
+    /// The initial and the known good version need no trial.
     package var isOnTrial: Bool { current != initial && current != lastKnownGood }
 
-    /// What runs has started.
+    /// Records that the current version has started.
     package mutating func confirm() { lastKnownGood = current }
 
-    /// What runs did not say so in time: another runs from now on.
+    /// Replaces the current version, which did not confirm its start in time.
     ///
-    /// - Returns: whether anything changed: what the app brought stays.
+    /// - Returns: Whether anything changed. The initial version is never replaced.
     package mutating func fail(holding held: Set<String>) -> Bool {
         guard isOnTrial else { return false }
         if !failedOnce.insert(current).inserted { blacklisted.insert(current) }
@@ -75,10 +81,12 @@ package struct MeteorRecord: Equatable, Sendable {
         return true
     }
 
-    /// The files of what runs are not whole: another runs from now on, and nothing is held against this one.
+    /// Replaces the current version because its files are incomplete.
     ///
-    /// - Parameter held: the versions whose files are on the disk.
-    /// - Returns: false for what the app brought.
+    /// This does not count as a failure of the version.
+    ///
+    /// - Parameter held: The versions whose files are on the disk.
+    /// - Returns: False if the initial version is current.
     package mutating func abandon(holding held: Set<String>) -> Bool {
         guard current != initial else { return false }
         let bad = current
@@ -88,12 +96,12 @@ package struct MeteorRecord: Equatable, Sendable {
         return true
     }
 
-    /// Versions whose files stay once ``current`` is known good.
+    /// The versions whose files are still needed once ``current`` is known good.
     package var needed: Set<String> { Set([current, pending, lastKnownGood].compactMap(\.self)) }
 
-    /// What decides on a manifest.
+    /// The input for the decision on a manifest.
     ///
-    /// - Parameter compatibility: of the native part.
+    /// - Parameter compatibility: The hash of the native part.
     package func device(compatibility: String, holding held: Set<String>, downloading: String?) -> MeteorDecision.Device
     {
         var device = MeteorDecision.Device(compatibility: compatibility, initial: initial, current: current)

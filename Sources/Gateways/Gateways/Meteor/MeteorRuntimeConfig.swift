@@ -1,16 +1,16 @@
 import PatchFormat
 
-/// What the index page of a Meteor app says of it: `__meteor_runtime_config__`.
+/// The configuration in the index page of a Meteor app: `__meteor_runtime_config__`.
 package struct MeteorRuntimeConfig: Equatable, Sendable {
     private static let opening = "__meteor_runtime_config__ = JSON.parse(decodeURIComponent(\""
     private static let closing = "\"))"
     private static let versionMember = "autoupdateVersionCordova"
 
     private let members: JSONObject
-    /// Where it stands in the page: what lies between the quotes.
+    /// The range of the encoded configuration in the page, between the quotes.
     private let range: Range<Int>
 
-    /// - Parameter page: the bytes of `index.html`.
+    /// - Parameter page: The bytes of `index.html`.
     package init(page: [UInt8]) throws(MeteorError) {
         guard page.count <= Limits.meteorIndexPage,
             let opened = page.firstRange(of: Array(Self.opening.utf8))?.upperBound,
@@ -25,7 +25,7 @@ package struct MeteorRuntimeConfig: Equatable, Sendable {
 
     package var appID: String? { text("appId") }
     package var rootURL: String? { text("ROOT_URL") }
-    /// Of the manifest that belongs to this page.
+    /// The version of the manifest that belongs to this page.
     package var version: String? { text(Self.versionMember) }
 
     private func text(_ key: String) -> String? {
@@ -35,8 +35,8 @@ package struct MeteorRuntimeConfig: Equatable, Sendable {
     /// The five checks of Meteor's client on the index page of a new version.
     ///
     /// - Parameters:
-    ///   - version: of the manifest.
-    ///   - current: of the version that runs, with which it is compared.
+    ///   - version: The version of the manifest.
+    ///   - current: The configuration of the active version, for comparison.
     package func check(version expected: String, current: MeteorRuntimeConfig) throws(MeteorError) {
         if let version, version != expected { throw .indexVersion(expected: expected, actual: version) }
         guard let rootURL, let host = Self.host(of: rootURL) else { throw .noRootURL }
@@ -49,7 +49,7 @@ package struct MeteorRuntimeConfig: Equatable, Sendable {
 
     private static let localhost = "localhost"
 
-    /// The host of an absolute URL; empty of one that has none, nil where it is no URL.
+    /// The host of an absolute URL, empty if it has none, or nil for an invalid URL.
     private static func host(of url: String) -> String? {
         guard !url.isEmpty, url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
         guard let start = url.firstRange(of: "://")?.upperBound else { return "" }
@@ -59,7 +59,7 @@ package struct MeteorRuntimeConfig: Equatable, Sendable {
         return String(place.prefix { $0 != ":" })
     }
 
-    /// The page that says another version; whatever else it says stays.
+    /// Returns the page with another version and otherwise the same configuration.
     package func page(_ page: [UInt8], saying version: String) -> [UInt8] {
         var members = members
         members[Self.versionMember] = .text(version)
@@ -67,7 +67,7 @@ package struct MeteorRuntimeConfig: Equatable, Sendable {
         return Array(page[..<range.lowerBound]) + URLLayout.percentEncoded(text).utf8 + page[range.upperBound...]
     }
 
-    /// In its canonical form, without the version: what a version is computed from.
+    /// The configuration in canonical form without the version, from which a version is computed.
     package var identity: [UInt8] {
         var members = members
         members[Self.versionMember] = nil

@@ -5,11 +5,11 @@ import PatchCrypto
 ///
 /// ```
 /// /__cordova/manifest.json
-/// /__cordova/                the index page; what no file is called, too
+/// /__cordova/                the index page, also for paths that are not files
 /// /__cordova/app/main.js
 /// ```
 ///
-/// Their wire has neither signatures nor expiry, and asks each device the same.
+/// The protocol has neither signatures nor expiry, and answers every device alike.
 package struct MeteorSite: Equatable, Sendable {
     /// The query that asks for 404 in place of the index page.
     package static let doNotServeIndex = "meteor_dont_serve_index"
@@ -17,24 +17,24 @@ package struct MeteorSite: Equatable, Sendable {
     package static let manifestName = "/manifest.json"
 
     package let version: String
-    /// `manifest.json`, as bytes.
+    /// The bytes of `manifest.json`.
     package let manifest: [UInt8]
-    /// The index page, which says the manifest's version.
+    /// The index page, which contains the manifest's version.
     package let index: [UInt8]
-    /// Files beside the page.
+    /// The files except the page.
     package let assets: [Asset]
     private let byURL: [String: Asset]
 
     /// - Parameters:
-    ///   - bundle: verified.
-    ///   - page: the bytes of its index page, which must be a Meteor app's.
+    ///   - bundle: A verified bundle.
+    ///   - page: The bytes of its index page, which must be a Meteor app's.
     package init(_ bundle: AssetManifest, page: [UInt8]) throws(MeteorError) {
         let config = try MeteorRuntimeConfig(page: page)
         guard config.rootURL != nil else { throw .noRootURL }
         guard config.appID != nil else { throw .noAppID }
         let platforms = MeteorManifest.Platform.allCases.filter { bundle.compatibility[$0.rawValue] != nil }
         guard !platforms.isEmpty else { throw .noCompatibility }
-        // Where its client keeps the manifest, no file may lie: a build leaves its own there.
+        // The client stores the manifest at this path, and a build leaves its own file there, so that file is not served.
         let served = bundle.assets.filter { $0.path != bundle.index && $0.path != MeteorAsset.kept }
             .map { $0.withMap(of: bundle) }
         var identity = config.identity
@@ -45,7 +45,7 @@ package struct MeteorSite: Equatable, Sendable {
         assets = served
         byURL = Dictionary(served.map { ($0.url, $0) }) { first, _ in first }
         guard byURL[Self.manifestName] == nil else { throw .manifestPlaceTaken }
-        // What its own clients would not read is not made.
+        // Rejects a manifest that Meteor's own clients could not read.
         for platform in platforms { _ = try MeteorManifest(manifest, for: platform) }
     }
 
@@ -67,7 +67,7 @@ package struct MeteorSite: Equatable, Sendable {
         ]).fileBytes
     }
 
-    /// What a request gets.
+    /// The response to a request.
     package enum Answer: Equatable, Sendable {
         case manifest
         case index
@@ -80,8 +80,8 @@ package struct MeteorSite: Equatable, Sendable {
     }
 
     /// - Parameters:
-    ///   - path: below ``root``, percent-encoded as it came.
-    ///   - query: without its question mark.
+    ///   - path: The path below ``root``, still percent-encoded.
+    ///   - query: The query without its question mark.
     package func answer(_ method: String, _ path: String, query: String?) -> Answer {
         switch method {
         case "GET", "HEAD": break
@@ -96,7 +96,7 @@ package struct MeteorSite: Equatable, Sendable {
 }
 
 extension AssetType {
-    /// Of a Meteor manifest's row.
+    /// The type in a row of a Meteor manifest.
     fileprivate var meteorText: String {
         switch self {
         case .js: "js"
@@ -108,9 +108,9 @@ extension AssetType {
 }
 
 extension Asset {
-    /// The same file with the source map that the release names, or the one beside it.
+    /// The same file with the source map that the release lists, or else the one beside it.
     ///
-    /// A release names no map where a comment in the file does; Meteor's clients and their header expect every one.
+    /// A release lists no map if a comment in the file refers to one. Meteor's clients and their header need every map.
     fileprivate func withMap(of bundle: AssetManifest) -> Asset {
         guard sourceMap == nil, let map = try? AssetPath("\(path).map"), bundle[map] != nil else { return self }
         return Asset(

@@ -1,9 +1,9 @@
 package import PatchFormat
 import PatchCrypto
 
-/// What JSPatch's clients of one channel ask for, by its path below the gateway's folder.
+/// The files that JSPatch's clients of one channel request, by path below the gateway's folder.
 ///
-/// Every answer is made of the signed list and the dial: no package is served that the list does not name, and none before it may be.
+/// Only packages in the signed list are served, and only once the list and the dial open them.
 package struct PackageSite: Equatable, Sendable {
     package enum File: Equatable, Sendable {
         case package(Fingerprint)
@@ -11,11 +11,11 @@ package struct PackageSite: Equatable, Sendable {
     }
 
     package let gateway: Gateway
-    /// By path: `2.1/v3.zip`, `0a1b2c3d/2.1`, `0a1b2c3d/2.1/file3`.
+    /// The files by path: `2.1/v3.zip`, `0a1b2c3d/2.1`, `0a1b2c3d/2.1/file3`.
     package let files: [String: File]
     private let rows: [GatewayPackages]
 
-    /// Nil where nothing was ever switched on.
+    /// Nil if no line of this gateway was ever enabled.
     package init?(_ gateway: Gateway, of list: [GatewayPackages], among entries: [PatchEntry], dial: Dial) {
         let rows = list.filter { $0.line.wire.gateway == gateway }
         guard !rows.isEmpty else { return nil }
@@ -32,7 +32,9 @@ package struct PackageSite: Equatable, Sendable {
         self.init(gateway, rows, files: files)
     }
 
-    /// What the platform's clients of one line are told; nil on a wire without sync files, and where it is switched off.
+    /// The sync file for the platform's clients of one line.
+    ///
+    /// Nil for a wire without sync files, and if the line is disabled.
     package static func told(
         _ line: GatewayPackages.Line,
         _ audience: PlatformPlace.Audience,
@@ -48,14 +50,14 @@ package struct PackageSite: Equatable, Sendable {
         (self.gateway, self.rows, self.files) = (gateway, rows, files)
     }
 
-    /// The channel whose releases the platform's clients in development mode get, at all other channels' places (J2).
+    /// The channel whose releases the platform's clients in development mode receive at the places of all other channels (J2).
     package static let developers = "dev"
 
-    /// The same, and what such clients ask for here.
+    /// This site with the files for clients in development mode added.
     ///
-    /// That is the sync files of the developers' channel, below `dev`, and its packages at the place of this one's. A number that was
-    /// given out here is never theirs, whatever became of its package: a client of everyone's may ask for it still. Then they are
-    /// told to wait.
+    /// It contains the sync files of the developers' channel below `dev`, and the packages of that channel at this channel's
+    /// places. A number that this channel has already used never serves a developers' package, even if its own package was
+    /// withdrawn, because an ordinary client may still request it. In that case the developers' sync file is paused.
     package func with(developers site: PackageSite) -> PackageSite {
         var files = files
         for row in site.rows where row.isSwitchedOn {
@@ -76,7 +78,7 @@ package struct PackageSite: Equatable, Sendable {
     }
 }
 
-/// How far each script of a list may go now, by list and dial.
+/// The availability of each listed script, by list and dial.
 private struct Standings {
     private let entries: [PatchEntry]
     private let dial: Dial
@@ -85,7 +87,7 @@ private struct Standings {
         (self.entries, self.dial) = (entries, dial)
     }
 
-    /// Nil where something that is in it is listed no more.
+    /// The entries of a package, or nil if one of its scripts is no longer listed.
     private func entries(in package: GatewayPackages.Package, of row: GatewayPackages) -> [PatchEntry]? {
         var found: [PatchEntry] = []
         for (_, sha256) in package.contents {
@@ -97,8 +99,10 @@ private struct Standings {
         return found
     }
 
-    /// Whether a package may be fetched: a loader asks for what it was told elsewhere, so it waits until every device may take it; a
-    /// platform's client is told by the sync file.
+    /// Whether a package may be fetched.
+    ///
+    /// A loader learns its version elsewhere, so its package is closed until every device may install it. A platform's client
+    /// follows the sync file.
     func opens(_ package: GatewayPackages.Package, of row: GatewayPackages) -> Bool {
         guard let entries = entries(in: package, of: row) else { return false }
         switch row.line.wire {
@@ -117,7 +121,7 @@ private struct Standings {
         file.runsLater = entries.contains(where: \.rules.runAtNextLaunch)
         let share = entries.map { $0.share(by: dial) }.min() ?? 0
         let conditions = Set(entries.map(\.rules.condition))
-        // A share in tenths, rounded down; and clients that know of one look at no condition.
+        // The share in tenths, rounded down. Clients that receive a share ignore the condition.
         let tenths = share / 1_000
         let isCarried = tenths == 10 || (tenths > 0 && conditions == [nil])
         guard isCarried, conditions.count == 1,
@@ -135,10 +139,10 @@ private struct Standings {
 extension PatchEntry {
     private func row(_ dial: Dial) -> Dial.Row? { dial.row(patchID, fingerprint.sha256) }
 
-    /// Of all devices, in ten-thousandths.
+    /// The share of all devices, in ten-thousandths.
     fileprivate func share(by dial: Dial) -> Int { min(rules.rollout, row(dial)?.rollout ?? 10_000) }
 
-    /// Whether nothing but a share and a condition keeps a device of that app version from it.
+    /// Whether only a share and a condition can exclude a device of this app version.
     fileprivate func isOpen(to version: AppVersion, by dial: Dial) -> Bool {
         guard rules.users == nil, rules.unknown.isEmpty, rules.appVersion?.contains(version) ?? true else {
             return false

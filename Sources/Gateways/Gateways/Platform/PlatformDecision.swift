@@ -1,13 +1,13 @@
 package import PatchFormat
 
-/// What a client of JSPatch's platform does about a sync file.
+/// The decision of a JSPatch platform client on a sync file.
 ///
-/// The order is JSPatch's own: a version that is none, or is there, ends it, and then deletion counts alone; then the pause; then
-/// the share of devices, and where there is one the condition is not looked at; then the condition, with another version for
-/// those who miss it.
+/// The order is JSPatch's own. If the file names no version or the installed one, only deletion is considered. Then the pause is
+/// checked, then the share of devices. Without a share, the condition is checked last: a device that does not meet it receives
+/// the other version that the file names, if any.
 package enum PlatformDecision: Equatable, Sendable {
     case keep(Reason)
-    /// What is installed goes.
+    /// The installed version is deleted.
     case delete
     case install(LoaderVersion, run: Run)
 
@@ -16,25 +16,25 @@ package enum PlatformDecision: Equatable, Sendable {
     }
 
     package enum Reason: Equatable, Sendable {
-        /// No sync file, or one that names no version.
+        /// There is no sync file, or it names no version.
         case nothingPublished
         case alreadyInstalled(LoaderVersion)
         case paused
         case notInShare(PlatformShare, PlatformDraw)
         case conditionMissed
-        /// An older one than this device has had.
+        /// The version is older than one that was installed on this device.
         case lower(LoaderVersion, than: LoaderVersion)
     }
 
-    /// What is done where a version is offered that is lower than one that was installed here.
+    /// The treatment of a version that is lower than one that was installed here.
     package enum Lower: Sendable {
-        /// Nobody is moved down: a sync file is not signed, and an old one could be shown again.
+        /// Never downgrades. A sync file is not signed, so an attacker could replay an old one.
         case refused
-        /// As JSPatch's own does, to which any other number is new.
+        /// Installs it as JSPatch's own client does, which treats every other number as new.
         case followed
     }
 
-    /// What the client knows of its device.
+    /// The client's knowledge of its device.
     package struct Device: Equatable, Sendable {
         package var installed: PlatformInstalled
         package var draw: PlatformDraw
@@ -54,7 +54,7 @@ package enum PlatformDecision: Equatable, Sendable {
         }
     }
 
-    /// - Parameter file: nil where the server has none.
+    /// - Parameter file: The sync file, or nil if the server has none.
     package init(_ file: PlatformSyncFile?, on device: Device) {
         guard let file else {
             self = .keep(.nothingPublished)

@@ -1,9 +1,9 @@
 package import PatchFormat
 
-/// What a client of JSPatch's platform keeps of its device, whatever version of the app runs: its draw and its reports.
+/// The state that a JSPatch platform client stores for a device, across app versions: its draw and its reports.
 package struct PlatformDevice: Equatable, Sendable {
     private static let document = "record of the platform's client"
-    /// In bytes: all reports, of the longest app versions.
+    /// The maximum size in bytes: all reports, with the longest app versions.
     package static let limit = 200 * (Limits.platformReports + 1)
 
     package let draw: PlatformDraw

@@ -1,26 +1,30 @@
 package import PatchCompression
 package import PatchCrypto
 
-/// Why a package of JSPatch's platform is not made or not taken: each case is one broken rule.
+/// Reasons why a package of JSPatch's platform cannot be made or is rejected.
+///
+/// Each case is one broken rule.
 package enum PlatformError: Error, Equatable, Sendable {
     case archive(TarError)
-    /// A third file.
+    /// The package contains a third file.
     case unknown(String)
     case noScripts
     case noKey
     case tooLarge(limit: Int)
     case signature(JSPatchError)
-    /// The scripts do not open with the app's key.
+    /// The scripts cannot be decrypted with the app's key.
     case encryption(AESError)
     case compression(CompressionError)
     case scriptArchive(TarError)
-    /// What comes out of it is not what a client runs.
+    /// The decrypted scripts cannot be run by a client.
     case scripts(LoaderError)
 
-    /// The domain of its codes, as the platform's binary has it; its header says `jspatch.com`.
+    /// The error domain in the platform's binary.
+    ///
+    /// Its header has `jspatch.com` instead.
     package static let domain = "com.jspatch"
 
-    /// In that domain.
+    /// Error codes in ``domain``.
     package enum Code: Int, CaseIterable, Sendable {
         case untar = 5001
         case untarScript = 5002
@@ -30,10 +34,10 @@ package enum PlatformError: Error, Equatable, Sendable {
         case decryptMD5 = 5006
         case network = 5007
 
-        /// From the first to the last, without a gap.
+        /// The range of the codes, which has no gaps.
         static let range = untar.rawValue...network.rawValue
 
-        /// As the platform names it.
+        /// The platform's name of the code.
         package var message: String {
             switch self {
             case .untar: "untar"
@@ -52,7 +56,7 @@ package enum PlatformError: Error, Equatable, Sendable {
         case .archive, .unknown, .tooLarge: .untar
         case .noScripts: .noScripts
         case .noKey: .noKey
-        // Signed, but something else than what was asked for.
+        // The signature is valid, but the package is not the requested one.
         case .signature(.otherDigest), .scripts(.moved), .scripts(.unnamed): .otherMD5
         case .signature: .decryptMD5
         case .encryption, .compression, .scriptArchive, .scripts: .untarScript

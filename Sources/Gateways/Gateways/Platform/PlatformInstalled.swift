@@ -1,6 +1,6 @@
 package import PatchFormat
 
-/// What a client has installed for one version of an app, and the highest that it ever had.
+/// The version that a client has installed for one app version, and the highest that it ever installed.
 package struct PlatformInstalled: Equatable, Sendable {
     private static let document = "state of the platform's client"
     package static let limit = 1_024
@@ -9,7 +9,9 @@ package struct PlatformInstalled: Equatable, Sendable {
     package static let nothing = PlatformInstalled()
 
     package private(set) var version: LoaderVersion?
-    /// Never below ``version``; it stays when what is installed is deleted.
+    /// The highest version that was ever installed, never below ``version``.
+    ///
+    /// It is kept when the installed version is deleted.
     package private(set) var highest: LoaderVersion?
 
     private init() {}

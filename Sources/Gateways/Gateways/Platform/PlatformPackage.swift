@@ -2,26 +2,25 @@ import PatchCompression
 import PatchFormat
 package import PatchCrypto
 
-/// `fileN` as a client of JSPatch's platform fetches it: an archive of encrypted scripts and a signature over their MD5, and nothing
-/// else.
+/// `fileN` as a client of JSPatch's platform fetches it: an archive of encrypted scripts and a signature over their MD5.
 ///
-/// Encrypted as it comes is how it stays on a device: see ``OpenedPlatformPackage``.
+/// A device stores the scripts encrypted as received: see ``OpenedPlatformPackage``.
 package struct PlatformPackage: Equatable, Sendable {
-    /// The longest name of a script.
+    /// The longest name of a script, in bytes.
     package static let scriptNameBytes = TarHeader.nameSize
 
     package static let scriptsName = "scripts"
     package static let signatureName = "key"
     private static let bounds = TarArchive.Bounds(archive: Limits.loaderPackage, entries: 2)
-    /// Of the archive of scripts, which may hold other files besides them.
+    /// The limits of the archive of scripts, which may contain other files too.
     static let scriptBounds = TarArchive.Bounds(
         archive: Limits.loaderScripts,
         entries: 2 * Limits.scriptsInLoaderPackage
     )
 
-    /// Encrypted.
+    /// The encrypted archive of scripts.
     package let scripts: [UInt8]
-    /// As long as its key's modulus.
+    /// The signature, as long as its key's modulus.
     package let signature: [UInt8]
 
     package init(scripts: [UInt8], signature: [UInt8]) {
@@ -29,7 +28,9 @@ package struct PlatformPackage: Equatable, Sendable {
         self.signature = signature
     }
 
-    /// The package as a file: the same bytes for the same scripts.
+    /// The package as a file.
+    ///
+    /// Equal scripts give equal bytes.
     package func bytes() throws(PlatformError) -> [UInt8] {
         let bytes: [UInt8]
         do throws(TarError) {
@@ -39,7 +40,7 @@ package struct PlatformPackage: Equatable, Sendable {
         return bytes
     }
 
-    /// Reads a package; of its signature nothing is known yet.
+    /// Reads a package without checking its signature.
     package init(_ bytes: [UInt8]) throws(PlatformError) {
         let archive: TarArchive
         do throws(TarError) { archive = try TarArchive(reading: bytes, within: Self.bounds) } catch {
@@ -53,12 +54,12 @@ package struct PlatformPackage: Equatable, Sendable {
     }
 }
 
-/// A package whose signature holds, and the scripts that the app's key opens in it.
+/// A package whose signature is valid, and the scripts decrypted with the app's key.
 package struct OpenedPlatformPackage: Equatable, Sendable {
     package let package: PlatformPackage
     package let scripts: LoaderScripts
 
-    /// Nothing is decrypted before the signature over it holds.
+    /// Checks the signature before it decrypts anything.
     package init(
         _ package: PlatformPackage,
         by signer: JSPatchPublicKey,
@@ -73,7 +74,8 @@ package struct OpenedPlatformPackage: Equatable, Sendable {
 }
 
 extension LoaderScripts {
-    /// `scripts`: an archive of them, flat, with the record of what they are made for; gzip and then AES over it.
+    /// `scripts`: an archive of the scripts without folders and the record of their place, compressed with gzip and encrypted with
+    /// AES.
     package func encrypted(with key: AESKey) throws(PlatformError) -> [UInt8] {
         var files: [TarArchive.File] = []
         let archive: TarArchive
@@ -91,7 +93,7 @@ extension LoaderScripts {
         } catch { throw .compression(error) }
     }
 
-    /// Reads `scripts`; no more comes out of it than an archive may have.
+    /// Reads `scripts`, limited to the unpacked size of an archive.
     init(encrypted bytes: [UInt8], with key: AESKey) throws(PlatformError) {
         let packed: [UInt8]
         do throws(AESError) { packed = try key.decrypted(bytes) } catch { throw .encryption(error) }

@@ -1,10 +1,10 @@
 package import PatchFormat
 import PatchCrypto
 
-/// Where the files for one version of an app lie on a platform's server.
+/// The location of the files for one app version on a platform's server.
 package struct PlatformPlace: Hashable, Sendable {
     package let appKey: PlatformAppKey
-    /// By its text: `2.1` and `2.1.0` are two folders on the server.
+    /// Compared by its text, because `2.1` and `2.1.0` are two folders on the server.
     package let appVersion: AppVersion
 
     package init(_ appKey: PlatformAppKey, _ appVersion: AppVersion) {
@@ -12,25 +12,29 @@ package struct PlatformPlace: Hashable, Sendable {
         self.appVersion = appVersion
     }
 
-    /// The bytes of the key that clients in the field make of these two, unless their app gives them another.
+    /// The key that clients in the field derive from these two values, unless their app sets another.
     package var ownKey: [UInt8] { Array("\(appKey)_\(appVersion)_jp".utf8.prefix(AESKey.size)) }
 
-    /// Which list a device follows: what is tried before everyone gets it stands in another.
+    /// The list that a device follows.
+    ///
+    /// Developers' devices receive versions before they are published to everyone.
     package enum Audience: Sendable {
         case everyone, developers
     }
 
-    /// Of the sync file, below the platform's root: `0a1b2c3d/2.1`.
+    /// The path of the sync file below the platform's root: `0a1b2c3d/2.1`.
     ///
-    /// On a disk that is the folder of the packages too, so the file lies in it as ``indexName``: what a server answers with when
-    /// it is asked for a folder.
+    /// On a disk this path is also the folder of the packages. The file is therefore stored in it as ``indexName``, which a server
+    /// returns for a folder.
     package func syncPath(for audience: Audience) -> String {
         (audience == .developers ? "dev/" : "") + "\(appKey)/\(appVersion.text)"
     }
 
     package static let indexName = "index.html"
 
-    /// Of a package; developers' devices fetch it at the same place.
+    /// The path of a package.
+    ///
+    /// Developers' devices fetch it from the same path.
     package func packagePath(_ version: LoaderVersion) -> String {
         "\(appKey)/\(appVersion.text)/\(Self.fileName(version))"
     }

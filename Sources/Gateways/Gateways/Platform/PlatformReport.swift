@@ -1,6 +1,8 @@
 package import PatchFormat
 
-/// What a client of JSPatch's platform posts to `succ.php` or `err.php`: nobody proves it.
+/// A report that a client of JSPatch's platform posts to `succ.php` or `err.php`.
+///
+/// It is not authenticated.
 package struct PlatformReport: Equatable, Sendable {
     package let app: PlatformAppKey
     package let device: PlatformDeviceID
@@ -14,7 +16,9 @@ package struct PlatformReport: Equatable, Sendable {
     package static let acknowledgement = JSON.fields([("succ", .integer(1))]).canonicalBytes
     private static let document = "form"
 
-    /// Reads `k=KEY&av=2.1&pv=3&d=DEVICE`, and `&code=5003` of a failure: each field once, and no other.
+    /// Reads `k=KEY&av=2.1&pv=3&d=DEVICE`, with `&code=5003` for a failure.
+    ///
+    /// Each field occurs once, and others are rejected.
     package init(_ page: Page, form bytes: [UInt8]) throws(FormatError) {
         var fields: [String: String] = [:]
         let known = ["k", "av", "pv", "d"] + (page == .failed ? ["code"] : [])
@@ -47,7 +51,9 @@ package struct PlatformReport: Equatable, Sendable {
         statistic = PlatformStatistic(LoaderPlace(appVersion, version), outcome)
     }
 
-    /// Nil for what is no percent-encoded UTF-8; a plus is a space, as forms have it.
+    /// Decodes a form value, in which a plus is a space.
+    ///
+    /// Nil if it is not percent-encoded UTF-8.
     private static func text(_ part: ArraySlice<UInt8>) -> String? {
         PercentEncoding.decoded(part.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 })
             .flatMap { String(validating: $0, as: UTF8.self) }

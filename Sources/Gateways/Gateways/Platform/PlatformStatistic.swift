@@ -1,6 +1,6 @@
 package import PatchFormat
 
-/// By which a platform counts a device: what the app calls it.
+/// The identifier an app gives the platform to count this device.
 package struct PlatformDeviceID: ParsedName {
     package static let rule = "must be 1 to 128 bytes without control characters"
     package let text: String
@@ -13,7 +13,7 @@ package struct PlatformDeviceID: ParsedName {
     }
 }
 
-/// What a client reports of one package: that it was installed, or why it was not.
+/// A client's report of one package: that it was installed, or why it was not.
 package struct PlatformStatistic: Hashable, Sendable {
     package enum Outcome: Hashable, Sendable {
         case succeeded
@@ -30,12 +30,12 @@ package struct PlatformStatistic: Hashable, Sendable {
         self.outcome = outcome
     }
 
-    /// Below the root of the statistics' server.
+    /// The path below the root of the statistics server.
     package var path: String {
         (outcome.isSuccess ? PlatformReport.Page.succeeded : .failed).rawValue
     }
 
-    /// What is posted there, as a form: `k=KEY&av=2.1&pv=3&d=DEVICE`, and `&code=5003` of a failure.
+    /// The form that is posted: `k=KEY&av=2.1&pv=3&d=DEVICE`, with `&code=5003` for a failure.
     package func form(of app: PlatformAppKey, on device: PlatformDeviceID) -> [UInt8] {
         var fields = [
             ("k", app.text), ("av", place.appVersion.text), ("pv", place.version.description), ("d", device.text),
@@ -44,7 +44,7 @@ package struct PlatformStatistic: Hashable, Sendable {
         return Array(fields.map { "\($0)=\(URLLayout.percentEncoded($1))" }.joined(separator: "&").utf8)
     }
 
-    /// Whether an answer says that it was counted: a JSON object with `succ`, and that neither 0, false nor null.
+    /// Whether a response acknowledges the report: a JSON object whose `succ` is not 0, false or null.
     package static func isAcknowledged(by answer: [UInt8]) -> Bool {
         guard answer.count <= Limits.platformReply, let answer = try? JSON(parsing: answer) else { return false }
         switch answer["succ"] {
@@ -53,13 +53,13 @@ package struct PlatformStatistic: Hashable, Sendable {
         }
     }
 
-    /// Whether both are counted as one: a device's success with a version counts once, and so does its failure.
+    /// Whether both count as one: a device's success with a version counts once, and so does its failure.
     fileprivate func countsAs(_ other: PlatformStatistic) -> Bool {
         place == other.place && outcome.isSuccess == other.outcome.isSuccess
     }
 }
 
-/// What a device has reported and what it has to: each once.
+/// The reports that a device has sent or must send, each once.
 package struct PlatformReports: Equatable, Sendable {
     package struct Report: Equatable, Sendable {
         package let statistic: PlatformStatistic
@@ -71,18 +71,19 @@ package struct PlatformReports: Equatable, Sendable {
         }
     }
 
-    /// The oldest first.
+    /// The reports, oldest first.
     package private(set) var reports: [Report]
 
     package init(_ reports: [Report] = []) {
         self.reports = reports
     }
 
-    /// What is to be sent, until it is acknowledged.
+    /// The reports that are not acknowledged yet.
     package var unsent: [PlatformStatistic] { reports.filter { !$0.isAcknowledged }.map(\.statistic) }
 
-    /// Takes it in, unless its like is there; where there are too many, the oldest goes, one that was acknowledged before one that was
-    /// not.
+    /// Adds a report unless an equal one exists.
+    ///
+    /// If there are too many, the oldest acknowledged report is removed, or else the oldest.
     package mutating func note(_ statistic: PlatformStatistic) {
         guard !reports.contains(where: { $0.statistic.countsAs(statistic) }) else { return }
         reports.append(Report(statistic, isAcknowledged: false))

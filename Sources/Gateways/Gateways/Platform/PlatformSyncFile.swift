@@ -1,34 +1,35 @@
 package import PatchFormat
 
-/// What JSPatch's platform tells every device of one app version: `{"v":4,"g":2}`, `{"e":1}`.
+/// The file that JSPatch's platform serves to every device of one app version: `{"v":4,"g":2}`, `{"e":1}`.
 ///
-/// It is not signed: whoever answers in the server's place can write one. What a device does with it is a ``PlatformDecision``.
+/// It is not signed, so anyone in the server's place can forge one. ``PlatformDecision`` decides how a device reacts to it.
 package struct PlatformSyncFile: Equatable, Sendable {
     private static let document = "sync file"
 
-    /// `v`: the newest package; nil where it is missing or 0.
+    /// `v`: the newest package, or nil if it is missing or 0.
     package var version: LoaderVersion?
-    /// `p`: nothing is to be done.
+    /// `p`: the device does nothing.
     package var isPaused = false
-    /// `r`: what is installed is not run before the next launch.
+    /// `r`: the installed version does not run before the next launch.
     package var runsLater = false
-    /// `g`.
+    /// `g`: the share of devices.
     package var share: PlatformShare?
-    /// `c`, as it stands there: one that is malformed is a rule too, and holds nowhere.
+    /// `c`, unparsed.
+    ///
+    /// A malformed condition is still a rule and never holds.
     package var condition: String?
-    /// `cv`: the package for devices on which the condition does not hold; nil where it is missing or 0.
+    /// `cv`: the package for devices on which the condition does not hold, or nil if it is missing or 0.
     package var otherwise: LoaderVersion?
-    /// `e`, whatever it is: what is installed is to be deleted.
+    /// `e`, any value: the installed version is to be deleted.
     package var isDeleted = false
 
     package init(version: LoaderVersion?) {
         self.version = version
     }
 
-    /// Keys that are not known are passed over.
+    /// Reads a sync file and ignores unknown keys.
     ///
-    /// - Throws: for what is no object, for a key twice, and for a known key with something else than it is documented with. A
-    ///   device does nothing then.
+    /// - Throws: If it is not an object, has a key twice, or a known key has an undocumented value. A device then does nothing.
     package init(_ bytes: [UInt8]) throws(FormatError) {
         let fields = try Fields(
             JSON.document(bytes, named: Self.document, limit: Limits.platformSyncFile),
@@ -43,7 +44,9 @@ package struct PlatformSyncFile: Equatable, Sendable {
         isDeleted = fields.has("e")
     }
 
-    /// The file: what says nothing is left out.
+    /// The bytes of the file.
+    ///
+    /// Members with their default value are omitted.
     package var bytes: [UInt8] { json.fileBytes }
 
     package var json: JSON {
@@ -55,7 +58,9 @@ package struct PlatformSyncFile: Equatable, Sendable {
         ])
     }
 
-    /// Whether the condition holds, by the rules of a ``Condition``; an empty one holds everywhere, a malformed one nowhere.
+    /// Whether the condition holds, by the rules of ``Condition``.
+    ///
+    /// An empty one always holds, a malformed one never.
     func holds(for facts: [ConditionKey: ConditionValue]) -> Bool {
         guard let condition, !condition.isEmpty else { return true }
         do throws(Condition.Problem) { return try Condition(condition).holds(for: facts) } catch { return false }
@@ -63,13 +68,15 @@ package struct PlatformSyncFile: Equatable, Sendable {
 }
 
 extension Fields {
-    /// Nil where it is missing or 0.
+    /// Nil if the key is missing or 0.
     fileprivate func versionOrNone(_ key: String) throws(FormatError) -> LoaderVersion? {
         guard has(key) else { return nil }
         return LoaderVersion(try integer(key, in: 0...LoaderVersion.range.upperBound))
     }
 
-    /// Also as 0 or 1, as servers in PHP write it; false where it is missing.
+    /// A flag, also as 0 or 1, as servers in PHP write it.
+    ///
+    /// False if the key is missing.
     fileprivate func flag(_ key: String) throws(FormatError) -> Bool {
         switch object[key] {
         case .integer(0): false
@@ -79,7 +86,7 @@ extension Fields {
     }
 }
 
-/// How many tenths of all devices a package is for: those whose number is not above it.
+/// The share of all devices that receive a package, in tenths: those whose draw is not above it.
 package struct PlatformShare: Equatable, Sendable {
     package static let range = 0...10
     package static let rule = "must be an integer from 0 to 10: tenths of all devices"
@@ -91,7 +98,7 @@ package struct PlatformShare: Equatable, Sendable {
     }
 }
 
-/// The number from 1 to 10 that a device drew once, and keeps.
+/// The number from 1 to 10 that a device draws once and keeps.
 package struct PlatformDraw: Equatable, Sendable {
     package static let range = 1...10
     package let number: Int

@@ -1,11 +1,11 @@
 package import PatchFormat
 
-/// A package that may be installed and run: verified, opened, and made for this place.
+/// A package that may be installed and run: verified, decrypted, and made for this place.
 ///
-/// Whether it is wanted, and not lower, is a ``PlatformDecision``'s.
+/// ``PlatformDecision`` decides whether it is wanted and not a downgrade.
 package struct PlatformUpdate: Equatable, Sendable {
     package let place: LoaderPlace
-    /// As it is kept.
+    /// The package as stored on the device.
     package let package: PlatformPackage
     package let scripts: [ScriptName: [UInt8]]
 

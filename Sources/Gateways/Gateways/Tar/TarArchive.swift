@@ -1,16 +1,16 @@
 package import PatchFormat
 
-/// A few files side by side in one tar archive, all of it in memory (POSIX.1-1988, "ustar").
+/// A few files in one tar archive without folders, held in memory (POSIX.1-1988, "ustar").
 ///
-/// What is written is the same for the same files. What is read is as strict as a ``ZipArchive``: no folder, no link, no name twice,
-/// and no byte that a reader could understand in another way.
+/// Equal files give equal bytes. Reading is as strict as for a ``ZipArchive``: folders, links and duplicate names are rejected, and
+/// so is every byte that readers could interpret differently.
 package struct TarArchive: Equatable, Sendable {
     package struct File: Equatable, Sendable {
-        /// One name, no folder.
+        /// A single name without a folder.
         package let name: AssetPath
         package let bytes: [UInt8]
 
-        /// - Throws: for what is no name, or more than one.
+        /// - Throws: If `name` is not exactly one valid name.
         package init(_ name: String, _ bytes: [UInt8]) throws(TarError) {
             let path: AssetPath
             do throws(AssetPath.Problem) { path = try AssetPath(name) } catch { throw .entry(name, .name(error)) }
@@ -20,9 +20,11 @@ package struct TarArchive: Equatable, Sendable {
         }
     }
 
-    /// How much of an archive is read.
+    /// The limits for reading an archive.
     package struct Bounds: Equatable, Sendable {
-        /// The archive itself, in bytes: nothing in it is packed, so its files have no more.
+        /// The size of the archive in bytes.
+        ///
+        /// Its files are not compressed, so their total never exceeds it.
         package let archive: Int
         package let entries: Int
 
@@ -32,10 +34,10 @@ package struct TarArchive: Equatable, Sendable {
         }
     }
 
-    /// By the bytes of their names.
+    /// The files, sorted by the bytes of their names.
     package let files: [File]
 
-    /// - Throws: `doubled` where two files have one name.
+    /// - Throws: `doubled` if two files have one name.
     package init(_ files: [File]) throws(TarError) {
         self.files = files.sorted { $0.name < $1.name }
         for (file, next) in zip(self.files, self.files.dropFirst()) where file.name == next.name {
@@ -51,7 +53,7 @@ package struct TarArchive: Equatable, Sendable {
 extension TarArchive {
     static let block = 512
 
-    /// The archive: files by their names, of 1970, of nobody, with two blocks of zeros behind them and no more.
+    /// The bytes of the archive: files sorted by name, dated 1970, with owner 0, followed by exactly two blocks of zeros.
     package var bytes: [UInt8] {
         var archive: [UInt8] = []
         for file in files {
@@ -62,9 +64,9 @@ extension TarArchive {
         return archive + [UInt8](repeating: 0, count: 2 * Self.block)
     }
 
-    /// Reads an archive of files that lie side by side, as tar writes them in its older and newer formats.
+    /// Reads an archive of files without folders, in tar's older and newer formats.
     ///
-    /// Every size is held against what is there before a byte is copied, so no announcement costs memory.
+    /// Every size is compared with the bytes that exist before anything is copied, so a large announced size costs no memory.
     package init(reading bytes: [UInt8], within bounds: Bounds) throws(TarError) {
         guard bytes.count <= bounds.archive else { throw .tooLarge(limit: bounds.archive) }
         guard !bytes.isEmpty, bytes.count.isMultiple(of: Self.block) else { throw .length(bytes.count) }

@@ -1,16 +1,18 @@
 package import PatchFormat
 
-/// Why bytes are not taken as a tar archive: each case is one broken rule.
+/// Reasons why bytes are rejected as a tar archive.
+///
+/// Each case is one broken rule.
 package enum TarError: Error, Equatable, Sendable {
     case tooLarge(limit: Int)
-    /// No whole number of blocks of 512 bytes, or none.
+    /// The size is 0 or not a multiple of 512 bytes.
     case length(Int)
-    /// No two blocks of zeros after the last entry.
+    /// The two blocks of zeros after the last entry are missing.
     case noEnd
-    /// Something other than zeros behind that end.
+    /// The end is followed by bytes that are not zero.
     case bytesBehind
     case tooMany(limit: Int)
-    /// By its number, from 1 on, where nothing is known of it.
+    /// The header with this number, from 1 on, is not valid.
     case header(Int, HeaderRule)
     case entry(String, EntryRule)
 
@@ -18,28 +20,28 @@ package enum TarError: Error, Equatable, Sendable {
         case notTar
         case checksum
         case nameNotUTF8
-        /// A number that is not octal digits: of this field.
+        /// The named field is not an octal number.
         case number(String)
-        /// A first part of the name, or times and places that GNU's tar writes there.
+        /// The prefix field is in use: the first part of a long name, or times and hole positions that GNU's tar writes there.
         case prefix
     }
 
     package enum EntryRule: Error, Equatable, Sendable {
         case name(AssetPath.Problem)
-        /// It lies in a folder.
+        /// The file is in a folder.
         case nested
         case nameTooLong
         case doubled
         case hardLink
         case symbolicLink
         case folder
-        /// A device, a pipe, or a header of a later tar that changes what follows.
+        /// The entry is a device, a pipe, or a header of a later tar version that changes the meaning of the next entry.
         case special(UInt8)
-        /// A file that names another.
+        /// A file has a link name.
         case linked
-        /// It ends before its content does: so many bytes are missing.
+        /// The content is truncated. This number of bytes is missing.
         case breaksOff(Int)
-        /// Bytes behind its content that are not zero.
+        /// The padding after the content is not zero.
         case padding
     }
 }

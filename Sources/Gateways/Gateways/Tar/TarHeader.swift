@@ -1,11 +1,13 @@
 import PatchFormat
 
-/// The 512 bytes before a file in a tar archive; numbers are octal digits with a zero or a blank behind them.
+/// The 512 bytes before a file in a tar archive.
+///
+/// Numbers are octal digits followed by a zero or a blank.
 struct TarHeader {
     static let nameSize = 100
 
     let name: String
-    /// Of the content, in bytes.
+    /// The size of the content in bytes.
     let size: Int
     private let kind: UInt8
     private let hasLink: Bool
@@ -21,12 +23,14 @@ struct TarHeader {
         static let magic = 257..<265
         static let owners = 265..<329
         static let devices = 329..<345
-        /// The first part of a long name; GNU's tar has times and places of holes here.
+        /// The first part of a long name.
+        ///
+        /// GNU's tar stores times and hole positions here.
         static let prefix = 345..<512
     }
 
     private static let posix = Array("ustar\u{0}00".utf8)
-    /// As GNU's tar writes unless it is told otherwise.
+    /// The magic that GNU's tar writes by default.
     private static let gnu = Array("ustar  \u{0}".utf8)
 
     init(_ block: ArraySlice<UInt8>) throws(TarError.HeaderRule) {
@@ -45,7 +49,7 @@ struct TarHeader {
         hasLink = !TarArchive.isZero(block[Field.link])
     }
 
-    /// Where the next header begins.
+    /// The offset of the next header.
     func end(from place: Int, in bytes: [UInt8]) throws(TarError) -> Int {
         do throws(TarError.EntryRule) {
             try checkKind()
@@ -84,7 +88,7 @@ struct TarHeader {
         return block
     }
 
-    /// The sum of all bytes, with blanks in place of the sum itself.
+    /// The sum of all bytes, with blanks in place of the checksum itself.
     private static func checksum(of block: [UInt8]) -> Int {
         block.enumerated().reduce(0) { $0 + (Field.checksum.contains($1.offset) ? 0x20 : Int($1.element)) }
     }
@@ -94,7 +98,9 @@ struct TarHeader {
         return Array((String(repeating: "0", count: max(0, count - text.utf8.count)) + text).utf8)
     }
 
-    /// Nil for what is not octal digits, or for numbers that GNU's tar writes in binary.
+    /// Nil if the field is not octal digits.
+    ///
+    /// GNU's tar writes some numbers in binary, which are rejected too.
     private static func number(_ field: ArraySlice<UInt8>) -> Int? {
         let digits = field.drop { $0 == 0x20 }.prefix { (0x30...0x37).contains($0) }
         guard !digits.isEmpty, digits.count <= 11, field[digits.endIndex...].allSatisfy({ $0 == 0 || $0 == 0x20 })
@@ -102,7 +108,7 @@ struct TarHeader {
         return digits.reduce(0) { $0 << 3 | Int($1 - 0x30) }
     }
 
-    /// What stands before the first zero; behind it nothing may stand.
+    /// The text before the first zero, or nil if other bytes follow it or it is not UTF-8.
     private static func text(_ field: ArraySlice<UInt8>) -> String? {
         let name = field.prefix { $0 != 0 }
         guard TarArchive.isZero(field[name.endIndex...]) else { return nil }

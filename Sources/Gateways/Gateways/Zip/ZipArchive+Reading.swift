@@ -2,11 +2,10 @@ import PatchCompression
 import PatchFormat
 
 extension ZipArchive {
-    /// Reads an archive as `zip` writes it to a file, and nothing that two readers could understand in two ways.
+    /// Reads an archive as `zip` writes it to a file, and rejects every ambiguous one.
     ///
-    /// Its entries lie one behind the other from its first byte to its list, and the end record is the last thing in it.
-    /// Entries of folders are passed over. Nothing is unpacked before all sizes are known to be within bounds, and no more comes
-    /// out of an entry than it announces.
+    /// Its entries are contiguous from the first byte to the list, and the end record is last. Entries of folders are ignored. All
+    /// sizes are checked against the bounds before anything is unpacked, and unpacking stops at an entry's announced size.
     package init(reading bytes: [UInt8], within bounds: Bounds) throws(ZipError) {
         guard bytes.count <= bounds.archive else { throw .tooLarge(limit: bounds.archive) }
         let entries = try ZipListing(of: bytes, within: bounds).entries
@@ -27,7 +26,7 @@ extension ZipArchive {
         try self.init(files)
     }
 
-    /// One entry begins where the one before it ends.
+    /// Checks that each entry begins at the end of the previous one.
     private static func checkTiling(_ entries: [ZipEntry], end: Int) throws(ZipError) {
         var place = 0
         for entry in entries.sorted(by: { $0.offset < $1.offset }) {
@@ -38,11 +37,11 @@ extension ZipArchive {
     }
 }
 
-/// The list of an archive's entries, found by its end record.
+/// The list of an archive's entries, located by its end record.
 private struct ZipListing {
     private(set) var entries: [ZipEntry] = []
 
-    /// Where the list begins; the archive has an end record.
+    /// The offset of the list of an archive that has an end record.
     static func start(in bytes: [UInt8]) -> Int {
         var end = ZipReader(bytes[(bytes.count - 6)...])
         return end.four()
@@ -57,7 +56,8 @@ private struct ZipListing {
         guard disks.0 != 0xFFFF, count != 0xFFFF, size != 0xFFFF_FFFF, start != 0xFFFF_FFFF else { throw .zip64 }
         guard disks.0 == 0, disks.1 == 0, disks.2 == count else { throw .split }
         guard count <= bounds.entries else { throw .tooMany(count, limit: bounds.entries) }
-        // Whatever stands between the two, a zip64 record for one, is read by others and not here.
+        // Other readers interpret records between the list and the end record, for example zip64's. Rejecting them avoids two
+        // readings.
         guard start + size == place else { throw .list("does not end where the end record begins") }
         var offset = start
         while entries.count < count {
@@ -68,7 +68,9 @@ private struct ZipListing {
         guard offset == place else { throw .list("holds more than its entries") }
     }
 
-    /// The last 22 bytes; elsewhere within reach of a comment it is found for the message alone.
+    /// The offset of the end record, which must be the last 22 bytes.
+    ///
+    /// A record further up, within reach of a comment, only serves the error message.
     private static func endRecord(of bytes: [UInt8]) throws(ZipError) -> Int {
         let last = bytes.count - ZipRecords.endSize
         var place = last
@@ -76,7 +78,7 @@ private struct ZipListing {
             var record = ZipReader(bytes[place...])
             if record.four() == ZipRecords.endSignature {
                 guard place == last else { throw .bytesBehind(last - place) }
-                // A comment of no bytes: the last field.
+                // The last field is the comment's length: 0.
                 guard bytes[bytes.count - 2] == 0, bytes[bytes.count - 1] == 0 else {
                     throw .list("ends before its comment does")
                 }

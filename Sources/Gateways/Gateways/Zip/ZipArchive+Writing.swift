@@ -2,9 +2,9 @@ import PatchCompression
 import PatchFormat
 
 extension ZipArchive {
-    /// The archive: files by their paths, each deflated where that is shorter, of 1980, with nothing else beside them.
+    /// The bytes of the archive: files sorted by path and dated 1980, each deflated if that is shorter.
     ///
-    /// The same files give the same bytes, as long as zlib is the same.
+    /// Equal files give equal bytes with the same zlib.
     package func bytes() throws(ZipError) -> [UInt8] {
         var (archive, list) = (ZipWriter(), ZipWriter())
         for file in files {
@@ -32,7 +32,7 @@ extension ZipArchive {
     }
 }
 
-/// A file as it is laid into an archive.
+/// A file as it is stored in an archive.
 private struct PackedEntry {
     let name: [UInt8]
     let packed: [UInt8]
@@ -53,7 +53,7 @@ private struct PackedEntry {
         (checksum, size) = (CRC32.of(file.bytes), file.bytes.count)
     }
 
-    /// What both of its records say in the same order: 4.3.7 and 4.3.12 from "version needed to extract" on.
+    /// Writes the fields that both of its records share: 4.3.7 and 4.3.12 from "version needed to extract" on.
     func write(to record: inout ZipWriter) {
         record.two(method == ZipRecords.deflated ? 20 : 10, flags.rawValue, method, 0, ZipRecords.date)
         record.four(Int(checksum), packed.count, size)

@@ -1,9 +1,9 @@
 package import PatchFormat
 
-/// A few files in one zip archive, all of it in memory (PKWARE's APPNOTE.TXT 6.3).
+/// A few files in one zip archive, held in memory (PKWARE's APPNOTE.TXT 6.3).
 ///
-/// What is written is the same for the same files, and what is read is as strict as a signature over its bytes asks for: two
-/// readers of an archive must never see two contents.
+/// Equal files give equal bytes. Archives are signed, so reading is strict: two readers of an archive must never see different
+/// contents.
 package struct ZipArchive: Equatable, Sendable {
     package struct File: Equatable, Sendable {
         package let path: AssetPath
@@ -15,13 +15,13 @@ package struct ZipArchive: Equatable, Sendable {
         }
     }
 
-    /// How much of an archive is read.
+    /// The limits for reading an archive.
     package struct Bounds: Equatable, Sendable {
-        /// The archive itself, in bytes.
+        /// The size of the archive in bytes.
         package let archive: Int
-        /// All of its files together, in bytes, as they come out.
+        /// The total size of its files in bytes, unpacked.
         package let contents: Int
-        /// Files, and folders that stand as entries of their own.
+        /// The number of entries, including those of folders.
         package let entries: Int
 
         package init(archive: Int, contents: Int, entries: Int) {
@@ -31,10 +31,10 @@ package struct ZipArchive: Equatable, Sendable {
         }
     }
 
-    /// By the bytes of their paths.
+    /// The files, sorted by the bytes of their paths.
     package let files: [File]
 
-    /// - Throws: `doubled` where two files have one path.
+    /// - Throws: `doubled` if two files have one path.
     package init(_ files: [File]) throws(ZipError) {
         self.files = files.sorted { $0.path < $1.path }
         for (file, next) in zip(self.files, self.files.dropFirst()) where file.path == next.path {

@@ -1,25 +1,27 @@
 import PatchCompression
 import PatchFormat
 
-/// One entry of an archive, of which both records say the same; its content is not looked at yet.
+/// One entry of an archive whose two records agree.
+///
+/// Its content is not read yet.
 struct ZipEntry {
     let path: AssetPath
     let isFolder: Bool
-    /// Of the record before its content.
+    /// The offset of the local record.
     let offset: Int
-    /// Where its content lies, as it is packed.
+    /// The range of the packed content.
     let packed: Range<Int>
-    /// Of its content, in bytes.
+    /// The size of the unpacked content in bytes.
     let size: Int
-    /// Of its record in the list.
+    /// The size of its record in the list.
     let listedSize: Int
     private let method: Int
     private let checksum: Int
 
     /// - Parameters:
-    ///   - number: in the list, from 1 on.
-    ///   - listEnd: where the list ends.
-    ///   - end: where the entries do.
+    ///   - number: The position in the list, from 1 on.
+    ///   - listEnd: The end of the list.
+    ///   - end: The end of the entries.
     init(
         _ number: Int,
         listedAt place: Int,
@@ -51,7 +53,7 @@ struct ZipEntry {
         guard !isFolder || size == 0 else { throw .entry(path.text, .folderWithContent) }
     }
 
-    /// Unix's file type stands in the upper half; DOS has none.
+    /// Checks the file type in the upper half, which Unix sets and DOS leaves 0.
     private static func checkKind(_ attributes: Int, isFolder: Bool) throws(ZipError.EntryRule) {
         switch attributes >> 16 & 0o170_000 {
         case 0: break
@@ -62,7 +64,7 @@ struct ZipEntry {
         }
     }
 
-    /// Unpacks it.
+    /// Returns the unpacked content.
     func content(in bytes: [UInt8]) throws(ZipError.EntryRule) -> [UInt8] {
         let packed = Array(bytes[self.packed])
         let content: [UInt8]
@@ -79,7 +81,7 @@ struct ZipEntry {
     }
 }
 
-/// What both records of an entry say, from "version needed to extract" on.
+/// The fields that both records of an entry share, from "version needed to extract" on.
 private struct SharedFields {
     let flags: ZipFlags
     let method: Int
@@ -95,7 +97,7 @@ private struct SharedFields {
         _ = record.two()
         flags = ZipFlags(rawValue: record.two())
         method = record.two()
-        // Its time and date are nobody's business.
+        // Skips the time and date.
         _ = record.four()
         checksum = record.four()
         packedSize = record.four()
@@ -125,12 +127,14 @@ private struct SharedFields {
         let others = flags.subtracting([.effort, .utf8])
         guard others.isEmpty else { throw .flags(others.rawValue) }
         guard [ZipRecords.stored, ZipRecords.deflated].contains(method) else { throw .method(method) }
-        // In place of a size, zip64's marks are above every bound; here only the sum of them is missing.
+        // zip64 writes 0xFFFFFFFF in place of a size, which exceeds every bound. The total is checked once all entries are read.
         guard method == ZipRecords.deflated || packedSize == size else { throw .length(packedSize, expected: size) }
         try checkExtras()
     }
 
-    /// zip64 (0x0001) changes sizes, Info-ZIP's Unicode path (0x7075) the name; times and owners change nothing.
+    /// Rejects extra fields that change the sizes (zip64, 0x0001) or the name (Info-ZIP's Unicode path, 0x7075).
+    ///
+    /// Times and owners are harmless.
     func checkExtras() throws(ZipError.EntryRule) {
         var rest = extra
         while rest.count >= 4 {
@@ -141,7 +145,7 @@ private struct SharedFields {
         }
     }
 
-    /// The first field in which the two differ; their extra fields may.
+    /// The first field in which the two records differ, except for extra fields, which may differ.
     func difference(from other: SharedFields) -> String? {
         if name != other.name { return "name" }
         if flags != other.flags { return "flags" }
@@ -152,12 +156,12 @@ private struct SharedFields {
     }
 }
 
-/// An entry's record in the list.
+/// The record of an entry in the list.
 private struct ListedRecord {
     private(set) var shared: SharedFields
     let attributes: Int
     let offset: Int
-    /// In bytes.
+    /// The size of this record in bytes.
     let size: Int
 
     init?(at place: Int, in bytes: [UInt8], until end: Int) {
@@ -177,10 +181,10 @@ private struct ListedRecord {
     }
 }
 
-/// An entry's record before its content.
+/// The record of an entry before its content.
 private struct LocalRecord {
     private(set) var shared: SharedFields
-    /// Where the content begins.
+    /// The offset of the content.
     let content: Int
 
     init?(at place: Int, in bytes: [UInt8], until end: Int) {

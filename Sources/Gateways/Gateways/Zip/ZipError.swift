@@ -1,25 +1,27 @@
 package import PatchCompression
 package import PatchFormat
 
-/// Why bytes are not taken as a zip archive: each case is one broken rule.
+/// Reasons why bytes are rejected as a zip archive.
+///
+/// Each case is one broken rule.
 package enum ZipError: Error, Equatable, Sendable {
     case tooLarge(limit: Int)
-    /// Its end has no record of where everything lies.
+    /// The end-of-central-directory record is missing.
     case noEnd
-    /// So many bytes follow that record: a comment, or something else.
+    /// This number of bytes follow the end record: a comment or other data.
     case bytesBehind(Int)
-    /// It is one of several files that make an archive.
+    /// The archive is split into several files.
     case split
-    /// It counts in 64 bits.
+    /// The archive uses zip64.
     case zip64
     case tooMany(Int, limit: Int)
-    /// The list of entries is not where, or not what, the end record says.
+    /// The list of entries does not match the end record.
     case list(String)
-    /// Bytes that belong to no entry, or to two: at this offset.
+    /// Bytes at this offset belong to no entry or to two.
     case misplaced(at: Int)
-    /// All files together.
+    /// The total of all files exceeds this limit.
     case tooLong(limit: Int)
-    /// By its name, or by its number where it has none.
+    /// An entry is not valid: its name, or its number if the name is unreadable.
     case entry(String, EntryRule)
 
     package enum EntryRule: Error, Equatable, Sendable {
@@ -27,18 +29,18 @@ package enum ZipError: Error, Equatable, Sendable {
         case nameNotUTF8
         case doubled
         case encrypted
-        /// Its sizes stand behind it (bit 3).
+        /// The sizes follow the content (bit 3).
         case streamed
-        /// Bits of its flags that nothing here reads.
+        /// Unsupported flags are set.
         case flags(Int)
         case method(Int)
         case symbolicLink
-        /// A device, a socket, a pipe; or a folder that is not called one.
+        /// The entry is a device, a socket or a pipe, or a folder without a trailing slash.
         case special
         case folderWithContent
-        /// What stands before it is not what the list says of it.
+        /// The local header differs from the list in this field.
         case contradicts(String)
-        /// An extra field that would change its name or sizes.
+        /// An extra field would change the name or the sizes.
         case extra(Int)
         case length(Int, expected: Int)
         case checksum

@@ -1,4 +1,6 @@
-/// The records of a zip archive, field by field, as APPNOTE.TXT 4.3 lays them out; all numbers are little-endian.
+/// The records of a zip archive as defined in APPNOTE.TXT 4.3.
+///
+/// All numbers are little-endian.
 enum ZipRecords {
     static let localSignature = 0x0403_4B50
     static let listSignature = 0x0201_4B50
@@ -7,11 +9,11 @@ enum ZipRecords {
     static let listSize = 46
     static let endSize = 22
 
-    /// The first moment that the format can name: 1980-01-01, 00:00.
+    /// The earliest date of the format: 1980-01-01.
     static let date = 0x0021
-    /// Version 2.0 of the format, made on Unix.
+    /// Version 2.0 of the format, written on Unix.
     static let madeBy = 3 << 8 | 20
-    /// A regular file that everybody may read: `-rw-r--r--`.
+    /// A regular file that every user may read: `-rw-r--r--`.
     static let attributes = 0o100_644 << 16
     static let stored = 0
     static let deflated = 8
@@ -22,13 +24,13 @@ struct ZipFlags: OptionSet {
     let rawValue: Int
 
     static let encrypted = ZipFlags(rawValue: 1)
-    /// How thoroughly deflate worked; it says nothing to a reader.
+    /// The compression level of deflate, which readers ignore.
     static let effort = ZipFlags(rawValue: 0b110)
     static let streamed = ZipFlags(rawValue: 1 << 3)
     static let utf8 = ZipFlags(rawValue: 1 << 11)
 }
 
-/// A record that is being written.
+/// Writes the fields of a record.
 struct ZipWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -43,7 +45,9 @@ struct ZipWriter {
     mutating func raw(_ more: [UInt8]) { bytes += more }
 }
 
-/// A record that is being read; the caller has seen that its bytes are there.
+/// Reads the fields of a record.
+///
+/// The caller checks that the bytes exist.
 struct ZipReader {
     private let bytes: ArraySlice<UInt8>
     private var place: Int

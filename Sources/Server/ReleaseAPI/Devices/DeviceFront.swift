@@ -8,14 +8,14 @@ import PatchFormat
 package import PatchServer
 package import ReleaseService
 
-/// All that devices may ask for: the published tree, and the one question that is not a file.
+/// The requests that devices may send: files of the published tree, and the endpoints for devices.
 ///
-/// Everything else is 404, also paths of the operators' API.
+/// All other paths return 404, including those of the operators' API.
 package struct DeviceFront: FileSource {
     private let tree: PublishedTree
     private let answers: DeviceAnswers?
 
-    /// - Parameter answers: nil for a server without a release service.
+    /// - Parameter answers: The device endpoints, or nil for a server without a release service.
     package init(_ tree: PublishedTree, answers: DeviceAnswers?) {
         self.tree = tree
         self.answers = answers
@@ -45,7 +45,7 @@ package struct DeviceFront: FileSource {
     }
 
     private func refusal(of request: FileRequest, _ answer: FileAnswer) -> FileDecision {
-        // A path without a route is refused without its body.
+        // A path without a route is rejected before its body is read.
         request.isRead ? .now(PreparedReply(answer)) : .later(.stream) { _ in answer }
     }
 
@@ -60,21 +60,21 @@ package struct DeviceFront: FileSource {
     }
 }
 
-/// Answers devices that ask for places in versions with a head-count, and for the choice for their user.
+/// The endpoints for devices: places in versions with a head-count, their user's answer, and reports of JSPatch's clients.
 ///
-/// They have no tokens, so they are counted by address.
+/// Devices have no tokens, so their requests are limited by address.
 package struct DeviceAnswers: Sendable {
     private let operations: DeviceService
     private let trustedProxies: TrustedProxies
     private let sinceStart: @Sendable () -> Duration
     private let report: @Sendable (String) -> Void
-    /// Each asks once in a while; many may have one address.
+    /// A device asks rarely, but many devices may share one address.
     private let limiter = NIOLockedValueBox(AddressLimiter(1_200, ofAll: 6_000))
 
     /// - Parameters:
-    ///   - trustedProxies: the proxies whose `X-Forwarded-For` counts.
-    ///   - sinceStart: a clock that only counts up.
-    ///   - report: gets one line about each internal fault.
+    ///   - trustedProxies: The proxies whose `X-Forwarded-For` is used.
+    ///   - sinceStart: A monotonic clock.
+    ///   - report: Receives one line about each internal fault.
     package init(
         _ operations: ReleaseOperations,
         trustedProxies: TrustedProxies = .none,
@@ -91,7 +91,9 @@ package struct DeviceAnswers: Sendable {
         }
     }
 
-    /// As JSPatch's server did: a report that is acknowledged is not sent again.
+    /// Accepts a report as JSPatch's server did.
+    ///
+    /// Clients do not send an acknowledged report again.
     func take(_ request: FileRequest, at path: StatisticPath) async -> FileAnswer {
         await answering { () async throws(APIProblem) in
             try await taken(request, at: path)
@@ -130,7 +132,7 @@ package struct DeviceAnswers: Sendable {
 
     private static let notThere = APIProblem(404, "notFound", "this server has no such package")
 
-    /// What a device sends, unless it may not now.
+    /// The body of a device's request, if the request is valid and within the limits.
     private func body(of request: FileRequest) throws(APIProblem) -> RequestStream {
         if let fault = request.spellingFault { throw .badRequest(fault) }
         guard request.method == .POST, let body = request.stream else {
@@ -164,7 +166,9 @@ package struct DeviceAnswers: Sendable {
     }
 }
 
-/// `/api/v1/apps/APP/channels/CHANNEL/answer`: the parts for app and channel may be no names.
+/// `/api/v1/apps/APP/channels/CHANNEL/answer`.
+///
+/// The names of app and channel are not validated yet.
 struct AnswerPath: Equatable, Sendable {
     let app: String
     let channel: String
@@ -183,7 +187,9 @@ struct AnswerPath: Equatable, Sendable {
     }
 }
 
-/// `/APP/gateways/platform/CHANNEL/succ.php` and `err.php`: the parts for app and channel may be no names.
+/// `/APP/gateways/platform/CHANNEL/succ.php` and `err.php`.
+///
+/// The names of app and channel are not validated yet.
 struct StatisticPath: Equatable, Sendable {
     let app: String
     let channel: String
@@ -203,7 +209,7 @@ struct StatisticPath: Equatable, Sendable {
 }
 
 extension FileAnswer {
-    /// What no cache keeps and no browser guesses at, whole.
+    /// A complete response that caches do not store and whose type browsers do not guess.
     fileprivate static func api(
         _ status: Int,
         _ bytes: [UInt8],

@@ -5,14 +5,16 @@ import NIOHTTP1
 import PatchFormat
 import ServerRecords
 
-/// Who is let in where.
+/// Checks the tokens and rights of requests.
 struct APIGate: Sendable {
-    /// Requests of one token; bytes of uploads are not counted.
+    /// The limit of requests for one token.
+    ///
+    /// Bytes of uploads are not counted.
     private static let usual = RateLimiter(1_200, per: .seconds(60))
 
     private struct Limits: Sendable {
         var usual = APIGate.usual
-        /// No right token is held back by these.
+        /// Counts wrong tokens only, so valid tokens are never delayed.
         var wrong = AddressLimiter(60, ofAll: 1_200)
     }
 
@@ -20,7 +22,7 @@ struct APIGate: Sendable {
     private let trustedProxies: TrustedProxies
     private let sinceStart: @Sendable () -> Duration
     private let limits = NIOLockedValueBox(Limits())
-    /// Of tokens that were let in, when that was last written down; there are no more than tokens.
+    /// The time of each token's last recorded use, for admitted tokens only.
     private let uses = NIOLockedValueBox<[String: UTCTime]>([:])
 
     init(records: ServerRecords, trustedProxies: TrustedProxies, sinceStart: @escaping @Sendable () -> Duration) {
@@ -29,8 +31,8 @@ struct APIGate: Sendable {
         self.sinceStart = sinceStart
     }
 
-    /// - Parameter parameters: of the path.
-    /// - Returns: the token that was shown; nil for a route that needs none.
+    /// - Parameter parameters: The parameters of the path.
+    /// - Returns: The token of the request, or nil for a route that needs none.
     func admit(
         _ request: FileRequest,
         _ parameters: [String: String],
@@ -44,7 +46,7 @@ struct APIGate: Sendable {
         return token
     }
 
-    /// Writes down, once an hour, that a token was used; whatever becomes of that, it lets in.
+    /// Records the use of a token once an hour, and ignores errors.
     private func note(_ token: APIToken) async {
         let time = records.now()
         let isNew = uses.withLockedValue { uses in
@@ -109,7 +111,7 @@ struct APIGate: Sendable {
                 }
                 try token.check(role, on: app, in: channel)
             } else if role == .viewer {
-                // The published files of an app are signed as a whole, so a token of one channel reads them too.
+                // The published files of an app are signed as a whole, so a token for one channel may read them too.
                 try token.check(token.grants.role(somewhereIn: app), is: role, on: app.text)
             } else {
                 try token.check(token.grants.role(on: app), is: role, on: app.text)
@@ -129,7 +131,7 @@ struct APIGate: Sendable {
 }
 
 extension APIToken {
-    /// The command that makes a token that may.
+    /// The command that makes a token with this right.
     static func hint(_ role: AccessRole, on scope: String) -> String {
         let grant = scope == "*" ? "'*=\(role.rawValue)'" : "\(scope)=\(role.rawValue)"
         return "where the server runs: `patchsrv token new NAME --grant \(grant) --output NAME.token --data DIR`"
@@ -145,7 +147,7 @@ extension APIToken {
         )
     }
 
-    /// - Parameter scope: The narrowest scope of a grant that would do; nil if it is the place.
+    /// - Parameter scope: The narrowest scope of a grant that suffices, or nil if it is the place.
     fileprivate func check(
         _ has: AccessRole?,
         is needed: AccessRole,

@@ -1,26 +1,28 @@
 import HTTPFiles
 
-/// How often somebody may ask: a bucket of permits that fills again with time.
+/// Limits the rate of requests with buckets of permits that refill over time.
 ///
-/// A value; its clock is whatever counts up.
+/// It is a value. Its caller supplies a monotonic clock.
 package struct RateLimiter: Sendable {
-    /// The client that is limited: an address, or a token's id.
+    /// The limited client: an address or a token's id.
     package typealias Key = String
 
     private static let start = ContinuousClock.now
-    /// A clock that only counts up.
+    /// A monotonic clock.
     package static let sinceStart: @Sendable () -> Duration = { start.duration(to: .now) }
 
-    /// How many are remembered; beyond them the ones whose buckets are full again are forgotten.
+    /// The number of clients that are stored.
+    ///
+    /// Above it, those with a full bucket are removed.
     private static let remembered = 10_000
 
     private struct Bucket: Sendable {
-        /// In the time that it took to fill.
+        /// The permits, expressed as the time that they took to refill.
         var credit: Duration
         var at: Duration
     }
 
-    /// How long one permit takes.
+    /// The time in which one permit refills.
     private let interval: Duration
     private let capacity: Duration
     private var buckets: [Key: Bucket] = [:]
@@ -32,7 +34,7 @@ package struct RateLimiter: Sendable {
 
     /// Takes a permit.
     ///
-    /// - Returns: nil when there was one, else how many seconds it takes until there is one.
+    /// - Returns: Nil if there was one, else the seconds until there is one.
     package mutating func take(_ key: Key, at now: Duration) -> Int? {
         let credit = credit(of: key, at: now)
         guard credit >= interval else { return max(1, (interval - credit).wholeSeconds) }
@@ -50,7 +52,7 @@ package struct RateLimiter: Sendable {
         guard buckets.count > Self.remembered else { return }
         let now = bucket.at
         buckets = buckets.filter { credit(of: $0.key, at: now) < capacity }
-        // A flood of new clients: the oldest are forgotten.
+        // During a flood of new clients, the oldest are removed.
         if buckets.count > Self.remembered {
             let newest = buckets.sorted { $0.value.at > $1.value.at }.prefix(Self.remembered / 2)
             buckets = Dictionary(uniqueKeysWithValues: newest.map { ($0.key, $0.value) })
@@ -59,13 +61,13 @@ package struct RateLimiter: Sendable {
 }
 
 extension Duration {
-    /// Rounded up.
+    /// The duration in seconds, rounded up.
     fileprivate var wholeSeconds: Int {
         Int(components.seconds) + (components.attoseconds > 0 ? 1 : 0)
     }
 }
 
-/// How often one address may ask within a minute, and all addresses together.
+/// Limits the requests of each address per minute, and those of all addresses together.
 struct AddressLimiter: Sendable {
     private var ofOne: RateLimiter
     private var ofAll: RateLimiter
@@ -75,18 +77,18 @@ struct AddressLimiter: Sendable {
         ofAll = RateLimiter(all, per: .seconds(60))
     }
 
-    /// - Returns: nil if the client may ask, else the number of seconds until it may.
+    /// - Returns: Nil if the client may ask, else the number of seconds until it may.
     mutating func take(from client: LimitedClient, at now: Duration) -> Int? {
-        // A client that has used up its own permits takes none of the others'.
+        // A client that has used up its own permits does not use the common ones.
         ofOne.take(client.name, at: now) ?? ofAll.take("", at: now)
     }
 }
 
-/// A client, as a limit counts it.
+/// A client as identified for a limit.
 struct LimitedClient: Hashable, Sendable {
     let name: String
 
-    /// See ``HTTPFiles/ClientName``.
+    /// See ``HTTPFiles/ClientName`` for the rules.
     init(_ address: String?, forwarded: [String], trusting proxies: TrustedProxies) {
         name = ClientName(address, forwarded: forwarded, trusting: proxies).text
     }

@@ -10,15 +10,15 @@ import ServerRecords
 struct APICall: Sendable {
     let request: FileRequest
     let parameters: [String: String]
-    /// Nil only for routes that need no token.
+    /// The token, nil only for routes that need none.
     let token: APIToken?
     let body: APIBody
 
-    /// Whether the caller is a program on this machine, and not a proxy that asks for another machine.
+    /// Whether the caller is a program on this machine and not a proxy for another machine.
     var isFromThisMachine: Bool {
         let forwarding = ["Forwarded", "X-Forwarded-For", "X-Real-IP", "Via"]
         guard !forwarding.contains(where: request.headers.contains(name:)) else { return false }
-        // A name of another machine in Host is a proxy's, too.
+        // A proxy is also recognized by another machine's name in Host.
         let named = request.headers.first(name: "Host").flatMap { ServerURL("http://\($0)") }
         return request.remoteAddress.map(ListenerNames.isLoopback) == true && named?.isLoopback == true
     }
@@ -27,7 +27,7 @@ struct APICall: Sendable {
         token.map { .token(id: $0.id, name: $0.name) } ?? .server
     }
 
-    /// Checks the right that the gate cannot check: only the body, or the upload, names the channel.
+    /// Checks the right in a channel that only the body or the upload names, so the gate cannot check it.
     func check(_ role: AccessRole, on app: AppID, in channel: ChannelName) throws(APIProblem) {
         guard let token else { return }
         try token.check(role, on: app, in: channel)
@@ -59,12 +59,12 @@ struct APICall: Sendable {
         try Self.number(try text(parameter), named: parameter, in: range)
     }
 
-    /// A number of the query; nil if it is missing.
+    /// A number in the query, or nil if it is missing.
     func query(_ name: String, in range: ClosedRange<Int>) throws(APIProblem) -> Int? {
         try queryText(name).map { (text) throws(APIProblem) in try Self.number(text, named: name, in: range) }
     }
 
-    /// A name of the query; nil if it is missing.
+    /// A name in the query, or nil if it is missing.
     func query<Name: ParsedName>(_ name: String, as type: Name.Type = Name.self) throws(APIProblem) -> Name? {
         try queryText(name).map { (text) throws(APIProblem) in
             guard let value = Name(text) else { throw .badRequest("\(name) \(Name.rule)", rule: Name.rule) }
@@ -83,7 +83,7 @@ struct APICall: Sendable {
         return try Self.number(text, named: name, in: range)
     }
 
-    /// The compression of the body; nil if it is not compressed.
+    /// The compression of the body, or nil if it is not compressed.
     func contentCoding() throws(APIProblem) -> CompressionFormat? {
         guard let text = request.headers.combined("Content-Encoding"), text.lowercased() != "identity"
         else { return nil }
@@ -102,13 +102,13 @@ struct APICall: Sendable {
         return number
     }
 
-    /// The body while it arrives.
+    /// The body as a stream.
     func bytes() throws(APIProblem) -> RequestStream {
         guard let stream = request.stream else { throw .badRequest("the body did not come whole") }
         return stream
     }
 
-    /// The body as an object that has no member besides those of the route's description.
+    /// The body as an object with only the members of the route's description.
     func fields() async throws(APIProblem) -> Fields {
         guard case .json(let schema, let limit, _, _) = body else { preconditionFailure("this route takes no JSON") }
         let stream = try bytes()
@@ -118,7 +118,7 @@ struct APICall: Sendable {
             length: stream.length,
             limit: limit
         )
-        // A misspelt member, such as `expct`, would be ignored: that is worse than a refusal.
+        // A misspelt member such as `expct` would have no effect, so it is rejected.
         if let name = schema.unknownMember(in: .object(fields.object)) {
             throw .malformed(FormatError(fields.document, field: name, rule: "is not a member of this request"))
         }
@@ -127,7 +127,7 @@ struct APICall: Sendable {
 }
 
 extension HTTPHeaders {
-    /// The value of a field, with all its lines (RFC 9110 §5.3); nil if it is missing.
+    /// The combined value of all lines of a field (RFC 9110 §5.3), or nil if it is missing.
     func combined(_ name: String) -> String? {
         let values = self[name]
         return values.isEmpty ? nil : values.joined(separator: ", ")

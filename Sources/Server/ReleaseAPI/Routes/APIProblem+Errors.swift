@@ -13,7 +13,7 @@ import ServerRecords
 extension APIProblem {
     static let `internal` = APIProblem(500, "internal", "the server could not do this; its log says why")
 
-    /// The problem of an error of a route's work; nil for an internal error.
+    /// The problem for an error of a route, or nil for an internal error.
     init?(of error: any Error) {
         switch error {
         case let problem as APIProblem: self = problem
@@ -25,7 +25,7 @@ extension APIProblem {
         }
     }
 
-    /// A refusal by the HTTP server itself.
+    /// The problem for an error of the HTTP server itself.
     static func refused(_ message: String, _ status: HTTPResponseStatus) -> APIProblem {
         APIProblem(refused: message, status, kinds: [405: "methodNotAllowed"])
     }

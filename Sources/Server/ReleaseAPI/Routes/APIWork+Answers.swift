@@ -7,7 +7,7 @@ import PatchTrust
 import ReleaseService
 import ServerRecords
 
-/// What operators choose for users.
+/// Answers that operators choose for users.
 extension APIWork {
     private static let base = "/apps/{app}/channels/{channel}"
 

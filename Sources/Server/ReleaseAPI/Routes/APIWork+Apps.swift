@@ -5,7 +5,7 @@ import PatchServer
 import ReleaseService
 import ServerRecords
 
-/// What endpoints do their work with.
+/// The services that endpoints use.
 struct APIWork: Sendable {
     let operations: ReleaseOperations
     let uploads: Uploads
@@ -161,7 +161,7 @@ extension APIWork {
             limit: try call.query("limit", in: 1...500) ?? 50,
             bytes: ServerRecords.pageBytes
         )
-        // One that was dropped has a history still.
+        // A channel that was removed still has a history.
         if entries.isEmpty {
             try await operations.looking(app) { (repository) throws(ServerError) in try repository.check(channel) }
         }

@@ -72,7 +72,7 @@ extension APIWork {
         let fields = try await call.fields()
         let wanted = try Self.wanted(fields)
         let rollouts = Rollouts(operations)
-        // First the changes: if they are refused, the default stays, too.
+        // Changes first. If they are rejected, the default is unchanged too.
         var outcome: DialOutcome?
         if !wanted.changes.isEmpty {
             outcome = try await ChangeDial(
@@ -96,9 +96,9 @@ extension APIWork {
 
     private struct Wanted {
         var changes: [DialChange] = []
-        /// The dial role's version that the caller saw.
+        /// The version of the dial role that the caller read.
         var expected: Int?
-        /// Whether the channel's default becomes `share`.
+        /// Whether the channel's default is set to `share`.
         var setsDefault = false
         var share: Int?
     }

@@ -7,7 +7,7 @@ import PatchTrust
 import ReleaseService
 import ServerRecords
 
-/// The question of a client before it sends its token, so that no other server on the same port receives it.
+/// A client's request before it sends its token, so that another server on the same port never receives it.
 extension APIWork {
     var aboutIdentity: [OperatorRoute] {
         [

@@ -70,7 +70,7 @@ extension APIWork {
 }
 
 extension APISchema {
-    /// Values by name.
+    /// Parameter values by name.
     fileprivate static let parameters = APISchema(
         json: .fields([
             ("type", .text("object")), ("maxProperties", .integer(Limits.parametersInChannel)),

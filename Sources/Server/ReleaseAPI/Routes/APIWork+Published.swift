@@ -5,7 +5,7 @@ import PatchServer
 import ReleaseService
 import ServerRecords
 
-/// What devices get, for pipelines: they ask one address.
+/// The files for devices, offered here too so that pipelines need only one address.
 extension APIWork {
     var aboutPublished: [OperatorRoute] {
         [
@@ -47,7 +47,7 @@ extension APIWork {
 extension TreePath.File {
     fileprivate var isDocument: Bool {
         switch self {
-        // Packages for JSPatch's clients are made where the keys are, of scripts that lie here.
+        // Packages for JSPatch's clients are made at the machine with the keys, from scripts that are stored here.
         case .timestamp, .root, .role, .target, .object: true
         case .pack, .basePack, .packIndex, .express, .gateway, .compressed: false
         }

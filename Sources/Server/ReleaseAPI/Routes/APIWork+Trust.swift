@@ -7,7 +7,7 @@ import ReleaseService
 import ServerRecords
 
 extension APIWork {
-    /// A document in JSON, as a text in JSON.
+    /// The size of a JSON document that is contained in JSON as text.
     private static let bodyLimit = 2 * (Limits.root * 8 + Limits.targetsRole)
 
     var aboutTrust: [OperatorRoute] {
@@ -142,7 +142,7 @@ extension Fields {
 }
 
 extension APISchema {
-    /// The very bytes of a signed document: what they are written like is part of what others compare.
+    /// The exact bytes of a signed document, because others compare them.
     fileprivate static let file = text(upTo: Limits.targetsRole)
     fileprivate static let key = text("^[^\\u0000]*$", upTo: Limits.keyFile)
 }

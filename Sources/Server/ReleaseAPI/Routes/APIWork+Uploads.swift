@@ -150,7 +150,7 @@ extension APIWork {
         ]
     }
 
-    /// Which upload the request is about, of a channel that the token may publish in.
+    /// The upload of the request, in a channel in which the token may publish.
     private func checked(_ call: APICall) async throws -> (AppID, String) {
         let (app, upload) = (try call.app(), try call.text("upload"))
         try call.check(.publisher, on: app, in: try await uploads.channel(of: upload, in: app))
@@ -238,7 +238,7 @@ extension Uploads.State {
                 )
             ),
             ("codings", .array(CompressionFormat.allCases.map { .text($0.rawValue) })),
-            // A server that does not know of rollouts would publish for all devices.
+            // Lets clients detect a server without rollouts, which would publish to all devices.
             ("takes", .array([.text("rollout")])),
         ])
     }

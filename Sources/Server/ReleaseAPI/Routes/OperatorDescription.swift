@@ -46,7 +46,7 @@ extension APISchema {
         more: true
     )
 
-    /// An object whose members' names are patches.
+    /// An object whose member names are patches.
     static func map(of value: APISchema) -> APISchema {
         APISchema(
             json: .fields([

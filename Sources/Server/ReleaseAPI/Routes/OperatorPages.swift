@@ -1,6 +1,6 @@
 package import PatchServer
 
-/// The pages that need no token: whether the process answers, whether what it serves holds, and its numbers.
+/// The pages without a token: whether the process answers, whether it is ready, and its metrics.
 package struct OperatorPages: Sendable {
     package static let paths = ["/healthz", "/readyz", "/metrics"]
 

@@ -8,13 +8,13 @@ typealias OperatorRoute = APIRoute<OperatorAccess, APICall>
 enum OperatorAccess: APIAccess, Equatable {
     /// No token is needed.
     case everybody
-    /// Any valid token.
+    /// Any valid token is sufficient.
     case anyone
-    /// A role on the app that the path names, or in its channel if the path names one.
+    /// A role on the app in the path, or in its channel if the path has one.
     ///
     /// A token for one channel of an app also has the role viewer on the app.
     case app(AccessRole)
-    /// A role in the channel of the release that the request is about; see ``APICall/check(_:on:in:)``.
+    /// A role in the channel of the requested release, see ``APICall/check(_:on:in:)``.
     case release(AccessRole)
     /// A role on the server itself, above its apps.
     case server(AccessRole)

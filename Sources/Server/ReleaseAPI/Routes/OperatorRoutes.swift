@@ -6,12 +6,14 @@ import PatchServer
 package import ReleaseService
 import ServerRecords
 
-/// The operators' port: the release service under `/api/v1`, its description, and the pages of a server's health.
+/// The operators' port: the release service under `/api/v1`, its description, and the health pages.
 ///
-/// Every request but for the description and those pages needs a token (`Authorization: Bearer plt_…`), which is checked
-/// before any of the body is received. No answer is remembered, and caches must not store it.
+/// Every other request needs a token (`Authorization: Bearer plt_…`), which is checked before the body is received. Responses are
+/// not cached here, and caches must not store them.
 package struct OperatorRoutes: FileSource {
-    /// The release service; without one only the pages exist.
+    /// The release service.
+    ///
+    /// Without one only the pages exist.
     package struct Service: Sendable {
         let operations: ReleaseOperations
         let uploads: Uploads
@@ -19,8 +21,8 @@ package struct OperatorRoutes: FileSource {
         let sinceStart: @Sendable () -> Duration
 
         /// - Parameters:
-        ///   - trustedProxies: the proxies whose `X-Forwarded-For` counts.
-        ///   - sinceStart: a clock that only counts up.
+        ///   - trustedProxies: The proxies whose `X-Forwarded-For` is used.
+        ///   - sinceStart: A monotonic clock.
         package init(
             _ operations: ReleaseOperations,
             uploads: Uploads,
@@ -34,7 +36,7 @@ package struct OperatorRoutes: FileSource {
 
     private static let prefix = "/api/v1"
 
-    /// Routes, and the gate in front of them: neither exists without the other.
+    /// The routes and the gate in front of them, which only exist together.
     private struct API: Sendable {
         let table: APITable<OperatorAccess, APICall>
         let gate: APIGate
@@ -46,8 +48,8 @@ package struct OperatorRoutes: FileSource {
     private let report: @Sendable (String) -> Void
 
     /// - Parameters:
-    ///   - names: the names under which the pages are answered. Other paths need a token.
-    ///   - report: receives one line for each internal error.
+    ///   - names: The names under which the pages are available. Other paths need a token.
+    ///   - report: Receives one line for each internal error.
     package init(
         _ service: Service?,
         pages: OperatorPages,
@@ -74,7 +76,7 @@ package struct OperatorRoutes: FileSource {
             + work.aboutDrafts
             + work.aboutProposals
             + work.aboutDial + work.aboutParameters + work.aboutAnswers + work.aboutTokens + work.aboutAudit
-        // Written once: anyone may ask for it, and writing takes longer than the rest of an answer.
+        // Written once, because requests for it need no token and writing is expensive.
         let document = OperatorDescription.make(routes).fileBytes + [0x0A]
         let description = OperatorRoute(
             method: .GET,
@@ -88,7 +90,9 @@ package struct OperatorRoutes: FileSource {
         return routes + [description]
     }
 
-    /// Every path that is answered, with braces around its variable parts, and its methods.
+    /// All paths with their methods.
+    ///
+    /// Variable parts are in braces.
     package var paths: [(path: String, methods: [String])] {
         var paths: [(path: String, methods: [String])] = OperatorPages.paths.map { ($0, ["GET"]) }
         for route in api?.table.routes ?? [] {
@@ -105,7 +109,7 @@ package struct OperatorRoutes: FileSource {
     package var acceptsBodies: Bool { true }
 
     package func decide(_ request: FileRequest) -> FileDecision {
-        // Each path has one spelling, so that a proxy's rules for paths see the path that is meant.
+        // Each path has one spelling, so that a proxy's path rules apply to the same path.
         if let fault = request.spellingFault { return refusal(.badRequest(fault)) }
         let path = request.path.hasTrailingSlash ? "" : request.path.text
         if OperatorPages.paths.contains(path) {
@@ -145,7 +149,7 @@ package struct OperatorRoutes: FileSource {
         return APIProblem(405, "methodNotAllowed", "this takes \(allowed)", rule: allowed, allow: allowed)
     }
 
-    /// Refused before any of the body is received.
+    /// Rejects a request before its body is received.
     private func refusal(_ problem: APIProblem) -> FileDecision { answering { _ in throw problem } }
 
     private func answering(

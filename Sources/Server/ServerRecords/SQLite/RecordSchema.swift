@@ -1,4 +1,6 @@
-/// Every form that the file has had, in order; a step that has been released is never edited.
+/// All versions of the file's schema, in order.
+///
+/// A released step is never edited.
 enum RecordSchema {
     private static let steps: [(name: String, sql: String)] = [
         (
@@ -15,20 +17,22 @@ enum RecordSchema {
         )
     ]
 
-    /// Which steps were taken: of the library that wrote the first files, whose name for it stays.
+    /// The table of completed steps.
+    ///
+    /// It has the name used by the library that wrote the first files.
     private static let table = "grdb_migrations"
 
-    /// Whether the file has a form that this program does not know.
+    /// Whether the file has a schema that this program does not know.
     static func isNewer(in connection: SQLiteConnection) throws(SQLiteError) -> Bool {
         !Set(try taken(in: connection)).subtracting(steps.map(\.name)).isEmpty
     }
 
-    /// Brings the file up to date; changes nothing where it is.
+    /// Brings the file up to date, or does nothing if it already is.
     static func migrate(_ connection: SQLiteConnection) throws(SQLiteError) {
         guard try taken(in: connection).count < steps.count else { return }
         try connection.transaction(reportedAs: { $0 }) { () throws(SQLiteError) in
             try connection.execute("CREATE TABLE IF NOT EXISTS \(table) (identifier TEXT NOT NULL PRIMARY KEY)")
-            // Another process may have been first.
+            // Another process may have migrated it first.
             let taken = Set(try Self.taken(in: connection))
             for step in steps where !taken.contains(step.name) {
                 try connection.execute(step.sql)

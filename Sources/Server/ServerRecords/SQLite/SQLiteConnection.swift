@@ -1,9 +1,9 @@
 import Glibc
 import CSQLite
 
-/// Why SQLite did not do something, in its own words.
+/// An error of SQLite, with its own message.
 struct SQLiteError: Error, Equatable, Sendable {
-    /// A primary result code, as <https://sqlite.org/rescode.html> lists them.
+    /// A primary result code, see <https://sqlite.org/rescode.html>.
     let code: Int32
     let message: String
 
@@ -17,14 +17,14 @@ enum SQLiteValue: Sendable {
 
 /// One connection to a SQLite file, used by one thread at a time.
 ///
-/// SQLite's own interface and no more: a library above it that needs all of Foundation costs a program 44 MB.
+/// It uses SQLite's C interface directly, because a library that needs all of Foundation adds 44 MB to a program.
 @safe final class SQLiteConnection: @unchecked Sendable {
     private let handle: OpaquePointer
     private var isClosed = false
 
-    /// Opens the file, or makes an empty one.
+    /// Opens the file, or creates an empty one.
     ///
-    /// - Parameter patience: seconds that it waits for another connection's commit.
+    /// - Parameter patience: The seconds to wait for another connection's commit.
     init(_ path: String, patience: Int) throws(SQLiteError) {
         var opened: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
@@ -41,16 +41,18 @@ enum SQLiteValue: Sendable {
 
     deinit { close() }
 
-    /// Closes the file; statements fail afterwards.
+    /// Closes the file.
     ///
-    /// The last connection of all processes to close moves SQLite's log into the file and removes it.
+    /// Later statements fail.
+    ///
+    /// The last connection of all processes moves SQLite's log into the file and removes it when it closes.
     func close() {
         guard !isClosed else { return }
         isClosed = true
         unsafe sqlite3_close_v2(handle)
     }
 
-    /// How many rows the last statement changed.
+    /// The number of rows changed by the last statement.
     var changedRows: Int { unsafe Int(sqlite3_changes64(handle)) }
 
     func execute(_ sql: String, _ values: [SQLiteValue] = []) throws(SQLiteError) {
@@ -67,7 +69,7 @@ enum SQLiteValue: Sendable {
         return texts
     }
 
-    /// Hands over row by row, until there is none or `goesOn` says no.
+    /// Passes the rows to `goesOn` one by one, until there are no more or it returns false.
     ///
     /// - Precondition: `sql` is one statement.
     func forEachRow(
@@ -105,7 +107,9 @@ enum SQLiteValue: Sendable {
         }
     }
 
-    /// Does `work` whole or not at all; nobody else writes meanwhile.
+    /// Runs `work` in a transaction.
+    ///
+    /// Other connections cannot write meanwhile.
     func transaction<Failure: Error>(
         reportedAs report: (SQLiteError) -> Failure,
         _ work: () throws(Failure) -> Void
@@ -115,22 +119,22 @@ enum SQLiteValue: Sendable {
             try work()
             do throws(SQLiteError) { try execute("COMMIT") } catch { throw report(error) }
         } catch {
-            // Already over where the disk is full: SQLite goes back by itself then.
+            // SQLite has already rolled back if the disk is full.
             try? execute("ROLLBACK")
             throw error
         }
     }
 
-    /// Copies the state of one moment into `copy`, while others go on writing.
+    /// Copies a consistent state into `copy` while other connections continue to write.
     func backUp(to copy: SQLiteConnection) throws(SQLiteError) {
         guard let backup = unsafe sqlite3_backup_init(copy.handle, "main", handle, "main") else {
             throw copy.lastError(unsafe sqlite3_errcode(copy.handle))
         }
-        // All pages in one step, so that no writer comes in between.
+        // Copies all pages in one step, so that no writer can interrupt.
         let stepped = unsafe sqlite3_backup_step(backup, -1)
         let finished = unsafe sqlite3_backup_finish(backup)
         guard finished == SQLITE_OK else { throw copy.lastError(finished) }
-        // Of another's lock the end says nothing.
+        // `finish` does not report a lock of another connection.
         guard stepped == SQLITE_DONE else {
             throw unsafe SQLiteError(code: stepped & 0xFF, message: String(cString: sqlite3_errstr(stepped)))
         }
@@ -145,7 +149,9 @@ enum SQLiteValue: Sendable {
     }
 }
 
-/// A row that a statement stands on: read before the statement goes on.
+/// The current row of a statement.
+///
+/// It is valid until the statement advances.
 @safe struct SQLiteRow: ~Copyable {
     private let statement: OpaquePointer
 

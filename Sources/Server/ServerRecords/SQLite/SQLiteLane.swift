@@ -1,20 +1,22 @@
 import Dispatch
 import Synchronization
 
-/// A connection and the thread that uses it: who waits for the disk, or for another process, keeps no task from running.
+/// A connection and its own thread, so that waiting for the disk or another process does not block tasks.
 final class SQLiteLane: Sendable {
     private let connection: SQLiteConnection
     private let queue = DispatchQueue(label: "patchsrv.records")
     private let pending = Atomic(0)
 
-    /// How many are at work or wait for it.
+    /// The number of jobs that run or wait.
     var waiting: Int { pending.load(ordering: .relaxed) }
 
     init(_ connection: SQLiteConnection) {
         self.connection = connection
     }
 
-    /// Closes the connection after the work that was begun; later work fails.
+    /// Closes the connection after the jobs that were started.
+    ///
+    /// Later jobs fail.
     func close() { queue.sync { connection.close() } }
 
     func run<Value: Sendable>(

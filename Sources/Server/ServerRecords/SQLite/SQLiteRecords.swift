@@ -3,20 +3,20 @@ package import SystemPackage
 
 /// The records in one SQLite file, with its write-ahead log beside it.
 ///
-/// Any number of processes may have it open: `patchsrv serve`, and a command beside it.
+/// Any number of processes may open it, for example `patchsrv serve` and a command.
 package final class SQLiteRecords: RecordStore {
-    /// How many seconds one process waits for another's commit.
+    /// The seconds that a process waits for another's commit.
     private static let patience = 10
-    /// How many read at the same time.
+    /// The number of concurrent readers.
     private static let readers = 4
 
     package let path: FilePath
     private let writer: SQLiteLane
     private let readers: [SQLiteLane]
 
-    /// Makes the file where there is none, and brings an older one up to date.
+    /// Creates the file if it does not exist, and migrates an older one.
     ///
-    /// Blocks for as long as the disk takes. The file is readable by its owner alone.
+    /// Blocks during disk access. Only its owner can read the file.
     package init(_ path: FilePath) throws(RecordError) {
         try Self.makePrivate(path)
         let connection: SQLiteConnection
@@ -30,7 +30,7 @@ package final class SQLiteRecords: RecordStore {
         let journal: [String]
         do throws(SQLiteError) {
             journal = try connection.texts("PRAGMA journal_mode = WAL")
-            // A commit that was told to somebody survives a power cut.
+            // A reported commit survives a power cut.
             try connection.execute("PRAGMA synchronous = FULL")
             try RecordSchema.migrate(connection)
             for _ in 0..<Self.readers {
@@ -48,14 +48,15 @@ package final class SQLiteRecords: RecordStore {
         OpenRecords.add(lanes, of: self)
     }
 
-    /// On the thread that lets go of the records, not on that of a lane, whose last closure may outlive its answer: a command
-    /// that ended there would leave SQLite's log beside the file.
+    /// Closes on the thread that releases the records, because a lane's last closure may outlive its result.
+    ///
+    /// A command that ended there would leave SQLite's log beside the file.
     deinit {
         for lane in lanes { lane.close() }
         OpenRecords.remove(self)
     }
 
-    /// The writer closes last and moves the log into the file.
+    /// All lanes, the writer last, because it moves the log into the file.
     private var lanes: [SQLiteLane] { readers + [writer] }
 
     package func record(_ key: RecordKey) async throws(RecordError) -> Record? {
@@ -112,7 +113,9 @@ package final class SQLiteRecords: RecordStore {
         }
     }
 
-    /// A copy of the state of one moment, while others go on writing; the file must not be there yet.
+    /// Makes a consistent copy while other connections continue to write.
+    ///
+    /// The file must not exist yet.
     package func backUp(to copy: FilePath) throws(RecordError) {
         try Self.makePrivate(copy)
         do throws(SQLiteError) {
@@ -121,7 +124,7 @@ package final class SQLiteRecords: RecordStore {
         } catch { throw Self.error(error, at: copy) }
     }
 
-    /// What SQLite finds wrong with the file; empty when it is sound.
+    /// The faults that SQLite finds in the file, empty if there are none.
     package func faults() async throws(RecordError) -> [String] {
         let lines = try await reading { (connection) throws(SQLiteError) in
             try connection.texts("PRAGMA integrity_check(20)")
@@ -129,7 +132,7 @@ package final class SQLiteRecords: RecordStore {
         return lines == ["ok"] ? [] : lines
     }
 
-    /// A setting of the connection that writes, as SQLite says it.
+    /// A setting of the writing connection, as SQLite reports it.
     func setting(_ name: String) async throws(RecordError) -> String? {
         try await writer.run { [path] (connection) throws(RecordError) in
             do throws(SQLiteError) { return try connection.texts("PRAGMA \(name)").first } catch {
@@ -138,7 +141,7 @@ package final class SQLiteRecords: RecordStore {
         }
     }
 
-    /// - Parameter limit: in bytes of the values; the first row comes whatever its size.
+    /// - Parameter limit: The size of the values in bytes. The first row is returned regardless of its size.
     private func rows(
         _ sql: String,
         _ values: [SQLiteValue],
@@ -160,14 +163,14 @@ package final class SQLiteRecords: RecordStore {
     private func reading<Value: Sendable>(
         _ work: @escaping @Sendable (SQLiteConnection) throws(SQLiteError) -> Value
     ) async throws(RecordError) -> Value {
-        // The one with the least to do: a long answer holds up no short one while another is idle.
+        // The least busy reader, so that a long response does not delay a short one while another reader is idle.
         let reader = readers.min { $0.waiting < $1.waiting } ?? writer
         return try await reader.run { [path] (connection) throws(RecordError) in
             do throws(SQLiteError) { return try work(connection) } catch { throw Self.error(error, at: path) }
         }
     }
 
-    /// The bounds between which all names lie that begin so.
+    /// The bounds of all names with this prefix.
     private static func names(beginning prefix: String) -> [SQLiteValue] {
         [.text(prefix), .text(prefix + "\u{10FFFF}")]
     }
@@ -202,6 +205,8 @@ package final class SQLiteRecords: RecordStore {
         .failed(path: path.string, reason: error.message, isFull: error.isFull)
     }
 
+    /// Makes the file readable by its owner only.
+    ///
     /// SQLite gives the files beside it the same permissions.
     private static func makePrivate(_ path: FilePath) throws(RecordError) {
         do {
@@ -215,7 +220,7 @@ package final class SQLiteRecords: RecordStore {
     }
 }
 
-/// A row as it lies in the file.
+/// A row of the table.
 private struct StoredRecord: Sendable {
     static let columns = "collection, name, revision, value"
 
@@ -238,6 +243,6 @@ private struct StoredRecord: Sendable {
 }
 
 extension JSON {
-    /// As it is written in a row: one line.
+    /// The JSON on one line, as stored in a row.
     fileprivate var line: String { String(decoding: fileBytes, as: UTF8.self) }
 }
