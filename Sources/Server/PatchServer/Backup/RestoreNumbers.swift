@@ -6,15 +6,16 @@ import PatchTrust
 package struct RestoredApp: Equatable, Sendable {
     package let app: AppID
     package let channels: [ChannelName: Int]
-    /// When the restored timestamp was signed, or nil if it does not state that.
+    /// When the restored timestamp was signed, if it states that.
     package let signedAt: UTCTime?
     /// Snapshot, timestamp and dial are signed with higher versions from now on.
     package let above: Int
 }
 
-/// Reserves every role version that the server may have used after the backup. Durable before anything is signed.
+/// Reserves every role version that the server may have used after the backup.
 ///
-/// The caller holds the lock. A repeated run before anything is signed reserves the same versions.
+/// Durable before anything is signed. The caller holds the lock. A repeated run before anything is signed reserves the same
+/// versions.
 package struct RestoreNumbers: Sendable {
     /// How many versions a restored server skips.
     ///

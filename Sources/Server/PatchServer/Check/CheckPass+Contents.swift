@@ -98,7 +98,9 @@ extension CheckPass {
         }
     }
 
-    /// Checks that releases available for a rollback are complete. Versions above the current one were never published.
+    /// Checks that releases available for a rollback are complete.
+    ///
+    /// Versions above the current one were never published.
     mutating func checkSuperseded(_ state: State) {
         var reader = ContentsReader(repository.tree)
         let current = state.snapshot.header.version
@@ -144,7 +146,9 @@ extension CheckPass {
         } catch { add(file, .malformed, "\(error)") }
     }
 
-    /// Checks the server's own records and its drafts. Returns nil if the labels cannot be read.
+    /// Checks the server's own records and its drafts.
+    ///
+    /// Returns nil if the labels cannot be read.
     mutating func checkRecords() -> PublishedLabels? {
         let records = "apps/\(repository.app)"
         var labels: PublishedLabels?

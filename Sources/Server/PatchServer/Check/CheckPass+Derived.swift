@@ -54,7 +54,9 @@ extension CheckPass {
         }
     }
 
-    /// The limit on a pack's output and referenced data. It is far above a real pack's size, as none of it is kept in memory.
+    /// The limit on a pack's output and referenced data.
+    ///
+    /// It is far above a real pack's size, as none of it is kept in memory.
     private static let contentsLimit = 16 * Limits.object
 
     /// The fault of a signature pack, which builds a column of the new manifest from one of the base's.
@@ -110,7 +112,9 @@ extension CheckPass {
             ? nil : "it is not the signatures and the pack that stand beside it"
     }
 
-    /// An index must be true. A pack that it omits costs a device a request, and is not a fault.
+    /// An index must be true.
+    ///
+    /// A pack that it omits costs a device a request, and is not a fault.
     mutating func checkPackIndex(_ file: TreePath.File, of manifest: SHA256Digest) {
         guard !documents.manifests(manifest).isEmpty else {
             report.counts.unreferenced += 1

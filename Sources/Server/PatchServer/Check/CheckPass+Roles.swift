@@ -18,7 +18,9 @@ extension CheckPass {
         let retired: Set<ChannelName>
     }
 
-    /// Checks every role that the newest timestamp leads to. Returns nil if none below it can be judged.
+    /// Checks every role that the newest timestamp leads to.
+    ///
+    /// Returns nil if none below it can be judged.
     mutating func checkRoles() -> State? {
         guard let root = checkRoots(),
             var repository = walked(MetadataWalk(under: root, .noRole(because: .judgesBytes)))
@@ -55,7 +57,9 @@ extension CheckPass {
         }
     }
 
-    /// Answers a walk from the tree. If the walk fails, reports the file at which it ended and returns nil.
+    /// Answers a walk from the tree.
+    ///
+    /// If the walk fails, reports the file at which it ended and returns nil.
     private mutating func walked(_ start: MetadataWalk) -> TrustedRepository? {
         var walk = start
         var current: TreePath.File?
@@ -100,7 +104,9 @@ extension CheckPass {
         }
     }
 
-    /// Reports the first root that does not verify. Roles are then judged by the last one that does.
+    /// Reports the first root that does not verify.
+    ///
+    /// Roles are then judged by the last one that does.
     private mutating func checkRoots(from anchor: [UInt8], version: Int) -> TrustedRoot? {
         let first = TreePath.File.root(version: version)
         let digest = SHA256Digest(of: anchor)

@@ -32,7 +32,9 @@ package struct CheckTree: Sendable {
     }
 }
 
-/// One pass over all files of an app on a server. It continues after a fault.
+/// One pass over all files of an app on a server.
+///
+/// It continues after a fault.
 struct CheckPass {
     let repository: AppRepository
     let listing: TreeListing
@@ -51,7 +53,9 @@ struct CheckPass {
         progress = repository.progress(.checking, listing.files.count)
     }
 
-    /// Whether files disappeared since this pass began. Then `gc` ran concurrently, and the missing files may be unneeded.
+    /// Whether files disappeared since this pass began.
+    ///
+    /// Then `gc` ran concurrently, and the missing files may be unneeded.
     func lostNames() throws(ServerError) -> Bool {
         let now = try repository.storage.listing()
         return listing.files.keys.contains { now.files[$0] == nil }
@@ -104,7 +108,9 @@ struct CheckPass {
         }
     }
 
-    /// The fingerprint of a file named by its digest, read once. Nil if it is missing or altered, which is a fault.
+    /// The fingerprint of a file named by its digest, read once.
+    ///
+    /// Nil if it is missing or altered, which is a fault.
     mutating func fingerprint(_ file: TreePath.File, by referrer: String) -> Fingerprint? {
         note(file)
         guard let digest = file.digest else { return nil }

@@ -39,7 +39,7 @@ extension Diagnosis.Line {
     /// - Parameters:
     ///   - signedAt: when the newest timestamp was signed; nil without an app.
     ///   - build: when this program was built.
-    /// - written: the earliest time of the newest entry of the audit log; nil without one.
+    ///   - written: the earliest time of the newest entry of the audit log; nil without one.
     package static func clock(
         _ now: UTCTime,
         signedAt: UTCTime?,
@@ -62,7 +62,9 @@ extension Diagnosis.Line {
         return Diagnosis.Line("clock", .ok, "\(now)")
     }
 
-    /// The server's folder. Only its own user needs to read it, except for the tree.
+    /// The server's folder.
+    ///
+    /// Only its own user needs to read it, except for the tree.
     package static func folder(
         _ status: FileStatus?,
         canWrite: Bool,
@@ -188,7 +190,7 @@ extension Diagnosis.Line {
     }
 
     /// - Parameters:
-    /// - validity: the validity of the certificate, in seconds since 1970.
+    ///   - validity: the validity of the certificate, in seconds since 1970.
     ///   - fault: why certificate and key cannot be used.
     package static func tls(_ validity: ClosedRange<Int>?, fault: String?, at now: UTCTime) -> Diagnosis.Line {
         if let fault { return Diagnosis.Line("tls", .fault, fault) }

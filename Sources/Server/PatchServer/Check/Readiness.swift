@@ -52,9 +52,9 @@ package struct Readiness: Equatable, Sendable {
     package let status: Status
 
     /// - Parameters:
-    /// - within: how long before its expiry a role is reported; see ``RoleExpiry/state(within:at:)``.
-    /// - locked: apps whose online keys the server cannot open.
-    /// - behind: apps whose newest signature is later than the clock.
+    ///   - within: how long before its expiry a role is reported; see ``RoleExpiry/state(within:at:)``.
+    ///   - locked: apps whose online keys the server cannot open.
+    ///   - behind: apps whose newest signature is later than the clock.
     package init(
         _ findings: [(app: AppID, finding: Finding)],
         within: Duration,

@@ -4,9 +4,9 @@ import PatchCrypto
 import PatchTrust
 package import SystemPackage
 
-/// Reports whether a server is ready, at any rate of requests. It verifies the trees only now and then.
+/// Reports whether a server is ready, at any rate of requests.
 ///
-/// One verification runs at a time: concurrent requests receive its result.
+/// It verifies the trees only now and then. One verification runs at a time: concurrent requests receive its result.
 package actor ReadinessCheck {
     /// How long a verification counts while no timestamp is replaced.
     package static let lifetime = Duration.seconds(5)
@@ -34,10 +34,10 @@ package actor ReadinessCheck {
     package private(set) var verifications = 0
 
     /// - Parameters:
-    /// - within: how long before its expiry a role is reported.
-    /// - enough: the least free resources of the disk.
-    /// - space: the free resources; nil when unknown.
-    /// - opens: whether the server can sign with an online key; true if it is not expected to.
+    ///   - within: how long before its expiry a role is reported.
+    ///   - enough: the least free resources of the disk.
+    ///   - space: the free resources; nil when unknown.
+    ///   - opens: whether the server can sign with an online key; true if it is not expected to.
     package init(
         _ folder: ServerFolder,
         files: any FileOperations,

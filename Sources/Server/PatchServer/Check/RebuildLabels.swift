@@ -87,7 +87,9 @@ struct RebuildLabels: Sendable {
         return last.filter { state.channels[$0.key] == nil }
     }
 
-    /// Releases that were published, the oldest first. The tree's copy wins over the history's.
+    /// Releases that were published, the oldest first.
+    ///
+    /// The tree's copy wins over the history's.
     private func standingReleases(
         _ state: PublishedState,
         _ dropped: [ChannelName: Int]

@@ -18,14 +18,20 @@ package struct TreeFault: Hashable, Sendable {
         case entry
         /// The record of labels differs from a published list.
         case label
-        /// The file's name does not belong in a published tree. The file is not served.
+        /// The file's name does not belong in a published tree.
+        ///
+        /// The file is not served.
         case stranger
         /// One of the server's own records, or a draft, cannot be read.
         case record
         /// A compressed form that does not match its plain file, a pack that does not produce its version, or an index that lists
-        /// missing packs. Devices do without them.
+        /// missing packs.
+        ///
+        /// Devices do without them.
         case form
-        /// A half-written file of an interrupted or running writer. Clients never read it.
+        /// A half-written file of an interrupted or running writer.
+        ///
+        /// Clients never read it.
         case leftover
 
         /// Whether this breaks the tree.
@@ -91,7 +97,9 @@ package struct TreeReport: Equatable, Sendable {
         package var bytes = 0
         /// Valid RSA signatures of entries and assets.
         package var signatures = 0
-        /// Unreferenced files of the tree. `gc` removes them later.
+        /// Unreferenced files of the tree.
+        ///
+        /// `gc` removes them later.
         package var unreferenced = 0
     }
 

@@ -7,8 +7,9 @@ import PatchTrust
 import ReleaseFolder
 import SystemPackage
 
-/// Compressed forms of a release that is about to be published, and packs that lead to it. They are separate files, moved into the
-/// tree with the release.
+/// Compressed forms of a release that is about to be published, and packs that lead to it.
+///
+/// They are separate files, moved into the tree with the release.
 package struct CompressedForms: Sendable {
     struct Form: Sendable {
         let file: TreePath.File

@@ -32,7 +32,7 @@ struct CompressionPlan: Sendable {
     let effort: Compressor.Effort
 
     /// - Parameters:
-    /// - wanted: with `fast`, zstd forms alone: all devices of this project accept them.
+    ///   - wanted: with `fast`, zstd forms alone: all devices of this project accept them.
     ///   - isThere: whether the tree has a form already.
     init<Failure>(
         _ items: [Item],

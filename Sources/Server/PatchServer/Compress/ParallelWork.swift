@@ -4,7 +4,9 @@ import NIOPosix
 import PatchFormat
 import PatchStore
 
-/// Jobs that run in order on a few threads. Other releases' jobs run in between.
+/// Jobs that run in order on a few threads.
+///
+/// Other releases' jobs run in between.
 struct ParallelWork<Job: Sendable, Made: Sendable>: Sendable {
     private struct State {
         var next = 0
@@ -70,9 +72,10 @@ struct ParallelWork<Job: Sendable, Made: Sendable>: Sendable {
     }
 }
 
-/// The threads for compression, shared by the whole process. Their number and memory do not grow with concurrent publishes.
+/// The threads for compression, shared by the whole process.
 ///
-/// They are separate from the threads of Swift's tasks, which would otherwise have no thread left to serve requests.
+/// Their number and memory do not grow with concurrent publishes. They are separate from the threads of Swift's tasks, which would
+/// otherwise have no thread left to serve requests.
 struct CompressionThreads: Sendable {
     /// As many as there are cores; each thorough compression uses some 90 MB of tables.
     static let forms = CompressionThreads(atMost: 4)

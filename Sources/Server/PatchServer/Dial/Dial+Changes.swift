@@ -41,7 +41,9 @@ extension Dial.Row {
 
     var saysNothing: Bool { rollout == Dial.everyDevice && !paused && reason == nil && headcount == nil }
 
-    /// The reason is the last change's. A change without effect and reason keeps the previous reason.
+    /// The reason is the last change's.
+    ///
+    /// A change without effect and reason keeps the previous reason.
     fileprivate func turned(by change: DialChange, of entry: PatchEntry) throws(DialRefusal) -> Dial.Row {
         var (rollout, paused, headcount) = (rollout, paused, headcount)
         switch change.action {
@@ -77,7 +79,7 @@ extension Dial {
     static let everyDevice = 10_000
 
     /// The dial to publish with a release; nil if the published one stays.
-    /// - entries: The release's entries. The rows have their order.
+    ///   - entries: The release's entries. The rows have their order.
     static func next(
         after published: Dial?,
         starting starts: [StartedVersion],

@@ -22,7 +22,9 @@ package struct DialChange: Hashable, Sendable {
     package let patchID: PatchID
     package let subject: Subject
     package let action: Action
-    /// Remains in the dial until the next change. Devices show it while they wait for a version.
+    /// Remains in the dial until the next change.
+    ///
+    /// Devices show it while they wait for a version.
     package let reason: DialReason?
 
     package init(_ action: Action, of patchID: PatchID, _ subject: Subject = .everyVersion, reason: DialReason? = nil) {

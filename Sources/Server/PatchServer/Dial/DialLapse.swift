@@ -1,9 +1,12 @@
 package import PatchFormat
 
-/// A restriction of the dial that a release ends silently. A release never changes the dial, but a row applies only to a listed
-/// version.
+/// A restriction of the dial that a release ends silently.
+///
+/// A release never changes the dial, but a row applies only to a listed version.
 package enum DialLapse: Equatable, Sendable {
-    /// Restricted until now and no longer listed. The row is deleted, and is not restored when the version is listed again.
+    /// Restricted until now and no longer listed.
+    ///
+    /// The row is deleted, and is not restored when the version is listed again.
     case forgotten(DialState.Version)
     /// New and first of its patch, and unrestricted, while the previous version was restricted.
     case free(DialState.Version)

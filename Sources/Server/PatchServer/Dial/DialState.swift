@@ -20,7 +20,9 @@ package struct DialState: Equatable, Sendable {
         package var isPaused: Bool { row?.paused == true }
         /// The dial's share, in devices of 10,000; the maximum if unrestricted.
         package var share: Int { row?.rollout ?? Dial.everyDevice }
-        /// In devices of 10,000. No device installs a paused version, regardless of this value.
+        /// In devices of 10,000.
+        ///
+        /// No device installs a paused version, regardless of this value.
         package var effective: Int { min(ceiling, row?.rollout ?? ceiling) }
         /// Whether fewer devices may install it than the release keys signed for.
         package var isHeldBack: Bool { isPaused || effective < ceiling || row?.headcount != nil }

@@ -13,7 +13,7 @@ struct NewVersions: Sendable {
     let versions: [Version]
 
     /// - Parameters:
-    /// - listed: The entries of the previous release, none for a channel's first.
+    ///   - listed: The entries of the previous release, none for a channel's first.
     ///   - wasListed: Whether the channel listed a label at any time.
     init(_ entries: [PatchEntry], after listed: [PatchEntry], wasListed: (Label) -> Bool) {
         let before = Set(listed.map(\.content))

@@ -10,7 +10,9 @@ package struct ParametersState: Equatable, Sendable {
         self.parameters = parameters
     }
 
-    /// The digest of the parameters' document. It identifies these parameters, regardless of the rest of the dial role.
+    /// The digest of the parameters' document.
+    ///
+    /// It identifies these parameters, regardless of the rest of the dial role.
     package var tag: SHA256Digest { SHA256Digest(of: parameters.json.fileBytes) }
 
     package var json: JSON {

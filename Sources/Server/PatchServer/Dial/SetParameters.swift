@@ -6,7 +6,9 @@ import PatchTrust
 package enum ParametersChange: Equatable, Sendable {
     /// Sets these values and keeps the others.
     case set([ParameterName: ParameterValue])
-    /// Removes these values. Missing names are ignored.
+    /// Removes these values.
+    ///
+    /// Missing names are ignored.
     case unset(Set<ParameterName>)
     /// Sets these values and removes all others.
     case replace([ParameterName: ParameterValue])
@@ -96,7 +98,9 @@ extension OnlineParameters {
 }
 
 extension PublicationPlan {
-    /// Writes a channel's parameters under the name that their content determines. A channel without parameters has no such target.
+    /// Writes a channel's parameters under the name that their content determines.
+    ///
+    /// A channel without parameters has no such target.
     fileprivate mutating func write(_ parameters: OnlineParameters, to dials: inout [TargetPath: TargetFile]) {
         let path = TargetPath.parameters(parameters.channel)
         guard !parameters.values.isEmpty else {

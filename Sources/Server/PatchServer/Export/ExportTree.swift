@@ -31,8 +31,8 @@ package struct ExportTree: Sendable {
     private let rereads: Bool
 
     /// - Parameters:
-    /// - roles: dial, snapshot and timestamp for the exported tree alone, from ``SignExport``; nil to export the served ones.
-    /// - rereads: compares the bytes of every existing file; else files named by their digest are compared by size.
+    ///   - roles: dial, snapshot and timestamp for the exported tree alone, from ``SignExport``; nil to export the served ones.
+    ///   - rereads: compares the bytes of every existing file; else files named by their digest are compared by size.
     package init(
         of repository: AppRepository,
         to folder: FilePath,

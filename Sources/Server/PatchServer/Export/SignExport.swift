@@ -2,11 +2,12 @@ package import PatchFormat
 import PatchCrypto
 import PatchTrust
 
-/// The dial, snapshot and timestamp of an exported tree. They are valid for the requested time instead of seven days.
+/// The dial, snapshot and timestamp of an exported tree.
 ///
-/// They have the content of the served ones. Their versions follow the served ones and are reserved before anything is signed: the
-/// server's next ones are higher. A device that saw the exported tree can continue with the server, and no version has two
-/// contents. Until the server signs its next ones, such a device treats it as a mirror that lags.
+/// They are valid for the requested time instead of seven days. They have the content of the served ones. Their versions follow the
+/// served ones and are reserved before anything is signed: the server's next ones are higher. A device that saw the exported tree
+/// can continue with the server, and no version has two contents. Until the server signs its next ones, such a device treats it as
+/// a mirror that lags.
 package struct OwnRoles: Sendable {
     let plan: PublicationPlan
     let state: PublishedState

@@ -100,7 +100,9 @@ struct TreeExport {
     }
 }
 
-/// Why a tree was not exported. The target folder is unchanged, or has an older complete state.
+/// Why a tree was not exported.
+///
+/// The target folder is unchanged, or has an older complete state.
 package enum ExportError: Error, Equatable, Sendable {
     case server(ServerError)
     /// Another process exports to this folder.

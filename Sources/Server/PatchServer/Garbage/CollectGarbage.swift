@@ -50,7 +50,9 @@ package struct CollectGarbage: Sendable {
         self.now = now
     }
 
-    /// Finds the files to remove, unless that was done and nothing has changed since. The caller holds the lock.
+    /// Finds the files to remove, unless that was done and nothing has changed since.
+    ///
+    /// The caller holds the lock.
     ///
     /// - Parameter pins: the files that are needed outside the tree.
     package mutating func look(pinning pins: GarbagePins = .none) throws(ServerError) -> GarbagePlan {
@@ -62,9 +64,10 @@ package struct CollectGarbage: Sendable {
         return plan
     }
 
-    /// Removes the next batch. The caller holds the lock, and may release it between two steps.
+    /// Removes the next batch.
     ///
-    /// Afterwards: durable. If it throws, a part of the step may be done.
+    /// The caller holds the lock, and may release it between two steps. Afterwards: durable. If it throws, a part of the step may
+    /// be done.
     /// - Returns: whether anything is left.
     package mutating func step(pinning pins: GarbagePins = .none) throws(ServerError) -> Bool {
         if !hasBegun { try removeHalfWritten() }

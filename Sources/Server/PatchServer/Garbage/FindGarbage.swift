@@ -8,7 +8,7 @@ import SystemPackage
 
 /// Finds the files that are no longer needed.
 ///
-/// A tree that does not verify proves nothing about what is needed.
+/// A tree that does not verify does not show which files are needed.
 package struct FindGarbage: Sendable {
     private let repository: AppRepository
     private let rule: GarbageRule

@@ -76,7 +76,9 @@ struct KeptRoles: Equatable, Sendable {
 
 /// Needed files outside the published tree, beside drafts: of releases being uploaded, and of proposals.
 package struct GarbagePins: Equatable, Sendable {
-    /// Superseded releases that a rollback may publish again. They are kept complete.
+    /// Superseded releases that a rollback may publish again.
+    ///
+    /// They are kept complete.
     package var releases: [ChannelName: Set<Int>] = [:]
     /// Files that an upload omitted, because the tree has them.
     package var targets: Set<TreePath.File> = []

@@ -11,7 +11,9 @@ struct SnapshotHistory: Sendable {
     private let written: [(version: Int, at: UTCTime)]
     private let neverCurrent: Int
     private let timestampWritten: UTCTime
-    /// The current time, at most that of the newest timestamp. A clock that jumped ahead makes no file older.
+    /// The current time, at most that of the newest timestamp.
+    ///
+    /// A clock that jumped ahead makes no file older.
     let now: UTCTime
 
     /// - Parameters:

@@ -45,8 +45,10 @@ final class AssetDifferences: Sendable {
         state = NIOLockedValueBox(State(room: DifferenceRoom(at: now())))
     }
 
-    /// The difference, or nil if the old version is no object of the app, the difference would save too little, or too many are
-    /// being made. Then the asset is sent as it is.
+    /// The difference, or nil if the asset should be sent as it is.
+    ///
+    /// That applies if the old version does not belong to the app, the difference would save too little, or too many are being
+    /// made.
     func bytes(_ name: Name) -> [UInt8]? {
         if let made = state.withLockedValue({ $0.made[name] }) { return made }
         // Requests for missing old versions do not use up the budget.

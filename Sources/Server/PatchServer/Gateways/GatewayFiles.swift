@@ -70,7 +70,9 @@ package struct GatewayFiles: Sendable {
         }
     }
 
-    /// The file of a package. It may disappear from its URL at the next change of list or dial, and be the same when it reappears.
+    /// The file of a package.
+    ///
+    /// It may disappear from its URL at the next change of list or dial, and be the same when it reappears.
     private func package(_ fingerprint: Fingerprint, at place: Place, since origin: FileOrigin) -> ServedFile {
         var file = ServedFile(
             path: sites.tree.at(place.app.text).at(URLLayout.object(fingerprint.sha256)),

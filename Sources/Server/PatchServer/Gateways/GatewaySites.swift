@@ -46,7 +46,9 @@ actor GatewaySites {
         return found
     }
 
-    /// Makes the content of one app at a time. Callers after a change wait for the first and receive its result.
+    /// Makes the content of one app at a time.
+    ///
+    /// Callers after a change wait for the first and receive its result.
     ///
     /// - Returns: nil for an app that does not exist.
     func made(_ app: AppID) throws(ServerError) -> App? {

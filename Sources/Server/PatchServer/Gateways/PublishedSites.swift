@@ -12,10 +12,10 @@ struct PublishedSites {
         (self.state, self.repository) = (state, repository)
     }
 
-    /// The site that Meteor's clients receive from each channel, by the current list and dial. Channels without content for them
-    /// are left out.
+    /// The site that Meteor's clients receive from each channel, by the current list and dial.
     ///
-    /// Verified as far as a server can: roles, lists and manifests, and the index page, from which their version is derived.
+    /// Channels without content for them are left out. Verified as far as a server can: roles, lists and manifests, and the index
+    /// page, from which their version is derived.
     func meteor() throws(ServerError) -> [ChannelName: MeteorSite] {
         var sites: [ChannelName: MeteorSite] = [:]
         for (channel, published) in state.channels {
@@ -28,8 +28,9 @@ struct PublishedSites {
         return sites
     }
 
-    /// The packages that JSPatch's clients receive from each channel, by the current list and dial. Channels that never had any are
-    /// left out.
+    /// The packages that JSPatch's clients receive from each channel, by the current list and dial.
+    ///
+    /// Channels that never had any are left out.
     func packages() throws(ServerError) -> [ChannelName: [PackageSite]] {
         var sites: [ChannelName: [PackageSite]] = [:]
         for (channel, published) in state.channels {

@@ -19,7 +19,9 @@ final class DurationHistogram: Sendable {
         10_000_000_000, 60_000_000_000, 600_000_000_000,
     ]
 
-    /// One bucket for each bound, and one for longer durations. Each counts only durations above the previous bound.
+    /// One bucket for each bound, and one for longer durations.
+    ///
+    /// Each counts only durations above the previous bound.
     private let buckets = (0...bounds.count).map { _ in Counter() }
     private let sum = Counter()
 
@@ -33,7 +35,9 @@ final class DurationHistogram: Sendable {
         sum.add(nanoseconds)
     }
 
-    /// Writes the samples. The last bucket always equals the count, even during concurrent updates.
+    /// Writes the samples.
+    ///
+    /// The last bucket always equals the count, even during concurrent updates.
     func write(to family: inout MetricFamily, _ labels: [(name: String, value: String)]) {
         var count = 0
         for (index, bucket) in buckets.enumerated() {

@@ -26,7 +26,9 @@ package struct ServerMetrics: Sendable {
         self.pending = pending
     }
 
-    /// The page. Unknown values are left out, so that a rule on `absent()` notices.
+    /// The page.
+    ///
+    /// Unknown values are left out, so that a rule on `absent()` notices.
     package func text() async -> String {
         var families = traffic.families + [refreshes.family]
         if let findings = try? await readiness.findings() { families += Self.families(of: findings, at: now()) }

@@ -1,6 +1,8 @@
 package import HTTPFiles
 
-/// The requests and responses of a server. Counting takes a few atomic additions per request.
+/// The requests and responses of a server.
+///
+/// Counting takes a few atomic additions per request.
 package final class TrafficCounters: TrafficMeter {
     private static let statuses = ["1xx", "2xx", "3xx", "4xx", "5xx"]
 

@@ -130,7 +130,9 @@ package struct Optimization: Sendable {
 extension CompressedForms.Form {
     fileprivate var isCompressed: Bool { if case .compressed = file { true } else { false } }
 
-    /// The order in which forms are written. A form that implies others is last.
+    /// The order in which forms are written.
+    ///
+    /// A form that implies others is last.
     fileprivate var rank: Int {
         switch file {
         case .compressed(_, .gzip), .basePack(_, .pack): 1

@@ -13,7 +13,7 @@ struct IndexPacks: Sendable {
     private let gone: Set<TreePath.File>
 
     /// - Parameters:
-    /// - manifests: those of the versions whose packs changed; nil for all.
+    ///   - manifests: those of the versions whose packs changed; nil for all.
     ///   - gone: files that are about to be removed.
     init(in repository: AppRepository, to manifests: Set<SHA256Digest>? = nil, without gone: Set<TreePath.File> = []) {
         (storage, self.manifests, self.gone) = (repository.storage, manifests, gone)

@@ -45,7 +45,9 @@ struct PackFiles: Sendable {
     /// Receives the packs that are discarded for that reason.
     var onWaste: @Sendable (LeftOutPack) -> Void = { _ in }
 
-    /// Makes a pack. Returns nil if it cannot be made or saves too little: devices do without.
+    /// Makes a pack.
+    ///
+    /// Returns nil if it cannot be made or saves too little: devices do without.
     ///
     /// - Throws: only `file` with `noSpace`.
     func make(_ job: PackPlan.Job, _ number: Int) throws(ServerError) -> MadePack? {
@@ -123,7 +125,9 @@ struct PackFiles: Sendable {
     }
 }
 
-/// The groups of a pack while they are made. The head that precedes them is known last.
+/// The groups of a pack while they are made.
+///
+/// The head that precedes them is known last.
 private final class GroupSpool {
     private let writer: any FileWriter
     private var failure: FileError?
@@ -154,8 +158,8 @@ struct TravelledSizes: Sendable {
     }
 
     /// - Parameters:
-    /// - manifest: the size of the new manifest, uncompressed.
-    /// - column: the size of the new column, uncompressed.
+    ///   - manifest: the size of the new manifest, uncompressed.
+    ///   - column: the size of the new column, uncompressed.
     func otherwise(_ job: PackPlan.Job, manifest: Int, column: Int) -> UpdateCost.Otherwise {
         UpdateCost.otherwise(
             manifest: size(job.new.manifest, plain: manifest),

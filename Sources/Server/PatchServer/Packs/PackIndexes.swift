@@ -96,7 +96,9 @@ struct PackIndexes {
         documents.manifests(manifest).first.flatMap { files[$0]?.size } ?? 0
     }
 
-    /// The column of a version. Nil also if there are several, as the right one is unknown.
+    /// The column of a version.
+    ///
+    /// Nil also if there are several, as the right one is unknown.
     private func column(of manifest: SHA256Digest) -> PackIndex.Column? {
         let columns = documents.columns(beside: documents.manifests(manifest)).filter { $0.digest != nil }
         guard let first = columns.first, let digest = first.digest, columns.allSatisfy({ $0.digest == digest }),

@@ -100,7 +100,7 @@ struct PackBases: Sendable {
 
     /// - Parameters:
     ///   - list: every bundle of the new list, in its order.
-    /// - before: the bundles of previous lists, the newest list first.
+    ///   - before: the bundles of previous lists, the newest list first.
     init(of new: BundleVersion, in list: [BundleVersion], after before: [[BundleVersion]]) {
         self.new = new
         isListed = before.first?.contains { $0.digest == new.digest } ?? false

@@ -35,7 +35,9 @@ struct VersionSources: Sendable {
         return reader
     }
 
-    /// All available contents. The reader of one must check its digest.
+    /// All available contents.
+    ///
+    /// The reader of one must check its digest.
     var contents: PackObjects {
         PackObjects { digest in (try? object(digest)).map(FileBytes.init) }
     }

@@ -5,7 +5,9 @@ package import PatchTrust
 package import ReleaseFolder
 package import SystemPackage
 
-/// A signed release that waits for more signatures. It is stored, and never served.
+/// A signed release that waits for more signatures.
+///
+/// It is stored, and never served.
 package struct Draft: Sendable {
     static let rolloutFile = "rollout.json"
     private static let rolloutLimit = 1_000_000

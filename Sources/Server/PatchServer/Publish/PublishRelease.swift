@@ -19,9 +19,9 @@ package struct PublishRelease: Sendable {
     private let now: UTCTime
 
     /// - Parameters:
-    /// - known: the result of ``VerifyRelease`` from before the lock; parts of it that are still valid are not checked again.
-    /// - forms: the result of ``CompressForms`` for that result, from before the lock.
-    /// - rollout: How the newly listed versions begin. Devices see the release and its dial together.
+    ///   - known: the result of ``VerifyRelease`` from before the lock; parts of it that are still valid are not checked again.
+    ///   - forms: the result of ``CompressForms`` for that result, from before the lock.
+    ///   - rollout: How the newly listed versions begin. Devices see the release and its dial together.
     package init(
         _ offered: SignedRelease,
         in repository: AppRepository,
@@ -162,7 +162,9 @@ package struct PublishRelease: Sendable {
         )
     }
 
-    /// The answers that developers receive once it is published. Nothing is read for an app without a developers' channel.
+    /// The answers that developers receive once it is published.
+    ///
+    /// Nothing is read for an app without a developers' channel.
     private func developers(_ facts: Facts) -> [DevelopersStanding] {
         let names = [facts.channel] + facts.state.channels.keys
         guard names.contains(where: { $0.text == PackageSite.developers }),

@@ -1,8 +1,8 @@
 package import PatchFormat
 
-/// Signs snapshot and timestamp again, and the dial if it expires. Their content stays the same.
+/// Signs snapshot and timestamp again, and the dial if it expires.
 ///
-/// The caller holds the lock.
+/// Their content stays the same. The caller holds the lock.
 package struct RefreshRoles: Sendable {
     private let repository: AppRepository
     private let key: OnlineKey

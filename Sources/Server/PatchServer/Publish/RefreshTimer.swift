@@ -22,11 +22,11 @@ package struct RefreshTimer<C: Clock<Duration>>: Service {
     private let clockIsSet: (@Sendable () async throws -> Void)?
 
     /// - Parameters:
-    /// - clock: measures the pauses; `now` decides whether signing is due.
-    /// - key: opens an online key; nil if no passphrase was given.
+    ///   - clock: measures the pauses; `now` decides whether signing is due.
+    ///   - key: opens an online key; nil if no passphrase was given.
     ///   - observe: called for each app in each round.
-    /// - report: called for each signing, and once for each failure until it changes; without an app if the folder itself cannot be
-    ///   read.
+    ///   - report: called for each signing, and once for each failure until it changes; without an app if the folder itself cannot
+    ///     be read.
     ///   - clockIsSet: returns once the clock was set, which ends a pause; see ``ClockStep``.
     package init(
         _ folder: ServerFolder,
@@ -159,9 +159,9 @@ package struct RefreshSchedule: Equatable, Sendable {
         self.every = every
     }
 
-    /// Whether a timestamp must be signed again. One without the time of its signature counts as old.
+    /// Whether a timestamp must be signed again.
     ///
-    /// ``ClockBehind`` handles one from the future.
+    /// One without the time of its signature counts as old. ``ClockBehind`` handles one from the future.
     package func isDue(signedAt: UTCTime?, at now: UTCTime) -> Bool {
         guard let signedAt else { return true }
         return signedAt.adding(every) <= now

@@ -11,10 +11,10 @@ package enum CertificateLook: Equatable, Sendable {
     case kept(String)
 }
 
-/// Replaces a server's certificate while it runs. Its files are checked periodically, and on request.
+/// Replaces a server's certificate while it runs.
 ///
-/// A certificate and a key that do not match, or a half-written file, change nothing: the next change of the files is another
-/// chance. Open connections keep the certificate they began with.
+/// Its files are checked periodically, and on request. A certificate and a key that do not match, or a half-written file, change
+/// nothing: the next change of the files is another chance. Open connections keep the certificate they began with.
 package struct CertificateRenewal<C: Clock<Duration>>: Service {
     /// The server's current certificate and key.
     package let identity: RenewableIdentity
@@ -34,9 +34,9 @@ package struct CertificateRenewal<C: Clock<Duration>>: Service {
     /// Loads the certificate for the first time.
     ///
     /// - Parameters:
-    /// - nudges: each loads the certificate now, changed or not.
-    /// - files: the identities of the files, to detect a change.
-    /// - load: reads and checks them.
+    ///   - nudges: each loads the certificate now, changed or not.
+    ///   - files: the identities of the files, to detect a change.
+    ///   - load: reads and checks them.
     ///   - report: called for each load but the first.
     package init(
         every: Duration,

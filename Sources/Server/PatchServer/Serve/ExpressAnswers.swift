@@ -9,9 +9,10 @@ import PatchStore
 import PatchTrust
 import SystemPackage
 
-/// The express answers of a published tree. Each is made when it is first requested after a change, and is cached until the next.
+/// The express answers of a published tree.
 ///
-/// Devices with the same version send the same request, so there are few answers.
+/// Each is made when it is first requested after a change, and is cached until the next. Devices with the same version send the
+/// same request, so there are few answers.
 final class ExpressAnswers: Sendable {
     private struct Name: Hashable {
         let app: AppID
@@ -234,7 +235,9 @@ struct DifferenceRoom {
 
     init(at now: ContinuousClock.Instant) { filled = now }
 
-    /// Whether another difference may be made now. If so, the caller must call ``end(spending:)``.
+    /// Whether another difference may be made now.
+    ///
+    /// If so, the caller must call ``end(spending:)``.
     mutating func begin(at now: ContinuousClock.Instant) -> Bool {
         let (seconds, fraction) = (now - filled).components
         let more = Int(min(seconds, 60)) * Self.rate + Int(fraction / 1_000_000_000) * Self.rate / 1_000_000_000

@@ -83,7 +83,7 @@ extension AccessLogEntry {
 }
 
 extension JSON {
-    /// One line of printable ASCII. All other characters are escaped, so that a log is safe on a terminal too.
+    /// One line of printable ASCII, with all other characters escaped: a log is then safe on a terminal too.
     fileprivate var asciiLine: String {
         var line = ""
         for scalar in String(decoding: fileBytes, as: UTF8.self).unicodeScalars {

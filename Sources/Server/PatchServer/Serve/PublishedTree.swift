@@ -33,9 +33,9 @@ package struct PublishedTree: FileSource {
     private let onMissing: @Sendable (AppID, BasePack) -> Void
 
     /// - Parameters:
-    /// - tree: the root folder, with one subfolder per app.
-    /// - gateways: nil if other systems' clients are not served.
-    /// - onMissing: receives each missing pack from a base; called on the thread that answers requests.
+    ///   - tree: the root folder, with one subfolder per app.
+    ///   - gateways: nil if other systems' clients are not served.
+    ///   - onMissing: receives each missing pack from a base; called on the thread that answers requests.
     package init(
         _ tree: FilePath,
         gateways: GatewayFiles? = nil,
@@ -51,7 +51,9 @@ package struct PublishedTree: FileSource {
     /// Whether a tree can have this path.
     package static func mayHold(_ path: RequestPath) -> Bool { TreePath(segments: path.segments) != nil }
 
-    /// Small, cached and digest-named files are answered at once. A role may be large, and is read and hashed on another thread.
+    /// Small, cached and digest-named files are answered at once.
+    ///
+    /// A role may be large, and is read and hashed on another thread.
     package func decide(_ request: FileRequest) -> FileDecision {
         if let gateways, GatewayFiles.isMeant(by: request) { return gateways.decide(request, edition: edition) }
         guard !request.path.hasTrailingSlash, let path = TreePath(segments: request.path.segments) else {
@@ -80,7 +82,9 @@ package struct PublishedTree: FileSource {
         }
     }
 
-    /// The express answer. A 404 is cached only briefly, as the channel's first release may be published soon.
+    /// The express answer.
+    ///
+    /// A 404 is cached only briefly, as the channel's first release may be published soon.
     private func metadata(
         of channel: ChannelName,
         _ app: AppID,
@@ -217,8 +221,9 @@ package struct PublishedTree: FileSource {
         }
     }
 
-    /// Every refresh requests the next root, which may exist later. A pack may be made soon, and an index with it. So these 404s
-    /// expire quickly.
+    /// Every refresh requests the next root, which may exist later.
+    ///
+    /// A pack may be made soon, and an index with it. So these 404s expire quickly.
     private func missing(_ path: TreePath) -> FileAnswer {
         switch path.file {
         case .root, .packIndex: break

@@ -12,7 +12,7 @@ package struct ResolvedSettings: Equatable, Sendable {
     package let rows: [Row]
 
     /// - Parameters:
-    /// - arguments: those of the command line, after the command's name.
+    ///   - arguments: those of the command line, after the command's name.
     ///   - environment: a variable's value.
     package init(
         _ settings: [Setting],

@@ -7,7 +7,7 @@ package struct Setting: Sendable {
     /// The accepted values, for error messages.
     package let rule: String
     let accepts: @Sendable (String) -> Bool
-    /// The name of a setting that excludes this one. A setting with precedence replaces both.
+    /// Settings with the same text here are alternatives: one from a source with precedence overrides the others.
     let alternative: String?
 
     package init(

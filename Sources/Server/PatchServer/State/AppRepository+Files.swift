@@ -93,7 +93,9 @@ extension AppRepository {
         return PackBase(manifest: manifest, column: column, work: PackLimits.work(base: contents))
     }
 
-    /// All contents in the tree. The reader of one must check its digest.
+    /// All contents in the tree.
+    ///
+    /// The reader of one must check its digest.
     package var contents: PackObjects { VersionSources(tree).contents }
 
     /// The total size of all packs from a base in the tree.

@@ -6,8 +6,9 @@ import PatchTrust
 struct FreshRoles: Sendable {
     /// The validity of snapshot and timestamp; a server signs them again every few hours.
     static let lifetime = Duration.days(7)
-    /// The validity of a dial. Devices reject a dial older than the snapshot's, so an unchanged one may stay, which saves devices a
-    /// download.
+    /// The validity of a dial.
+    ///
+    /// Devices reject a dial older than the snapshot's, so an unchanged one may stay, which saves devices a download.
     static let dialLifetime = Duration.days(14)
 
     /// The online key and its roles, from the verified root and targets roles.
@@ -37,7 +38,7 @@ struct FreshRoles: Sendable {
     ///
     /// - Parameters:
     ///   - dials: by target path, the dial of every published channel.
-    /// - files: the snapshot's rows of all other roles.
+    ///   - files: the snapshot's rows of all other roles.
     /// - Returns: the versions that are then published.
     func add(to plan: inout PublicationPlan, dials: [TargetPath: TargetFile], files: [String: RoleFile])
         throws(ServerError) -> Versions

@@ -1,7 +1,8 @@
 package import PatchFormat
 
-/// Approximate numbers of devices that reported success or failure of installing one package of JSPatch's platform. The reports are
-/// not authenticated.
+/// Approximate numbers of devices that reported success or failure of installing one package of JSPatch's platform.
+///
+/// The reports are not authenticated.
 package struct PlatformCounts: Equatable, Sendable {
     package let line: GatewayPackages.Line
     package let version: LoaderVersion

@@ -4,7 +4,9 @@ import PatchFormat
 struct UsedVersions: Equatable, Sendable {
     /// The highest valid version: not every JSON reader supports larger integers.
     private static let highest = 1 << 53 - 1
-    /// No server signs this often. An attacker used a higher version, to leave no room for a next one.
+    /// No server signs this often.
+    ///
+    /// An attacker used a higher version, to leave no room for a next one.
     static let sane = 1 << 52
 
     private var snapshot: Set<Int> = []
@@ -65,7 +67,9 @@ struct UsedVersions: Equatable, Sendable {
 }
 
 extension AppTree {
-    /// The used versions of snapshot and dial. An interrupted publish left unreferenced files, and a version is used only once.
+    /// The used versions of snapshot and dial.
+    ///
+    /// An interrupted publish left unreferenced files, and a version is used only once.
     func usedVersions() throws(ServerError) -> UsedVersions {
         var used = UsedVersions()
         for file in try storage.roles() { used.insert(file) }

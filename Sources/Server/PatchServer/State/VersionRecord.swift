@@ -28,8 +28,9 @@ struct VersionRecord: Equatable, Sendable {
         var dial = 0
     }
 
-    /// Records the version of a removed role as used. Excludes a version that only an attacker can have used, which is harmless
-    /// once the attacker's keys are revoked.
+    /// Records the version of a removed role as used.
+    ///
+    /// Excludes a version that only an attacker can have used, which is harmless once the attacker's keys are revoked.
     mutating func collect(_ role: String, version: Int) {
         guard version <= UsedVersions.sane else { return }
         switch role {

@@ -29,8 +29,8 @@ package struct TakeTrust: Sendable {
     private let now: UTCTime
 
     /// - Parameters:
-    /// - key: the online key that the new root lists; its file replaces the present one unchanged.
-    /// - releases: one for each channel whose published release does not verify under the new root; others are allowed.
+    ///   - key: the online key that the new root lists; its file replaces the present one unchanged.
+    ///   - releases: one for each channel whose published release does not verify under the new root; others are allowed.
     ///   - accepted: channels whose version in the tree may be older than one that the server has seen.
     package init(
         _ offered: TrustUpload,

@@ -40,9 +40,9 @@ struct TrustUpdate: Sendable {
 
     /// - Parameters:
     ///   - trust: the newest root of a chain, and its targets role.
-    /// - state: the tree's state, verified by the newest root of that chain under which it is valid.
-    /// - releases: verified by the delegations of `trust`.
-    /// - accepted: channels that may be carried over with an older version.
+    ///   - state: the tree's state, verified by the newest root of that chain under which it is valid.
+    ///   - releases: verified by the delegations of `trust`.
+    ///   - accepted: channels that may be carried over with an older version.
     init(
         _ trust: RootOfTrust,
         over state: PublishedState,
@@ -150,8 +150,9 @@ struct TrustUpdate: Sendable {
         return true
     }
 
-    /// Whether the release may have a version below the published one, after an attacker's release or a dropped channel. Readers
-    /// forget the higher versions, and its version must be unused.
+    /// Whether the release may have a version below the published one, after an attacker's release or a dropped channel.
+    ///
+    /// Readers forget the higher versions, and its version must be unused.
     private static func recovers(
         _ release: VerifiedRelease,
         _ state: PublishedState,
@@ -220,8 +221,9 @@ struct KeyChange: Equatable, Sendable {
     let restartsSnapshot: Bool
     /// The snapshot and timestamp keys all changed, so every version that they sign may be lower.
     let restartsVersions: Bool
-    /// A key that may have signed the old snapshot is removed. Readers who can no longer verify theirs forget its role versions,
-    /// even if another key stays.
+    /// A key that may have signed the old snapshot is removed.
+    ///
+    /// Readers who can no longer verify theirs forget its role versions, even if another key stays.
     let mayForgetRoles: Bool
 
     init(from old: RootRole, to new: RootRole) {
@@ -249,7 +251,7 @@ extension TrustUpdate.OnDisk {
 extension TrustUpdate {
     /// Checks that every channel still has its last version, for readers that forget it.
     ///
-    /// If versions restart, the tree alone is no proof: after an old timestamp was restored it still verifies, and readers would
+    /// If versions restart, the tree alone proves nothing: after an old timestamp was restored it still verifies, and readers would
     /// follow it to an older release. A dropped channel may be missing.
     ///
     /// - Parameter decided: channels with an explicit decision: a release was given, or the version was accepted.

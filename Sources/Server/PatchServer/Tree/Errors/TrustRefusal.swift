@@ -18,12 +18,15 @@ package enum TrustRefusal: Error, Equatable, Sendable {
     case otherOnlineKey
     /// A channel's published release does not verify under the new targets role: a release key was revoked.
     case channelUntrusted(ChannelName, version: Int, TrustError)
-    /// The targets role no longer delegates to it. Readers who know it would reject a snapshot without it.
+    /// The targets role no longer delegates to it.
+    ///
+    /// Readers who know it would reject a snapshot without it.
     case channelVanished(String)
     /// The targets role delegates to a channel that was retired; readers know the last version of it.
     case channelRetired(ChannelName)
-    /// Readers would forget the version that the server knows of the channel, and the tree has an older one (0 for none). An old
-    /// timestamp was restored, or a publish was interrupted.
+    /// Readers would forget the version that the server knows of the channel, and the tree has an older one (0 for none).
+    ///
+    /// An old timestamp was restored, or a publish was interrupted.
     case channelWentBack(ChannelName, version: Int, known: Int)
     /// Two releases were given for one channel.
     case twoReleases(ChannelName)

@@ -7,7 +7,7 @@ package import SystemPackage
 /// ```
 /// lock                          locked during any change below
 /// serving                       shared lock of the serving processes
-/// tree/APP/metadata, targets, objects     what is served, and nothing else; any static file server can serve it
+/// tree/APP/metadata, targets, objects     the served files, and no others; any static file server can serve it
 /// apps/APP/root.json            the root of trust given to `init`, by which the tree is verified
 /// apps/APP/online.key           the key of snapshot, timestamp and dial (0600)
 /// apps/APP/labels.json          every label ever published, with its content

@@ -2,7 +2,9 @@ package import PatchFormat
 import PatchCrypto
 package import PatchTrust
 
-/// The name of a file of the published tree. Only files with such a name are served.
+/// The name of a file of the published tree.
+///
+/// Only files with such a name are served.
 package struct TreePath: Hashable, Sendable {
     package enum File: Hashable, Sendable {
         case timestamp
@@ -11,17 +13,29 @@ package struct TreePath: Hashable, Sendable {
         case role(String, version: Int)
         case target(TargetPath, SHA256Digest)
         case object(SHA256Digest)
-        /// A whole bundle's objects in one, by its manifest: see ``FullPack``. Not a file: it is assembled while it is sent.
+        /// A whole bundle's objects in one, by its manifest: see ``FullPack``.
+        ///
+        /// Not a file: it is assembled while it is sent.
         case pack(SHA256Digest)
-        /// A part of the update from one version of a bundle to another. Used only for transport, and unreferenced.
+        /// A part of the update from one version of a bundle to another.
+        ///
+        /// Used only for transport, and unreferenced.
         case basePack(BasePack, BasePack.Part)
-        /// The packs to a manifest: see ``PackIndex``. Replaced whenever packs are added or removed.
+        /// The packs to a manifest: see ``PackIndex``.
+        ///
+        /// Replaced whenever packs are added or removed.
         case packIndex(SHA256Digest)
-        /// A channel's metadata in one: see ``Express``. A file only in an exported tree; a server assembles it.
+        /// A channel's metadata in one: see ``Express``.
+        ///
+        /// A file only in an exported tree; a server assembles it.
         case express(ChannelName)
-        /// A file for another system's clients, below its folder. A file only in an exported tree, like ``express(_:)``.
+        /// A file for another system's clients, below its folder.
+        ///
+        /// A file only in an exported tree, like ``express(_:)``.
         case gateway(Gateway, ChannelName, AssetPath)
-        /// A compressed form of a target, an object or a pack. Used only for transport, and unreferenced.
+        /// A compressed form of a target, an object or a pack.
+        ///
+        /// Used only for transport, and unreferenced.
         indirect case compressed(File, CompressionFormat)
 
         /// All trees of this project have consistent snapshots: the version is in the name, regardless of the request.

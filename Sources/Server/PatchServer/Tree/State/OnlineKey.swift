@@ -3,7 +3,9 @@ package import PatchFormat
 package import PatchTrust
 package import SystemPackage
 
-/// The only private key of a server. It signs only snapshot, timestamp and dial.
+/// The only private key of a server.
+///
+/// It signs only snapshot, timestamp and dial.
 package struct OnlineKey: Sendable {
     private static let begin = "-----BEGIN "
     private static let end = "PRIVATE KEY-----"

@@ -20,7 +20,9 @@ package struct PublishedState: Sendable {
     /// The chain of roots, the newest last.
     package let roots: [TrustedRoot]
     package let root: RootRole
-    /// The bytes of ``timestamp``. It is the only file of a tree that is replaced, and only if it is unchanged since it was read.
+    /// The bytes of ``timestamp``.
+    ///
+    /// It is the only file of a tree that is replaced, and only if it is unchanged since it was read.
     package let timestampBytes: [UInt8]
     package let timestamp: TimestampRole
     package let snapshot: SnapshotRole
@@ -53,8 +55,8 @@ package struct PublishedState: Sendable {
     }
 
     /// - Parameters:
-    /// - roots: never empty; the newest one verifies the roles.
-    /// - offered: the targets role's bytes, in case the tree lost them.
+    ///   - roots: never empty; the newest one verifies the roles.
+    ///   - offered: the targets role's bytes, in case the tree lost them.
     private init(of tree: AppTree, along roots: ArraySlice<TrustedRoot>, offered: [UInt8]?) throws(ServerError) {
         func walked(_ walk: MetadataWalk) throws(ServerError) -> TrustedRepository {
             try tree.walked(walk, offered: offered)
@@ -102,7 +104,9 @@ package struct PublishedState: Sendable {
 }
 
 extension AppTree {
-    /// Answers a walk from the tree. A server stores no other state.
+    /// Answers a walk from the tree.
+    ///
+    /// A server stores no other state.
     fileprivate func walked(_ start: MetadataWalk, offered: [UInt8]?) throws(ServerError) -> TrustedRepository {
         var walk = start
         while true {

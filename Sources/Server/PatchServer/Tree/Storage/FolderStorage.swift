@@ -46,7 +46,9 @@ package struct FolderStorage: TreeStorage {
         tree.at(TreePath(app, file).path)
     }
 
-    /// The folder of a file, relative to the tree. Files in the same folder have the same text, whose `FilePath` is made once.
+    /// The folder of a file, relative to the tree.
+    ///
+    /// Files in the same folder have the same text, whose `FilePath` is made once.
     private func folder(of file: TreePath.File) -> String {
         let path = TreePath(app, file).path
         return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])

@@ -41,7 +41,9 @@ package protocol TreeStorage: Sendable {
     /// - Throws: `movedOn`, with nothing changed, if it is another one.
     func exchange(_ timestamp: [UInt8], for expected: [UInt8]?) throws(ServerError) -> TreeChange
 
-    /// Removes these files, ignoring missing ones. Afterwards: durable.
+    /// Removes these files, ignoring missing ones.
+    ///
+    /// Afterwards: durable.
     func remove(_ files: [TreePath.File]) throws(ServerError)
 
     /// Removes the half-written files of an interrupted writer.
