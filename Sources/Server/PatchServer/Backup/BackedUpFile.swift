@@ -7,7 +7,7 @@ package import SystemPackage
 
 /// A file of a backup without a signature: the records, and the server's files of each app and draft.
 package struct BackedUpFile: Hashable, Sendable {
-    /// Relative to the backup's folder.
+    /// The path relative to the backup's folder.
     package let path: String
     package let size: Int
     package let sha256: SHA256Digest

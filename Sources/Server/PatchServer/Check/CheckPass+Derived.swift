@@ -112,7 +112,7 @@ extension CheckPass {
             ? nil : "it is not the signatures and the pack that stand beside it"
     }
 
-    /// An index must be true.
+    /// Checks an index of packs: each of its statements must be true.
     ///
     /// A pack that it omits costs a device a request, and is not a fault.
     mutating func checkPackIndex(_ file: TreePath.File, of manifest: SHA256Digest) {

@@ -38,7 +38,7 @@ package struct TreeFault: Hashable, Sendable {
         package var isFault: Bool { self != .leftover }
     }
 
-    /// Relative to the server's folder.
+    /// The path relative to the server's folder.
     package let path: String
     package let rule: Rule
     /// The finding, in words.

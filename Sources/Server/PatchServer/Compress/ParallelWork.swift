@@ -77,11 +77,11 @@ struct ParallelWork<Job: Sendable, Made: Sendable>: Sendable {
 /// Their number and memory do not grow with concurrent publishes. They are separate from the threads of Swift's tasks, which would
 /// otherwise have no thread left to serve requests.
 struct CompressionThreads: Sendable {
-    /// As many as there are cores; each thorough compression uses some 90 MB of tables.
+    /// As many threads as there are cores, at most four; each thorough compression uses some 90 MB of tables.
     static let forms = CompressionThreads(atMost: 4)
     /// A pack from a base takes up to 250 MB, for its inputs and its tables.
     static let packs = CompressionThreads(atMost: 2)
-    /// For work that no publisher waits for, at a low priority.
+    /// Threads for work that no publisher waits for, at a low priority.
     static let background = CompressionThreads(atMost: 2, niceness: 10)
 
     let count: Int

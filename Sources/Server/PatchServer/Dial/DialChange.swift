@@ -11,7 +11,7 @@ package struct DialChange: Hashable, Sendable {
     package enum Action: Hashable, Sendable {
         case pause
         case resume
-        /// In devices of 10,000, at most the signed ceiling.
+        /// The share of devices, in devices of 10,000, at most the signed ceiling.
         case rollout(Int)
         /// How many devices may install it; never lowered.
         case headcount(Int)
@@ -22,7 +22,7 @@ package struct DialChange: Hashable, Sendable {
     package let patchID: PatchID
     package let subject: Subject
     package let action: Action
-    /// Remains in the dial until the next change.
+    /// The reason, which remains in the dial until the next change.
     ///
     /// Devices show it while they wait for a version.
     package let reason: DialReason?

@@ -4,11 +4,11 @@ package import PatchFormat
 ///
 /// A release never changes the dial, but a row applies only to a listed version.
 package enum DialLapse: Equatable, Sendable {
-    /// Restricted until now and no longer listed.
+    /// The version was restricted until now and is no longer listed.
     ///
-    /// The row is deleted, and is not restored when the version is listed again.
+    /// Its row is deleted, and is not restored when the version is listed again.
     case forgotten(DialState.Version)
-    /// New and first of its patch, and unrestricted, while the previous version was restricted.
+    /// The version is new, first of its patch and unrestricted, while the previous version was restricted.
     case free(DialState.Version)
 
     /// - Parameters:

@@ -20,7 +20,7 @@ package struct DialState: Equatable, Sendable {
         package var isPaused: Bool { row?.paused == true }
         /// The dial's share, in devices of 10,000; the maximum if unrestricted.
         package var share: Int { row?.rollout ?? Dial.everyDevice }
-        /// In devices of 10,000.
+        /// The share of devices that may install it, in devices of 10,000.
         ///
         /// No device installs a paused version, regardless of this value.
         package var effective: Int { min(ceiling, row?.rollout ?? ceiling) }

@@ -4,7 +4,7 @@ import PatchTrust
 
 /// An operator's change of a channel's online parameters.
 package enum ParametersChange: Equatable, Sendable {
-    /// Sets these values and keeps the others.
+    /// Sets these values, and keeps the others.
     case set([ParameterName: ParameterValue])
     /// Removes these values.
     ///

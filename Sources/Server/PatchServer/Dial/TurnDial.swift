@@ -41,7 +41,7 @@ package struct TurnDial: Sendable {
     private struct Facts {
         let state: PublishedState
         let list: PatchList
-        /// Without rows of versions no longer listed.
+        /// The dial, without rows of versions no longer listed.
         let dial: Dial
 
         var version: Int { state.dial.header.version }

@@ -62,7 +62,7 @@ struct TreeExport {
 
     /// Removes files that clients of other systems must not receive any more, the files that refer to others first.
     ///
-    /// Other old files stay for clients in the middle of an update. The removed files must go, as their names do not depend on
+    /// Other old files stay for clients in the middle of an update. The removed ones cannot stay, as their names do not depend on
     /// their content.
     private func removeOldSites(beside plan: PublicationPlan) throws(ServerError) {
         let written = Set((plan.writes[.gateways] ?? []).map(\.target))

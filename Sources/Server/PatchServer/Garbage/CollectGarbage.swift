@@ -13,7 +13,7 @@ package struct CollectGarbage: Sendable {
     /// The state that another process may change between two steps.
     private struct Revision: Equatable {
         let timestamp: StoredFile?
-        /// By `CHANNEL/VERSION`: a draft is replaced under the same name, and signatures are added to it.
+        /// The drafts by `CHANNEL/VERSION`: a draft is replaced under the same name, and signatures are added to it.
         let drafts: [String: FileIdentity?]
         let pins: GarbagePins
     }

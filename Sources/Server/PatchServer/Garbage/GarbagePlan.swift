@@ -16,9 +16,9 @@ package struct GarbagePlan: Equatable, Sendable {
         }
 
         let place: Location
-        /// Relative to the server's folder.
+        /// The path relative to the server's folder.
         package let path: String
-        /// In bytes; for a draft, its documents and objects together.
+        /// The size in bytes; for a draft, that of its documents and objects together.
         package let size: Int
     }
 

@@ -7,7 +7,7 @@ import PatchFormat
 /// snapshot's version and the timestamp's: each change that readers saw raised both by one, and each that they did not see raised
 /// the snapshot's alone. Of that many successors plus one, at least one was current.
 struct SnapshotHistory: Sendable {
-    /// By version, ascending; times never decrease, even if the clock did.
+    /// The snapshots by version, ascending; times never decrease, even if the clock did.
     private let written: [(version: Int, at: UTCTime)]
     private let neverCurrent: Int
     private let timestampWritten: UTCTime
@@ -45,8 +45,8 @@ struct SnapshotHistory: Sendable {
 
     /// The longest time between two signatures that is counted.
     ///
-    /// A server signs every few hours. A longer gap means that the server was off, or that a clock jumped ahead and signed. Files that
-    /// were superseded shortly before a jump must not age by years at once.
+    /// A server signs every few hours. A longer gap means that the server was off, or that a clock jumped ahead and signed. Files
+    /// that were superseded shortly before a jump must not age by years at once.
     static let longestGap = Duration.hours(24)
 
     /// The moment before which superseded files are no longer protected.

@@ -18,7 +18,7 @@ final class AssetDifferences: Sendable {
     }
 
     private struct State {
-        /// Nil for a difference that would not be smaller.
+        /// The differences made; nil for one that would not be smaller.
         var made: [Name: [UInt8]?] = [:]
         var bytes = 0
         var room: DifferenceRoom
@@ -31,7 +31,7 @@ final class AssetDifferences: Sendable {
     private static let overhead = 256
 
     private let tree: FilePath
-    /// In bytes, for all differences; if exceeded, the cache is emptied.
+    /// The limit of the cache in bytes; if exceeded, the cache is emptied.
     private let limit: Int
     private let now: @Sendable () -> ContinuousClock.Instant
     private let state: NIOLockedValueBox<State>

@@ -14,8 +14,8 @@ package struct GatewayFiles: Sendable {
         let app: AppID
         let gateway: Gateway
         let channel: ChannelName
-        /// Relative to the gateway's folder, without a trailing slash; for Meteor relative to `__cordova`, percent-encoded as
-        /// received.
+        /// The path relative to the gateway's folder, without a trailing slash; for Meteor relative to `__cordova`, percent-encoded
+        /// as received.
         let path: String
     }
 
@@ -188,7 +188,7 @@ extension GatewayFiles.Place {
 }
 
 extension Asset {
-    /// With the character set that Meteor's server sends.
+    /// The content type, with the character set that Meteor's server sends.
     fileprivate var meteorContentType: String {
         switch type {
         case .js: "application/javascript; charset=UTF-8"

@@ -8,12 +8,12 @@ package struct MetricFamily: Sendable {
 
     package enum Value: Equatable, Sendable {
         case integer(Int)
-        /// In nanoseconds, written in seconds.
+        /// A number of nanoseconds, written in seconds.
         case nanoseconds(Int)
     }
 
     package struct Sample: Sendable {
-        /// Appended to the family's name: `_bucket`, `_sum`, `_count`; empty for all but histograms.
+        /// The suffix of the family's name: `_bucket`, `_sum`, `_count`; empty for all but histograms.
         let suffix: String
         let labels: [(name: String, value: String)]
         let value: Value

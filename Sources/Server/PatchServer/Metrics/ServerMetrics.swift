@@ -26,7 +26,7 @@ package struct ServerMetrics: Sendable {
         self.pending = pending
     }
 
-    /// The page.
+    /// The text of the page.
     ///
     /// Unknown values are left out, so that a rule on `absent()` notices.
     package func text() async -> String {

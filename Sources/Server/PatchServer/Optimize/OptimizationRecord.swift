@@ -22,7 +22,7 @@ package struct PendingOptimization: Equatable, Sendable {
         (self.channel, self.roleVersion, self.progress) = (channel, roleVersion, progress)
     }
 
-    /// For operators: `optimizing production 7: 3 of 12`.
+    /// A description for operators: `optimizing production 7: 3 of 12`.
     package var words: String {
         guard let progress else { return "optimizing \(channel) \(roleVersion): not begun" }
         return "optimizing \(channel) \(roleVersion): \(progress.done) of \(progress.total)"
@@ -142,7 +142,7 @@ extension ServerFolder {
 }
 
 extension JSON {
-    /// With the pending work, if any.
+    /// Adds the pending work, if any.
     package func optimizing(_ pending: [(app: AppID, pending: PendingOptimization)]) -> JSON {
         guard var object, !pending.isEmpty else { return self }
         object["optimizing"] = .array(

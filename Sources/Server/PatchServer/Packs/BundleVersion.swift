@@ -4,7 +4,7 @@ import PatchTrust
 /// A bundle's version as a channel's role lists it.
 struct BundleVersion: Hashable, Sendable {
     let label: Label
-    /// The digest in the signed entry.
+    /// The digest of the manifest, as in the signed entry.
     let digest: SHA256Digest
     let manifest: TreePath.File
     let column: TreePath.File

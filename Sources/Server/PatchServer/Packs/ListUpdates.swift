@@ -8,10 +8,10 @@ import SystemPackage
 
 /// The requested packs.
 package enum WantedPacks: Sendable {
-    /// From every version in the tree that the channel ever listed.
+    /// Packs from every version in the tree that the channel ever listed.
     case all
     case version(VersionLabel)
-    /// From the version of this manifest, in any channel.
+    /// Packs from the version of this manifest, in any channel.
     case manifest(SHA256Digest)
     case one(BasePack)
 }

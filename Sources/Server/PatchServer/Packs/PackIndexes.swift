@@ -4,7 +4,7 @@ import PatchFormat
 struct PackIndexes {
     let documents: BundleDocuments
     private let files: [TreePath.File: TreeListing.File]
-    /// By the manifest that they produce, and by base.
+    /// The packs by the manifest that they produce, and by base.
     private var packs: [SHA256Digest: [SHA256Digest: PackIndex.Pack]] = [:]
     private var written: Set<SHA256Digest> = []
 

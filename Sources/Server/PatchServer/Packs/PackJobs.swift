@@ -10,7 +10,7 @@ final class PackJobs {
 
     private let sources: VersionSources
     private let storage: any TreeStorage
-    /// By manifest; nil for an incomplete version.
+    /// The contents by manifest; nil for an incomplete version.
     private var known: [SHA256Digest: Contents?] = [:]
 
     init(_ sources: VersionSources, _ storage: any TreeStorage) {

@@ -5,9 +5,9 @@ package import ReleaseFolder
 /// The outcome of offering a release.
 package enum PublishOutcome: Equatable, Sendable {
     case published(Publication)
-    /// Stored until more key holders have signed.
+    /// The release is stored until more key holders have signed.
     case drafted(channel: ChannelName, version: Int, quorum: VerifiedRelease.SignatureTally)
-    /// It is the channel's current release already; missing or damaged files were restored.
+    /// The release is the channel's current one already; missing or damaged files were restored.
     case alreadyPublished(channel: ChannelName, version: Int, TreeChange)
 }
 

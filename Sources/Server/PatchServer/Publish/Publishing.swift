@@ -5,9 +5,9 @@ import ReleaseFolder
 
 /// Compares an offered release's base with the published role: compare-and-swap.
 enum BaseComparison: Equatable, Sendable {
-    /// It was made from the current role.
+    /// The release was made from the current role.
     case next
-    /// It is the current role: published before, uploaded again.
+    /// The release is the current role: published before, uploaded again.
     case current
 
     /// - Parameter restored: the versions in the backup that the server was restored from, if it was; see
@@ -50,7 +50,7 @@ enum Publishing: Sendable {
     case publish(PublishedLabels)
     /// Its quorum is incomplete.
     case keepDraft
-    /// It is published already; files missing from the tree are restored.
+    /// The release is published already; files missing from the tree are restored.
     case repair
 
     /// - Throws: an error for a label republished with other content, or a release that devices would reject.

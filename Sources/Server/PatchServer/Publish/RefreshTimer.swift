@@ -141,13 +141,13 @@ private struct Said {
 
 /// When the online key signs again, and when a server checks whether that is due.
 package struct RefreshSchedule: Equatable, Sendable {
-    /// After the lock was held by another process, which is done soon.
+    /// The pause after the lock was held by another process, which is done soon.
     private static let afterLock = Duration.seconds(5)
-    /// After a failure, which an operator must fix.
+    /// The pause after a failure, which an operator must fix.
     private static let afterFailure = Duration.minutes(1)
-    /// The longest pause, as the machine may sleep, its clock may be set, or an app may be added.
+    /// The longest pause: the machine may sleep, its clock may be set, or an app may be added.
     private static let longest = Duration.minutes(10)
-    /// While the clock is behind.
+    /// The pause while the clock is behind.
     ///
     /// A time service may step it at any moment; pauses are measured by another clock, which a step does not shorten.
     private static let whileClockBehind = Duration.seconds(2)
@@ -186,12 +186,12 @@ package struct RefreshSchedule: Equatable, Sendable {
 
 /// The result of a round for one app.
 package enum RefreshResult: Equatable, Sendable {
-    /// It is not time yet.
+    /// Signing is not due yet.
     case fresh(signedAt: UTCTime)
     case signed(RefreshedVersions)
     /// Another process changes the folder.
     case locked
-    /// Not signed, even if due: by this clock the signatures would have expired for every device.
+    /// Nothing is signed, even if due: by this clock the signatures would have expired for every device.
     case clockBehind(ClockBehind)
     case failed(String)
     /// The online key is encrypted, and no passphrase was given.

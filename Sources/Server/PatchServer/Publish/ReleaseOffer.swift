@@ -8,7 +8,7 @@ import ReleaseFolder
 package struct ReleaseOffer: Sendable {
     package let header: ReleaseHeader
     package let parsed: TargetsRole
-    /// With only the signatures of the channel's keys, each once.
+    /// The role with only the signatures of the channel's keys, each once.
     package private(set) var role: Envelope
     /// The digest of the role's signed part.
     package let identity: SHA256Digest

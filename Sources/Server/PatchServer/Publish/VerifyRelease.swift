@@ -14,7 +14,7 @@ package struct VerifyRelease: Sendable {
         let labels: PublishedLabels
         let comparison: BaseComparison
         let delegation: Delegation
-        /// With its own valid signatures, and those of a draft of the same content.
+        /// The release with its own valid signatures, and those of a draft of the same content.
         let release: SignedRelease
 
         var channel: ChannelName { release.header.channel }

@@ -59,7 +59,7 @@ final class ExpressAnswers: Sendable {
 
     /// The root folder; one subfolder per app.
     private let tree: FilePath
-    /// In bytes, for all answers; if exceeded, the cache is emptied.
+    /// The limit of the cache in bytes; if exceeded, the cache is emptied.
     private let limit: Int
     private let now: @Sendable () -> ContinuousClock.Instant
     private let state: NIOLockedValueBox<State>

@@ -18,7 +18,7 @@ final class KnownRoles: Sendable {
         var bytes = 0
     }
 
-    /// In bytes, for all roles; if exceeded, the cache is emptied.
+    /// The limit of the cache in bytes; if exceeded, the cache is emptied.
     private let limit: Int
     private let state = NIOLockedValueBox(State())
 

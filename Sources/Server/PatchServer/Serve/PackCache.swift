@@ -18,7 +18,7 @@ actor PackCache {
     private struct Manifests {
         /// The timestamp's origin when the folders were listed: every publish writes another.
         let origin: FileOrigin
-        /// Relative to the app's folder.
+        /// The manifests' paths, relative to the app's folder.
         let paths: [SHA256Digest: String]
     }
 

@@ -11,12 +11,12 @@ package import SystemPackage
 ///
 /// All cached data is named by its digest, or checked each time (``KnownRoles``). So a new release is served at once.
 package struct PublishedTree: FileSource {
-    /// For files that may be cached for ever: the name determines the content, or its number is never used again.
+    /// The header for files that may be cached for ever: the name determines the content, or its number is never used again.
     private static let immutable = "public, max-age=31536000, immutable"
     /// How long a cache may answer that no newer file exists.
     private static let brief = "public, max-age=60"
     private static let nosniff: HTTPHeaders = ["X-Content-Type-Options": "nosniff"]
-    /// For files that may be sent in several forms.
+    /// The headers for files that may be sent in several forms.
     private static let negotiated: HTTPHeaders = ["X-Content-Type-Options": "nosniff", "Vary": "Accept-Encoding"]
 
     private static let unreadable = FileAnswer.refused(
@@ -221,9 +221,10 @@ package struct PublishedTree: FileSource {
         }
     }
 
-    /// Every refresh requests the next root, which may exist later.
+    /// The 404 of a missing file.
     ///
-    /// A pack may be made soon, and an index with it. So these 404s expire quickly.
+    /// Every refresh requests the next root, which may exist later. A pack may be made soon, and an index with it. So these expire
+    /// quickly.
     private func missing(_ path: TreePath) -> FileAnswer {
         switch path.file {
         case .root, .packIndex: break

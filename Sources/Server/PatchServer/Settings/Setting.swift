@@ -1,6 +1,6 @@
 /// A setting that an option, an environment variable or a file can set.
 package struct Setting: Sendable {
-    /// For example `ready-within`: the option `--ready-within`, the file's key, and in capitals the variable.
+    /// The name, such as `ready-within`: the option `--ready-within`, the file's key, and in capitals the variable.
     package let name: String
     /// The default, if any.
     package let standard: String?
@@ -21,7 +21,7 @@ package struct Setting: Sendable {
         (self.rule, self.accepts) = (rule, accepts)
     }
 
-    /// For example `PATCHSRV_READY_WITHIN`.
+    /// The environment variable, such as `PATCHSRV_READY_WITHIN`.
     package var variable: String {
         "PATCHSRV_" + name.uppercased().replacing("-", with: "_")
     }

@@ -49,7 +49,7 @@ package struct AppListing: Equatable, Sendable {
     }
 
     package let app: AppID
-    /// In the order root, targets, channels by name, dial, snapshot, timestamp.
+    /// The roles, in the order root, targets, channels by name, dial, snapshot, timestamp.
     package let roles: [Role]
     package let channels: [Channel]
     package let drafts: [DraftRow]

@@ -47,9 +47,7 @@ package struct AppRepository: Sendable {
 
     var lostTimestamp: ServerError { .treeFileMissing(app, "tree/\(app)/\(TreePath(app, .timestamp).path)") }
 
-    /// An app whose tree may lack any file.
-    ///
-    /// For checks only.
+    /// An app whose tree may lack any file, for checks only.
     package init(suspecting app: AppID, in folder: ServerFolder, files: any FileOperations) {
         self.init(unchecked: app, in: folder, files: files, allowsTestingKeys: false)
     }

@@ -7,9 +7,9 @@ package struct PlatformCounts: Equatable, Sendable {
     package let line: GatewayPackages.Line
     package let version: LoaderVersion
     package let succeeded: Int
-    /// Failures with any code.
+    /// The number of devices that failed, with any code.
     package let failed: Int
-    /// By code; a device that failed twice may be counted in two.
+    /// The failed devices by code; a device that failed twice may be counted in two.
     package let codes: [(code: String, devices: Int)]
 
     package init(

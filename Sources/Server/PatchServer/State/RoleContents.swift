@@ -5,9 +5,9 @@ import ReleaseFolder
 
 /// The files that one version of a channel, or a dial, needs in addition to its role.
 struct RoleContents: Equatable, Sendable {
-    /// By the digest in the name; sizes are from the role.
+    /// The targets by the digest in the name; sizes are from the role.
     var targets: [TreePath.File: Int] = [:]
-    /// Scripts, assets and packages; sizes are from the list and the manifests.
+    /// The scripts, assets and packages; sizes are from the list and the manifests.
     var objects: [SHA256Digest: Int] = [:]
 
     mutating func merge(_ other: RoleContents) {

@@ -4,9 +4,9 @@ import PatchFormat
 struct UsedVersions: Equatable, Sendable {
     /// The highest valid version: not every JSON reader supports larger integers.
     private static let highest = 1 << 53 - 1
-    /// No server signs this often.
+    /// The highest plausible version, as no server signs this often.
     ///
-    /// An attacker used a higher version, to leave no room for a next one.
+    /// An attacker used a higher one, to leave no room for a next one.
     static let sane = 1 << 52
 
     private var snapshot: Set<Int> = []

@@ -10,7 +10,7 @@ import SystemPackage
 /// The caller holds the lock. The steps are in this order, each durable before the next:
 ///
 /// 1. objects and targets of the releases, the new targets role, the releases' roles, dial and snapshot: all under unreferenced
-///   names
+///    names
 /// 2. the server's own records: the online key and the labels
 /// 3. the roots, oldest first; from then on readers of the new root reject the old timestamp and keep their files
 /// 4. the timestamp: readers see the new state

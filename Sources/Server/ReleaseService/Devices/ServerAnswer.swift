@@ -7,7 +7,7 @@ package struct ServerAnswer: Equatable, Sendable {
 
     package enum Target: Hashable, Sendable {
         case everyone
-        /// By the hash that devices send.
+        /// The user, by the hash that devices send.
         case user(SHA256Digest)
     }
 

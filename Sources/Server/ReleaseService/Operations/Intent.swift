@@ -133,7 +133,7 @@ extension Record {
 }
 
 extension Intent {
-    /// With the present state as the state before the change.
+    /// The intent with the present state as the state before the change.
     func begun(on repository: AppRepository) throws(ServerError) -> Intent {
         var intent = self
         intent.before = try state(in: repository)

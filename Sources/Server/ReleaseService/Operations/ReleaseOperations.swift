@@ -21,7 +21,7 @@ package struct ReleaseOperations: Sendable {
     let allowsTestingKeys: Bool
     let openKey: @Sendable (_ file: [UInt8], _ path: FilePath) throws -> OnlineKey?
     let threads: NIOThreadPool
-    /// For documents that may not be signed by a quorum, and for uploaded keys.
+    /// Threads for documents that may not be signed by a quorum, and for uploaded keys.
     let documents: DocumentThreads
     /// How long to wait for another process that is changing the folder.
     let patience: Duration

@@ -90,7 +90,7 @@ package struct RolloutSchedule: Equatable, Sendable {
 extension RolloutSchedule {
     /// The next action for a schedule.
     enum Decision: Equatable, Sendable {
-        /// Nothing: it has ended, or its next step is not due.
+        /// No action: the schedule has ended, or its next step is not due.
         case wait
         /// The dial must be set to this share.
         case step(Int)

@@ -9,8 +9,8 @@ import SystemPackage
 
 /// The parts of an uploaded bundle that the server derives from an uploaded pack and a version in its tree.
 ///
-/// The pack is untrusted: the base bounds its memory and work, its output is used only if it is the manifest in the release, and
-/// each content is then digested like a separately uploaded part.
+/// The pack is untrusted. The base bounds its memory and work, and its output is used only if it is the manifest in the release.
+/// Each content is then digested like a separately uploaded part.
 struct UploadPack: Sendable {
     let pack: BasePack
     /// The size of the pack in bytes; signatures follow.
@@ -21,7 +21,7 @@ struct UploadPack: Sendable {
     /// The new manifest and its column, as described by the release.
     let manifest: UploadNeed
     let column: UploadNeed?
-    /// For contents with a still unknown digest.
+    /// The folder of contents with a still unknown digest.
     let folder: FilePath
     let files: any FileOperations
 
@@ -30,7 +30,7 @@ struct UploadPack: Sendable {
         let manifest: [UInt8]
         /// Nil if no signatures were sent.
         let column: [UInt8]?
-        /// By the digest that they claim; in ``UploadPack/folder``.
+        /// The contents by the digest that they claim; in ``UploadPack/folder``.
         let contents: [SHA256Digest: FilePath]
     }
 

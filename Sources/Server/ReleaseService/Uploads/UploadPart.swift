@@ -7,10 +7,10 @@ import SystemPackage
 
 /// A part of a release that the server does not have yet.
 package struct UploadNeed: Equatable, Sendable {
-    /// For display: a target's path, or the entry that an object belongs to.
+    /// The name for display: a target's path, or the entry that an object belongs to.
     package let name: String
     package let sha256: SHA256Digest
-    /// In bytes.
+    /// The size in bytes.
     package let size: Int
 
     init(name: String, sha256: SHA256Digest, size: Int) {

@@ -91,7 +91,7 @@ struct UploadedRelease: Sendable {
             .compactMap { wanted[$0] }.first
     }
 
-    // MARK: - What comes
+    // MARK: - Received parts
 
     /// Marks a part as received.
     mutating func arrived(_ sha256: SHA256Digest) {

@@ -27,7 +27,7 @@ package actor Uploads {
         package let roleVersion: Int
         /// The missing parts, by name.
         package let needs: [UploadNeed]
-        /// For missing manifests, the versions in the tree that can be bases of packs.
+        /// The versions in the tree that can be bases of packs, for each missing manifest.
         package let bases: [SHA256Digest: [SHA256Digest]]
     }
 

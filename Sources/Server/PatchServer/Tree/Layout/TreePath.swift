@@ -15,7 +15,7 @@ package struct TreePath: Hashable, Sendable {
         case object(SHA256Digest)
         /// A whole bundle's objects in one, by its manifest: see ``FullPack``.
         ///
-        /// Not a file: it is assembled while it is sent.
+        /// It is assembled while it is sent, and is not stored as a file.
         case pack(SHA256Digest)
         /// A part of the update from one version of a bundle to another.
         ///
@@ -65,7 +65,7 @@ package struct TreePath: Hashable, Sendable {
         self.file = file
     }
 
-    /// Relative to the app's folder.
+    /// The path relative to the app's folder.
     package var path: String { file.path }
 }
 

@@ -11,7 +11,7 @@ package import SystemPackage
 package struct AppTree: Sendable {
     package let app: AppID
     package let folder: ServerFolder
-    /// For records and drafts, not for the tree.
+    /// The operations for records and drafts, not for the tree.
     package let files: any FileOperations
     package let storage: any TreeStorage
 

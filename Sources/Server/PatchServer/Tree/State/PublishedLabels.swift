@@ -34,7 +34,7 @@ package struct PublishedLabels: Equatable, Sendable {
         rows.values.reduce(0) { $1.channel == channel ? max($0, $1.roleVersion) : $0 }
     }
 
-    /// Without labels that were never published.
+    /// Removes labels that were never published.
     package func published(in state: PublishedState) -> PublishedLabels {
         var labels = self
         labels.rows = rows.filter { _, row in
@@ -43,14 +43,14 @@ package struct PublishedLabels: Equatable, Sendable {
         return labels
     }
 
-    /// Without an attacker's labels: the channel is reset to before `roleVersion`.
+    /// Removes an attacker's labels: the channel is reset to before `roleVersion`.
     package func recovering(_ channel: ChannelName, at roleVersion: Int) -> PublishedLabels {
         var labels = self
         labels.rows = rows.filter { _, row in row.channel != channel || row.roleVersion < roleVersion }
         return labels
     }
 
-    /// With a channel that is no longer published; its labels stay.
+    /// Adds a channel that is no longer published; its labels stay.
     package func dropping(_ channel: ChannelName, at roleVersion: Int) -> PublishedLabels {
         var labels = self
         labels.dropped[channel] = max(roleVersion, dropped[channel] ?? 0)

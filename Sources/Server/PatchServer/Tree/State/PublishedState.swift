@@ -10,7 +10,7 @@ import ReleaseFolder
 package struct PublishedState: Sendable {
     package struct Channel: Sendable {
         package let role: TargetsRole
-        /// With the signatures that it was published with.
+        /// The role with the signatures that it was published with.
         package let envelope: Envelope
         /// See ``Envelope/identity``.
         package let identity: SHA256Digest

@@ -8,7 +8,7 @@ package import PatchTrust
 /// They are the roots of the published tree, followed by the offered ones. A version in both must have the same bytes; a damaged
 /// one in the tree is replaced by the offered one.
 package struct RootChain: Sendable {
-    /// By version, without a gap; never empty.
+    /// The roots by version, without a gap; never empty.
     package private(set) var roots: [TrustedRoot]
     /// The newest version that readers of the tree can follow to now.
     package private(set) var publishedVersion: Int

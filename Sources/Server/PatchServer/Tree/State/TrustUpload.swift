@@ -11,7 +11,7 @@ package struct TrustUpload: Sendable {
     package let version: Int
     /// The app in the newest root, if any.
     package let app: AppID?
-    /// By version, including the newest.
+    /// The roots by version, including the newest.
     package let roots: [Int: [UInt8]]
     package let targets: [UInt8]
 
